@@ -1,0 +1,99 @@
+"""Everything that discreet raises on purpose.
+
+::
+
+    DiscreetError
+    ├── RequestRefused            a request that was refused before any charge
+    │   ├── BudgetExceeded        it would cost more than is left
+    │   ├── UnsupportedQuery      it uses a construct outside the language
+    │   └── UndeclaredColumn      it needs a public fact that nobody declared
+    ├── LedgerError               the ledger cannot be trusted or written
+    │   └── LedgerMismatch        it was opened with other declarations than it records
+    ├── ParameterError            a parameter is outside its range (also a ValueError)
+    └── MissingExtra              an optional library is not installed (also an ImportError)
+
+Messages hold public facts only: the name of a parameter, what it may be, and what was
+asked. No message ever holds a value from the data.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "DiscreetError",
+    "LedgerError",
+    "LedgerMismatch",
+    "MissingExtra",
+    "ParameterError",
+    "RequestRefused",
+    "UndeclaredColumn",
+    "UnsupportedQuery",
+]
+
+
+class DiscreetError(Exception):
+    """The root of every error that discreet raises on purpose."""
+
+
+class RequestRefused(DiscreetError):
+    """A request was refused, before anything was charged or any data was read."""
+
+
+class BudgetExceeded(RequestRefused):
+    """A request would cost more than the budget that is left."""
+
+
+class UnsupportedQuery(RequestRefused):
+    """A request uses a construct for which no guarantee is known."""
+
+
+class UndeclaredColumn(RequestRefused):
+    """A request needs bounds or keys that were never declared."""
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be read, trusted or written."""
+
+
+class LedgerMismatch(LedgerError):
+    """A ledger was opened with tables, limits or a budget other than it records."""
+
+
+class ParameterError(DiscreetError, ValueError):
+    """A parameter is outside the range for which the guarantee is proven.
+
+    Parameters
+    ----------
+    parameter : str
+        The name of the parameter, as the caller typed it.
+    problem : str
+        What is wrong with it, in words that hold no private value.
+    allowed : str
+        What it may be instead.
+    """
+
+    def __init__(self, parameter: str, problem: str, allowed: str) -> None:
+        super().__init__(parameter, problem, allowed)
+        self.parameter = parameter
+        self.problem = problem
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.parameter} {self.problem}; it must be {self.allowed}"
+
+
+class MissingExtra(DiscreetError, ImportError):
+    """An optional library is needed and not installed.
+
+    Parameters
+    ----------
+    library : str
+        The library that could not be imported.
+    extra : str
+        The extra of discreet that brings it.
+    """
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}: pip install 'discreet[{extra}]'")
+        self.library = library
+        self.extra = extra

@@ -1,0 +1,1 @@
+"""Error laws: how wrong a release will be, from public quantities alone."""

@@ -1,0 +1,78 @@
+"""What is known about an error before anything is drawn: its tail, quantiles and moments."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.errors import ParameterError
+from discreet.privacy.rational import Number, float_above, rational
+
+__all__ = ["ErrorLaw", "allowed_failure"]
+
+_SAFETY = 1 + 1e-9
+"""Covers the rounding of the floats that quantiles are searched with."""
+
+
+def allowed_failure(confidence: Number) -> float:
+    """Return 1 - confidence, exact before it becomes a float: 1 - 0.99999 is 0.00001."""
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise ParameterError("confidence", "is out of range", "strictly between 0 and 1")
+    return float(1 - level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorLaw(ABC):
+    """The law of a non-negative error that takes values in multiples of `step`, or a bound on it.
+
+    Attributes
+    ----------
+    step : Fraction
+        Errors are multiples of it, but for `rounding`.
+    rounding : Fraction
+        The most that rounding to a grid may add to the error.
+    size : int
+        How many values are released together.
+    exact : bool
+        Whether `tail` is the probability itself (in double precision). Where it is not,
+        `tail` is an upper bound.
+    """
+
+    step: Fraction = Fraction(1)
+    rounding: Fraction = Fraction(0)
+    size: int = 1
+
+    exact: ClassVar[bool] = True
+
+    @abstractmethod
+    def tail_in_steps(self, steps: int) -> float:
+        """Return P(error > steps), or a bound, in units of `step` and without rounding."""
+
+    def tail(self, threshold: Number) -> float:
+        """Return the probability, or its bound, that the error exceeds a threshold."""
+        beyond = rational(threshold, "threshold") - self.rounding
+        if beyond < 0:
+            return 1.0
+        return min(1.0, self.tail_in_steps(beyond // self.step))
+
+    def quantile(self, confidence: Number) -> float:
+        """Return the smallest t with P(error <= t) >= confidence.
+
+        The probability of a larger error never exceeds 1 - confidence: where the floats
+        cannot tell, t is one step larger.
+        """
+        failure = allowed_failure(confidence)
+        upper = 1
+        while self.tail_in_steps(upper - 1) * _SAFETY > failure:
+            upper *= 2
+        lower = upper // 2
+        while lower < upper:
+            middle = (lower + upper) // 2
+            if self.tail_in_steps(middle) * _SAFETY <= failure:
+                upper = middle
+            else:
+                lower = middle + 1
+        return float_above(lower * self.step + self.rounding)

@@ -1,0 +1,304 @@
+"""The Gaussian mechanism: discrete Gaussian noise in proportion to the L2 sensitivity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt, sqrt
+
+from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.error.gaussian import GaussianError
+from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.gaussian_calibration import analytic_variance, classical_variance, largest_rho
+from discreet.mechanisms.values import Lattice, Value, check_size, lattice_for, relation_of, typed_as_integer
+from discreet.noise import current, sample_gaussian
+from discreet.noise.gaussian import check_variance
+from discreet.noise.grid import rounded_squared_l2
+from discreet.privacy.events import DiscreteGaussian
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["Gaussian"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class Gaussian:
+    """Add Gaussian noise to a number or to an array of numbers.
+
+    Parameters
+    ----------
+    sensitivity : number or Sensitivity
+        How far the value moves between neighbors; for an array, in the L2 norm. An int says
+        that the data are integers, and noise will be integers too; a float or a fraction
+        says that they are real. A `Sensitivity` keeps sqrt(2) exact.
+    epsilon, delta : number, optional
+        Both: the noise is the smallest that is known to suffice.
+    rho : number, optional
+        Zero-concentrated privacy loss, sensitivity^2 / (2 sigma^2).
+    sigma : number, optional
+        The scale of the noise.
+    grid, size, neighbors
+        As for `Laplace`. One integer value should be declared with size=1: its calibration is
+        then exact for every sensitivity.
+
+    Guarantee
+    ---------
+    rho-zCDP with rho = sensitivity^2 / (2 sigma^2), for values and for vectors (Canonne,
+    Kamath & Steinke 2020). Built from epsilon and delta, it is (epsilon, delta)-DP: for
+    one value by the exact divergence of the discrete law, for vectors by way of rho
+    (proof: docs/proofs/gaussian.md).
+
+    Finite precision
+    ----------------
+    Values are rounded to the grid and the noise is drawn from the discrete Gaussian law on that
+    grid, exactly. Rounding is charged: the event's sensitivity is that of the rounded values.
+
+    Error
+    -----
+    Sub-Gaussian with parameter sigma: P(abs(noise) > t) <= 2 exp(-t^2 / (2 sigma^2)); the law
+    itself is in `error`.
+
+    Examples
+    --------
+    >>> from discreet import Gaussian
+    >>> mechanism = Gaussian(sensitivity=1, rho=0.125)
+    >>> mechanism.event
+    DiscreteGaussian(squared_sensitivity=1, variance=4)
+    >>> mechanism.error.quantile(0.95)
+    4.0
+    >>> noisy = mechanism.release([12, 7, 0])
+    """
+
+    squared_sensitivity: Fraction
+    variance: Fraction
+    lattice: Lattice
+    size: int | None
+    guarantee: ApproximateDP | ZeroConcentratedDP
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        sigma: Number | None = None,
+        grid: Number | None = None,
+        size: int | None = None,
+        neighbors: Neighbors | None = None,
+    ) -> None:
+        _check_one_way(epsilon, delta, rho, sigma)
+        relation = relation_of(sensitivity, neighbors)
+        check_size(size)
+        squared = _squared(sensitivity)
+        if epsilon is not None and delta is not None:
+            loss, failure = _approximate(epsilon, delta)
+            rate = largest_rho(loss, failure)
+        elif rho is not None:
+            rate = rational(rho, "rho", positive=True)
+        else:
+            rate = squared / (2 * rational(sigma, "sigma", positive=True) ** 2)  # type: ignore[arg-type]
+        lattice, squared, size = _placed(sensitivity, squared, squared / (2 * rate), grid, size)
+        variance = squared / (2 * rate)
+        guarantee: ApproximateDP | ZeroConcentratedDP = ZeroConcentratedDP(rho=rate, neighbors=relation)
+        if epsilon is not None and delta is not None:
+            shift = _single_shift(squared / lattice.step**2, size)
+            if shift is not None:
+                variance = analytic_variance(shift, loss, failure) * lattice.step**2
+            guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=relation)
+        elif sigma is not None:
+            variance = rational(sigma, "sigma") ** 2
+            guarantee = ZeroConcentratedDP(rho=squared / (2 * variance), neighbors=relation)
+        self._fill(squared, variance, lattice, size, guarantee)
+
+    def _fill(
+        self,
+        squared: Fraction,
+        variance: Fraction,
+        lattice: Lattice,
+        size: int | None,
+        guarantee: ApproximateDP | ZeroConcentratedDP,
+    ) -> None:
+        check_variance(variance / lattice.step**2)
+        for name, value in (
+            ("squared_sensitivity", squared),
+            ("variance", variance),
+            ("lattice", lattice),
+            ("size", size),
+            ("guarantee", guarantee),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def classical(
+        cls,
+        *,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number,
+        delta: Number,
+        grid: Number | None = None,
+        size: int | None = None,
+        neighbors: Neighbors | None = None,
+    ) -> Gaussian:
+        """Return the textbook's mechanism, for epsilon <= 1.
+
+        sigma^2 = 2 sensitivity^2 log(2 / delta) / epsilon^2. For teaching and comparison: the constructor needs less noise for the same guarantee.
+        """
+        loss, failure = _approximate(epsilon, delta)
+        relation = relation_of(sensitivity, neighbors)
+        check_size(size)
+        squared = _squared(sensitivity)
+        wanted = classical_variance(squared, loss, failure)
+        lattice, squared, size = _placed(sensitivity, squared, wanted, grid, size)
+        mechanism = cls.__new__(cls)
+        mechanism._fill(
+            squared,
+            classical_variance(squared, loss, failure),
+            lattice,
+            size,
+            ApproximateDP(epsilon=loss, delta=failure, neighbors=relation),
+        )
+        return mechanism
+
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        return f"Gaussian(sensitivity={self.sensitivity:.6g}, sigma={self.sigma:.6g}{size})"
+
+    @property
+    def sensitivity(self) -> float:
+        """The L2 sensitivity on the grid, rounded up to a float."""
+        return self.event.sensitivity
+
+    @property
+    def sigma(self) -> float:
+        """The scale of the noise, rounded down to a float."""
+        return self.event.sigma
+
+    @property
+    def rho(self) -> float:
+        """The zero-concentrated privacy loss, rounded up to a float."""
+        return float_above(self.event.rho)
+
+    @property
+    def grid(self) -> Fraction:
+        """The step of which every output is a multiple."""
+        return self.lattice.step
+
+    @property
+    def event(self) -> DiscreteGaussian:
+        """The law that `release` draws."""
+        return DiscreteGaussian(
+            squared_sensitivity=self.squared_sensitivity,
+            variance=self.variance,
+            grid=self.lattice.step,
+            size=self.size,
+            neighbors=self.guarantee.neighbors,
+        )
+
+    @property
+    def error(self) -> GaussianError:
+        """The law of the error of each value, known before anything is released."""
+        return GaussianError(
+            squared_sigma=self.variance,
+            step=self.lattice.step,
+            rounding=self.lattice.rounding,
+            size=self.size or 1,
+        )
+
+    def release(self, value: Value) -> Value:
+        """Return the value, or every value of an array, with fresh noise."""
+        steps = self.lattice.enter(value)
+        check_size(self.size, steps.size)
+        source = current()
+        noise = sample_gaussian(self.variance / self.lattice.step**2, steps.size, source)
+        return source.mark(self.lattice.leave(steps + noise.reshape(steps.shape)))
+
+    def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
+        """Return pairs of inputs that lie one sensitivity apart."""
+        shift = isqrt(int(self.squared_sensitivity / self.lattice.step**2))
+        return self.lattice.pairs(shift * self.lattice.step, 1 if self.size is None else self.size)[:1]
+
+    @classmethod
+    def for_error(
+        cls,
+        tolerance: Number,
+        *,
+        confidence: Number = 0.95,
+        delta: Number,
+        sensitivity: Number | Sensitivity = 1,
+        grid: Number | None = None,
+        size: int | None = None,
+    ) -> Gaussian:
+        """Return the mechanism with the smallest epsilon, at a given delta, within a tolerated error.
+
+        Parameters
+        ----------
+        tolerance : number
+            The largest error that is tolerated, for each value.
+        confidence : number
+            With at least which probability.
+        delta, sensitivity, grid, size
+            As for the mechanism.
+        """
+        limit = rational(tolerance, "tolerance", positive=True)
+        failure = allowed_failure(confidence)
+
+        def build(epsilon: Fraction) -> Gaussian:
+            return cls(sensitivity=sensitivity, epsilon=epsilon, delta=delta, grid=grid, size=size)
+
+        return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))
+
+
+def _check_one_way(
+    epsilon: Number | None, delta: Number | None, rho: Number | None, sigma: Number | None
+) -> None:
+    ways = [epsilon is not None or delta is not None, rho is not None, sigma is not None]
+    if sum(ways) != 1 or (epsilon is None) != (delta is None):
+        raise ParameterError(
+            "epsilon", "does not fit the other parameters", "given with delta, or else rho or sigma"
+        )
+
+
+def _approximate(epsilon: Number, delta: Number) -> tuple[Fraction, Fraction]:
+    loss, failure = rational(epsilon, "epsilon", positive=True), rational(delta, "delta", positive=True)
+    if loss > 100:
+        raise ParameterError("epsilon", "is out of range", "at most 100")
+    if not Fraction(1, 10**100) <= failure < 1:
+        raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
+    return loss, failure
+
+
+def _squared(sensitivity: Number | Sensitivity) -> Fraction:
+    if isinstance(sensitivity, Sensitivity):
+        return rational(sensitivity.squared_l2, "sensitivity", positive=True)
+    return rational(sensitivity, "sensitivity", positive=True) ** 2
+
+
+def _placed(
+    sensitivity: Number | Sensitivity,
+    squared: Fraction,
+    variance: Fraction,
+    grid: Number | None,
+    size: int | None,
+) -> tuple[Lattice, Fraction, int | None]:
+    """Choose the lattice, and return it with the squared sensitivity and the size that hold on it."""
+    lattice = lattice_for(
+        integers=typed_as_integer(sensitivity),
+        grid=grid,
+        sensitivity=Fraction(sqrt(squared)),
+        scale=Fraction(sqrt(variance)),
+        size=size or 1,
+    )
+    if lattice.integers:
+        return lattice, squared, size
+    return lattice, rounded_squared_l2(squared, lattice.step, size or 1), size or 1
+
+
+def _single_shift(squared_steps: Fraction, size: int | None) -> int | None:
+    """Return the largest shift, in steps, if all shifts are of one coordinate; else None."""
+    if size == 1 or squared_steps < 2:
+        return isqrt(int(squared_steps))
+    return None

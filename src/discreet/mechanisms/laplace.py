@@ -1,0 +1,210 @@
+"""The Laplace mechanism: discrete Laplace noise in proportion to the L1 sensitivity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.error.laplace import LaplaceError
+from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.values import Lattice, Value, check_size, lattice_for, relation_of, typed_as_integer
+from discreet.noise import current, sample_laplace
+from discreet.noise.geometric import check_scale
+from discreet.noise.grid import rounded_l1
+from discreet.privacy.events import DiscreteLaplace
+from discreet.privacy.guarantees import PureDP
+from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.rational import Number, float_above, rational, show
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["Laplace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class Laplace:
+    """Add Laplace noise to a number or to an array of numbers.
+
+    Parameters
+    ----------
+    sensitivity : number or Sensitivity
+        How far the value moves between neighbors; for an array, the sum over all its entries
+        (the L1 norm). An int says that the data are integers, and noise will be integers too; a
+        float or a fraction says that they are real.
+    epsilon : number, optional
+        The privacy loss. Give this or `scale`.
+    scale : number, optional
+        The scale of the noise, sensitivity / epsilon.
+    grid : number, optional
+        For real values: the power of two to round to. By default fine enough not to matter.
+    size : int, optional
+        How many values are released together. Real arrays need it, since rounding each value
+        is charged to the sensitivity; integers do not, but with it `error` knows the law of norms and
+        accounting may be tighter.
+    neighbors : Neighbors, optional
+        The relation for which the sensitivity holds; by default adding or removing a person.
+
+    Guarantee
+    ---------
+    epsilon-DP with epsilon = sensitivity / scale: each step of the value changes the
+    probability of any output by a factor of at most exp(step / scale) (Dwork, McSherry, Nissim &
+    Smith 2006; Ghosh, Roughgarden & Sundararajan 2009; proof: docs/proofs/laplace.md).
+
+    Finite precision
+    ----------------
+    Values are rounded to the grid and the noise is drawn from the discrete Laplace law on that
+    grid, exactly. Rounding is charged: `event.sensitivity` is that of the rounded values. Outputs
+    are exact multiples of the grid.
+
+    Error
+    -----
+    P(abs(noise) > t) = 2 r^(m + 1) / (1 + r) with r = exp(-grid / scale) and m = floor(t / grid); see
+    `error`. No pure mechanism has a smaller expected absolute error for one count.
+
+    Examples
+    --------
+    >>> from discreet import Laplace
+    >>> mechanism = Laplace(sensitivity=1, epsilon=0.5)
+    >>> mechanism.event
+    DiscreteLaplace(sensitivity=1, scale=2)
+    >>> mechanism.error.quantile(0.95)
+    6.0
+    >>> noisy = mechanism.release(1234)
+    """
+
+    sensitivity: Fraction
+    scale: Fraction
+    lattice: Lattice
+    size: int | None
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number | None = None,
+        scale: Number | None = None,
+        grid: Number | None = None,
+        size: int | None = None,
+        neighbors: Neighbors | None = None,
+    ) -> None:
+        if (epsilon is None) == (scale is None):
+            raise ParameterError(
+                "epsilon", "and scale are both given or both missing", "given, or else scale"
+            )
+        relation = relation_of(sensitivity, neighbors)
+        distance = rational(
+            sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity,
+            "sensitivity",
+            positive=True,
+        )
+        integers = typed_as_integer(sensitivity)
+        check_size(size)
+        wanted = (
+            distance / rational(epsilon, "epsilon", positive=True)
+            if epsilon is not None
+            else rational(scale, "scale", positive=True)  # type: ignore[arg-type]
+        )
+        lattice = lattice_for(
+            integers=integers, grid=grid, sensitivity=distance, scale=wanted, size=size or 1
+        )
+        if not lattice.integers:
+            size = size or 1
+            distance = rounded_l1(distance, lattice.step, size)
+            if epsilon is not None:
+                wanted = distance / rational(epsilon, "epsilon")
+        check_scale(wanted / lattice.step)
+        for name, value in (
+            ("sensitivity", distance),
+            ("scale", wanted),
+            ("lattice", lattice),
+            ("size", size),
+            ("neighbors", relation),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        return f"Laplace(sensitivity={show(self.sensitivity)}, scale={show(self.scale)}{size})"
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss, sensitivity / scale, rounded up to a float."""
+        return float_above(self.sensitivity / self.scale)
+
+    @property
+    def grid(self) -> Fraction:
+        """The step of which every output is a multiple."""
+        return self.lattice.step
+
+    @property
+    def event(self) -> DiscreteLaplace:
+        """The law that `release` draws."""
+        return DiscreteLaplace(
+            sensitivity=self.sensitivity,
+            scale=self.scale,
+            grid=self.lattice.step,
+            size=self.size,
+            neighbors=self.neighbors,
+        )
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Pure differential privacy with epsilon = sensitivity / scale."""
+        return PureDP(epsilon=self.sensitivity / self.scale, neighbors=self.neighbors)
+
+    @property
+    def error(self) -> LaplaceError:
+        """The law of the error of each value, known before anything is released."""
+        return LaplaceError(
+            scale=self.scale, step=self.lattice.step, rounding=self.lattice.rounding, size=self.size or 1
+        )
+
+    def release(self, value: Value) -> Value:
+        """Return the value, or every value of an array, with fresh noise."""
+        steps = self.lattice.enter(value)
+        check_size(self.size, steps.size)
+        source = current()
+        noise = sample_laplace(self.scale / self.lattice.step, steps.size, source)
+        return source.mark(self.lattice.leave(steps + noise.reshape(steps.shape)))
+
+    def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
+        """Return pairs of inputs whose outputs differ as much as the guarantee allows."""
+        return self.lattice.pairs(self.sensitivity, self.size)
+
+    @classmethod
+    def for_error(
+        cls,
+        tolerance: Number,
+        *,
+        confidence: Number = 0.95,
+        sensitivity: Number | Sensitivity = 1,
+        grid: Number | None = None,
+        size: int | None = None,
+    ) -> Laplace:
+        """Return the mechanism with the smallest epsilon whose error stays within a tolerance.
+
+        Parameters
+        ----------
+        tolerance : number
+            The largest error that is tolerated, for each value.
+        confidence : number
+            With at least which probability.
+        sensitivity, grid, size
+            As for the mechanism.
+
+        Examples
+        --------
+        "Which epsilon, if the error may exceed 10 with probability 1e-5, at sensitivity 1?"
+
+        >>> round(Laplace.for_error(10, confidence=1 - 1e-5, sensitivity=1).epsilon, 4)
+        1.0831
+        """
+        limit = rational(tolerance, "tolerance", positive=True)
+        failure = allowed_failure(confidence)
+
+        def build(epsilon: Fraction) -> Laplace:
+            return cls(sensitivity=sensitivity, epsilon=epsilon, grid=grid, size=size)
+
+        return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))

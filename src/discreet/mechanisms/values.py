@@ -1,0 +1,171 @@
+"""How a private value enters a mechanism and how a noisy one leaves.
+
+A mechanism lives on a `Lattice`: either the integers (ints in, ints out) or the multiples of a
+public power of two (floats in, floats out). What is accepted depends on the type of a value
+and never on its size: numbers outside the range are clamped, silently and by a public rule,
+because an error or a warning would itself be an answer about the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.noise.grid import LARGEST_STEPS, check_grid, from_grid, steps_of, suitable_grid
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["Lattice", "Value", "check_size", "lattice_for", "relation_of", "typed_as_integer"]
+
+Value: TypeAlias = (
+    int | float | list[int] | list[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
+)
+"""What a mechanism takes and gives: a number, or an array of numbers."""
+
+LARGEST_INTEGER = 1 << 62
+LARGEST_SIZE = 1 << 40
+
+_FINEST = Fraction(1, 1 << 16)
+_LARGEST_SCALE_IN_STEPS = Fraction(1, 1 << 39)
+_EXACT_INTEGER = 1 << 53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lattice:
+    """The multiples of `step` on which values are rounded and noise is drawn.
+
+    Attributes
+    ----------
+    step : Fraction
+        Distance of neighboring multiples: 1 for integers, else a power of two.
+    integers : bool
+        Whether values are integers already, so that nothing is rounded.
+    """
+
+    step: Fraction
+    integers: bool
+
+    @property
+    def largest(self) -> int | float:
+        """The largest magnitude that enters unclamped."""
+        return LARGEST_INTEGER if self.integers else float(LARGEST_STEPS * self.step)
+
+    @property
+    def rounding(self) -> Fraction:
+        """The most that rounding moves a value that is within range."""
+        return Fraction(0) if self.integers else self.step / 2
+
+    def enter(self, value: Value, name: str = "value") -> NDArray[np.int64]:
+        """Return a value in lattice steps, as an array of its own shape (0-d for a number)."""
+        array = _as_array(value, name)
+        if array.size == 0:
+            raise ParameterError(name, "is empty", "a number or an array of at least one number")
+        if array.dtype.kind in "iu":
+            if self.integers:
+                return _clamped(array, LARGEST_INTEGER)
+            # Clamping first makes the conversion exact; rounding would stretch distances.
+            array = _clamped(array, _EXACT_INTEGER)
+        elif self.integers:
+            raise ParameterError(
+                name,
+                "holds floats, and this mechanism adds integer noise",
+                "integers; for real values give the mechanism a float sensitivity, as in sensitivity=1.0",
+            )
+        real = array.astype(np.float64)
+        if not np.isfinite(real).all():
+            raise ParameterError(name, "holds NaN or an infinity", "finite numbers")
+        return steps_of(real, self.step)
+
+    def leave(self, steps: NDArray[np.int64]) -> int | float | NDArray[Any]:
+        """Return lattice steps as what they stand for: a number for a number, else an array."""
+        if self.integers:
+            return int(steps) if steps.ndim == 0 else steps
+        real = from_grid(steps, self.step)
+        return float(real) if steps.ndim == 0 else real
+
+    def pairs(self, distance: Fraction, size: int | None) -> tuple[tuple[Value, Value], ...]:
+        """Return pairs of values that lie `distance` apart, in one entry and spread over several."""
+        steps = int(distance / self.step)
+        count = 1 if size is None else size
+        apart = [np.zeros(count, np.int64), np.zeros(count, np.int64)]
+        apart[0][0] = steps
+        apart[1][:] = steps // count
+        apart[1][: steps % count] += 1
+        ends = {tuple(end) for end in apart} | {(1,) + (0,) * (count - 1)}
+        shape: tuple[int, ...] = () if count == 1 else (count,)
+        return tuple(
+            (self.leave(np.zeros(shape, np.int64)), self.leave(np.array(end).reshape(shape)))
+            for end in sorted(ends)
+        )
+
+
+def _as_array(value: Value, name: str) -> NDArray[Any]:
+    """Return a value as an array of a numeric type that converts to float64 or int64 exactly."""
+    allowed = "a number, or an array of integers or floats of at most 64 bits"
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = max(-LARGEST_INTEGER, min(LARGEST_INTEGER, int(value)))
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(name, "is not numeric", allowed) from None
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise ParameterError(name, "is not numeric", allowed)
+    return array
+
+
+def _clamped(array: NDArray[Any], bound: int) -> NDArray[np.int64]:
+    if array.dtype.kind == "u":
+        array = np.minimum(array, np.uint64(bound))
+    signed: NDArray[np.int64] = array.astype(np.int64)
+    return signed.clip(-bound, bound)
+
+
+def typed_as_integer(sensitivity: Number | Sensitivity) -> bool:
+    """Tell whether a sensitivity was typed as an integer: then the data are integers too."""
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity.linf.denominator == 1 and sensitivity.l1.denominator == 1
+    return isinstance(sensitivity, int | np.integer) and not isinstance(sensitivity, bool)
+
+
+def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
+    """Return the neighbor relation, which a `Sensitivity` brings along."""
+    if not isinstance(sensitivity, Sensitivity):
+        return ADD_REMOVE_PERSON if neighbors is None else neighbors
+    if neighbors not in (None, sensitivity.neighbors):
+        raise ParameterError("neighbors", "differs from that of the sensitivity", "left out")
+    return sensitivity.neighbors
+
+
+def check_size(size: int | None, actual: int | None = None) -> None:
+    """Check the declared number of values, and that a value to be released has as many."""
+    if size is not None:
+        whole(size, "size", least=1, most=LARGEST_SIZE)
+        if actual is not None and actual != size:
+            raise ParameterError(
+                "value",
+                "has another number of entries than the mechanism was built for",
+                f"of size {size}; build the mechanism with the size of your arrays",
+            )
+
+
+def lattice_for(
+    *, integers: bool, grid: Number | None, sensitivity: Fraction, scale: Fraction, size: int
+) -> Lattice:
+    """Choose the lattice from public facts.
+
+    A grid that the caller names is used as it is. Otherwise integers need no grid, and real
+    values are rounded to a power of two that is at least 2^16 times finer than the noise
+    scale and than each value's share of the sensitivity, as far as the sampler's range allows.
+    """
+    if grid is not None:
+        return Lattice(step=check_grid(rational(grid, "grid", positive=True)), integers=False)
+    if integers:
+        return Lattice(step=Fraction(1), integers=True)
+    fine = min(scale, sensitivity) / size * _FINEST
+    return Lattice(step=suitable_grid(max(fine, scale * _LARGEST_SCALE_IN_STEPS)), integers=False)

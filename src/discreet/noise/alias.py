@@ -1,0 +1,165 @@
+"""Exact draws from a discrete law in constant work: certified alias tables.
+
+Walker's alias method cuts [0, 1) into n = 2^m equal cells; inside cell j lies one cut
+point, below which the outcome is item j and above which it is item alias[j]. The cut points
+are sums of the item's real-valued masses, irrational in general. Each is stored as the
+floor of its product with 2^64, certified by integer enclosures. A word u of 64 bits decides its
+lane by one comparison unless u equals that floor; then, with probability n / 2^64, further
+bits of the same uniform number are drawn and compared with an enclosure of the cut point as
+narrow as it takes. The law is therefore exactly the ideal one, and every lane costs one
+word, two look-ups and two comparisons, whatever its outcome.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.noise.enclosure import Enclosure
+    from discreet.noise.entropy import Source
+
+__all__ = ["AliasTable"]
+
+_BITS = 320
+_MORE_BITS = 192
+
+
+class AliasTable:
+    """A discrete law, ready to be drawn from exactly.
+
+    Parameters
+    ----------
+    values : sequence of int
+        What each item stands for.
+    masses : callable
+        `masses(bits)` encloses the probability of every item at `bits` bits; the real
+        probabilities sum to one exactly.
+    tail : callable, optional
+        Given when the last item stands for infinitely many values: draws one of them. Its
+        mass must be below 2^-64, so that it is only ever reached through the exact path.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[int],
+        masses: Callable[[int], list[Enclosure]],
+        tail: Callable[[Source], int] | None = None,
+    ) -> None:
+        self._masses = masses
+        self._tail = tail
+        self._items = len(values)
+        self.blocks = 1 << (self._items - 1).bit_length()
+        enclosures = masses(_BITS)
+        if tail is not None and enclosures[-1][1] >> (_BITS - 64):
+            raise ArithmeticError("the tail of an alias table must weigh less than 2^-64")
+        self._build(enclosures)
+        offset = 64 - (self.blocks.bit_length() - 1)
+        self._shift = np.uint64(offset % 64)  # a single cell: every word falls into cell 0
+        self._single = offset == 64
+        self._cut_words = np.array(
+            [(cell << offset) + self._floor(cell) for cell in range(self.blocks)], np.uint64
+        )
+        padded = [*values, *([0] * (self.blocks - self._items))]
+        self._values = np.array(
+            [padded[item] for cell in range(self.blocks) for item in (cell, self._alias[cell])], np.int64
+        )
+
+    def _build(self, masses: list[Enclosure]) -> None:
+        """Pair every cell with an alias by Vose's method, on enclosures."""
+        cell_mass = 1 << (_BITS - (self.blocks.bit_length() - 1))
+        low = [mass[0] for mass in masses] + [0] * (self.blocks - self._items)
+        high = [mass[1] for mass in masses] + [0] * (self.blocks - self._items)
+        self._alias = list(range(self.blocks))
+        self._donors: list[list[int]] = [[] for _ in range(self.blocks)]
+        small = [cell for cell in range(self.blocks) if low[cell] < cell_mass]
+        large = [cell for cell in range(self.blocks) if low[cell] >= cell_mass]
+        while small and large:
+            cell, donor = small.pop(), large[-1]
+            if high[cell] > cell_mass:
+                raise ArithmeticError("an alias table cannot be certified at this precision")
+            self._alias[cell] = donor
+            self._donors[donor].append(cell)
+            low[donor] += low[cell] - cell_mass
+            high[donor] += high[cell] - cell_mass
+            if low[donor] < cell_mass:
+                small.append(large.pop())
+        # Masses sum to one, so the last cell is exactly full, whatever its enclosure says.
+        if len(small) + len(large) != 1:
+            raise ArithmeticError("an alias table cannot be certified at this precision")
+        self._full = (small or large)[0]
+        self._cuts = list(zip(low, high, strict=True))
+
+    def _floor(self, cell: int) -> int:
+        if cell == self._full:
+            return 0
+        low, high = self._cuts[cell]
+        if low < 0 or low >> (_BITS - 64) != high >> (_BITS - 64):
+            raise ArithmeticError("an alias table cannot be certified at this precision")
+        return low >> (_BITS - 64)
+
+    def cut(self, cell: int, bits: int) -> Enclosure:
+        """Enclose the mass that a cell gives to its own item.
+
+        That mass is the sum of the masses of all items below the cell in the tree of
+        donations, less one full cell for each of those cells but itself.
+        """
+        if cell == self._full:
+            full = 1 << (bits - (self.blocks.bit_length() - 1))
+            return full, full
+        masses = self._masses(bits)
+        members = [cell]
+        for member in members:
+            members.extend(self._donors[member])
+        low = sum(masses[member][0] for member in members if member < self._items)
+        high = sum(masses[member][1] for member in members if member < self._items)
+        spent = (len(members) - 1) << (bits - (self.blocks.bit_length() - 1))
+        return low - spent, high - spent
+
+    def alias(self, cell: int) -> int:
+        """Return the item that a cell gives the rest of its mass to."""
+        return self._alias[cell]
+
+    def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
+        """Decide one lane per word."""
+        del lane  # every lane follows the same law
+        if self._single:
+            return np.full(len(words), self._values[0])
+        cells = np.empty(len(words), np.int64)
+        np.right_shift(words, self._shift, out=cells.view(np.uint64))
+        cuts = self._cut_words.take(cells, mode="clip")
+        undecided = np.equal(words, cuts)
+        np.add(cells, cells, out=cells)
+        np.add(cells, np.greater_equal(words, cuts), out=cells)
+        drawn = self._values.take(cells, mode="clip")
+        if undecided.any():
+            for position in np.flatnonzero(undecided):
+                drawn[position] = self._settle(int(words[position]), source)
+        return drawn
+
+    def _settle(self, word: int, source: Source) -> int:
+        """Decide a lane whose first 64 bits equal the floor of its cut point."""
+        offset = 64 - (self.blocks.bit_length() - 1)
+        cell, position = word >> offset, word & ((1 << offset) - 1)
+        known, precision = 64, _BITS
+        low, high = self._cuts[cell] if cell != self._full else self.cut(cell, precision)
+        while True:
+            position = (position << _MORE_BITS) | source.bits(_MORE_BITS)
+            known += _MORE_BITS
+            if known + 64 > precision:
+                precision *= 2
+                low, high = self.cut(cell, precision)
+            if position + 1 <= low >> (precision - known):
+                item = cell
+            elif position >= -(-high >> (precision - known)):
+                item = self._alias[cell]
+            else:
+                continue
+            if self._tail is not None and item == self._items - 1:
+                return self._tail(source)
+            return int(self._values[2 * item])

@@ -1,0 +1,200 @@
+"""Where randomness comes from: the only reader of the operating system's entropy.
+
+A `Source` hands out uniform 64-bit words. `System` is the one that private releases use:
+an AES-256-CTR keystream, keyed by the operating system, whose key is overwritten from its
+own stream at every refill (so a memory image reveals no noise drawn before), re-keyed in
+every forked child, and impossible to copy. `Replay` repeats itself from a seed; it exists
+for tests and marks every result as not private.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from discreet.noise.replayed import mark_replayed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["Decision", "Replay", "Source", "System", "current", "in_batches", "replay", "using"]
+
+T = TypeVar("T")
+
+LANES_AT_ONCE = 1 << 17
+"""Lanes decided together: large enough to amortize NumPy's calls, small enough for the cache."""
+
+_BATCH = 1 << 16
+_BUFFERED_WORDS = 512
+_KEY_BYTES = 48
+_ZEROS = bytes(8 * LANES_AT_ONCE)
+
+
+class Decision(Protocol):
+    """A rule that turns a uniform real number U in [0, 1) into an outcome.
+
+    The first 64 bits of U arrive as a word; a rule that cannot decide from them asks the
+    source for more bits of the same U, as many as it takes. So the outcome is that of the
+    ideal real-valued rule, with no rounding.
+
+    `blocks` is a public fact for auditors: inside each of that many equal blocks of
+    [0, 1), the numbers U with a given outcome form an interval.
+    """
+
+    blocks: int
+
+    def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
+        """Decide lanes `lane`, `lane + 1`, …, one word each."""
+        ...
+
+
+def in_batches(draw: Callable[[int], NDArray[np.int64]], size: int) -> NDArray[np.int64]:
+    """Call a sampler of several steps on batches that stay in the processor's cache."""
+    if size <= _BATCH:
+        return draw(size)
+    drawn = np.empty(size, np.int64)
+    for start in range(0, size, _BATCH):
+        count = min(_BATCH, size - start)
+        drawn[start : start + count] = draw(count)
+    return drawn
+
+
+class Source(ABC):
+    """A stream of independent uniform 64-bit words."""
+
+    @abstractmethod
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Return `size` fresh words."""
+
+    def bits(self, count: int) -> int:
+        """Return a uniform integer of `count` bits, `count` a multiple of 64."""
+        return int.from_bytes(self.words(count // 64).tobytes(), "big")
+
+    def decide(self, decision: Decision, size: int) -> NDArray[np.int64]:
+        """Return the outcomes of `size` independent uniforms under one rule."""
+        if size <= LANES_AT_ONCE:
+            return decision.outcomes(self.words(size), 0, self)
+        outcomes = np.empty(size, np.int64)
+        for lane in range(0, size, LANES_AT_ONCE):
+            count = min(LANES_AT_ONCE, size - lane)
+            outcomes[lane : lane + count] = decision.outcomes(self.words(count), lane, self)
+        return outcomes
+
+    def mark(self, result: T) -> T:
+        """Return a result as it may leave: unchanged if it is private, else marked as not."""
+        return mark_replayed(result)
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError("a source of randomness cannot be copied: two copies would repeat each other")
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        self.__copy__()
+
+
+def _keystream(key: bytes, size: int) -> tuple[bytes, NDArray[np.uint64]]:
+    """Return the next key and `size` words of the AES-256-CTR keystream under `key`."""
+    cipher = Cipher(algorithms.AES(key[:32]), modes.CTR(key[32:])).encryptor()
+    next_key = cipher.update(bytes(_KEY_BYTES))
+    words = np.empty(size + 2, np.uint64)  # update_into asks for a block of slack
+    target = words.data.cast("B")
+    for start in range(0, 8 * size, len(_ZEROS)):
+        cipher.update_into(memoryview(_ZEROS)[: 8 * size - start], target[start:])
+    return next_key, words[:size]
+
+
+class System(Source):
+    """Words from a keystream that is keyed by the operating system."""
+
+    def __init__(self) -> None:
+        self._rekey()
+
+    def _rekey(self) -> None:
+        self._process = os.getpid()
+        self._key = os.urandom(_KEY_BYTES)
+        self._buffer = np.empty(0, np.uint64)
+        self._used = 0
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Return `size` fresh words, and forget them."""
+        if self._process != os.getpid():
+            self._rekey()
+        if size > _BUFFERED_WORDS:
+            self._key, words = _keystream(self._key, size)
+            return words
+        if self._used + size > len(self._buffer):
+            self._key, self._buffer = _keystream(self._key, _BUFFERED_WORDS)
+            self._used = 0
+        taken = self._buffer[self._used : self._used + size]
+        words = taken.copy()
+        taken.fill(0)
+        self._used += size
+        return words
+
+    def mark(self, result: T) -> T:
+        """Return the result unchanged: it is private."""
+        return result
+
+
+class Replay(Source):
+    """Words that repeat for the same seed. For tests: whatever it yields is not private."""
+
+    def __init__(self, seed: int) -> None:
+        self._key = hashlib.sha384(str(int(seed)).encode()).digest()
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Return the next `size` words of the repeatable stream."""
+        self._key, words = _keystream(self._key, size)
+        return words
+
+
+_thread = threading.local()
+_override: ContextVar[Source | None] = ContextVar("source", default=None)
+
+
+def _forget_after_fork() -> None:
+    global _thread  # noqa: PLW0603
+    _thread = threading.local()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def current() -> Source:
+    """Return the source that releases draw from: this thread's own `System`, unless overridden."""
+    override = _override.get()
+    if override is not None:
+        return override
+    source: System | None = getattr(_thread, "source", None)
+    if source is None:
+        source = _thread.source = System()
+    return source
+
+
+@contextmanager
+def using(source: Source) -> Iterator[Source]:
+    """Draw from `source` inside a with-block. Results are marked unless it is a `System`."""
+    token = _override.set(source)
+    try:
+        yield source
+    finally:
+        _override.reset(token)
+
+
+@contextmanager
+def replay(seed: int) -> Iterator[Source]:
+    """Draw repeatable noise inside a with-block; every result is marked as not private."""
+    with using(Replay(seed)) as source:
+        yield source

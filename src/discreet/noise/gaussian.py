@@ -1,0 +1,246 @@
+"""Discrete Gaussian noise: P(y) proportional to exp(-y^2 / (2 variance)) on the integers.
+
+Up to a standard deviation of 64 the law is one alias table. Beyond, an integer x >= 0 is
+split into 2^shift h + r, the pair (sign, h) is drawn from a table with weights
+exp(-(2^shift h)^2 / (2 variance)), r is uniform, and the candidate is kept with the
+probability that corrects for r, above 97 in 100. The number of trials of a rejection sampler is
+independent of what it returns, so neither path's work depends on the value drawn.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise.alias import AliasTable
+from discreet.noise.bernoulli import Coin, ExponentialCoin, settle_exponential
+from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+from discreet.noise.entropy import in_batches
+from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE, sample_geometric
+from discreet.noise.uniform import UniformBits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.noise.entropy import Source
+
+__all__ = ["Acceptance", "block_table", "sample_gaussian", "single_table"]
+
+LARGEST_SINGLE = 64
+
+_TAIL_BITS = 66
+_GUARD_BITS = 32
+_LONGEST_DENOMINATOR = 2048
+_BAND = 2.0**-31
+_LARGEST_EXPONENT = 1 / 3
+_TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
+
+
+def check_variance(variance: Fraction) -> Fraction:
+    """Return a variance for which the tables are certified, or refuse it."""
+    if isinstance(variance, bool) or not isinstance(variance, int | Fraction):
+        raise ParameterError("variance", f"is a {type(variance).__name__}", "an int or a Fraction")
+    in_range = LEAST_SCALE**2 <= variance <= LARGEST_SCALE**2
+    if not in_range or variance.denominator.bit_length() > _LONGEST_DENOMINATOR:
+        raise ParameterError(
+            "variance", "is out of range", "a rational from 1/10^4 to 2^80 squared grid steps"
+        )
+    return Fraction(variance)
+
+
+def _low_bits(variance: Fraction) -> int:
+    """Return the smallest shift with sqrt(variance) / 2^shift <= 64."""
+    shift = 0
+    while variance > LARGEST_SINGLE**2 << (2 * shift):
+        shift += 1
+    return shift
+
+
+def _tabulated(curvature: Fraction) -> int:
+    """Return a count n with sum over h >= n of exp(-curvature h^2) below 2^-66 of the first term.
+
+    The sum is at most exp(-c n^2) (1 + 1 / (2 c n)), and c n^2 >= 66 log 2 + log(1 + 1 / (2 c n))
+    is searched for in integers with log 2 < 7/10 and log(1 + z) <= bit length of z.
+    """
+    count = 1
+    while True:
+        spread = 1 / (2 * curvature * count)
+        needed = Fraction(7 * _TAIL_BITS, 10) + (int(spread) + 2).bit_length()
+        if curvature * count * count >= needed:
+            return count
+        count += 1
+
+
+def _weights(curvature: Fraction, bits: int) -> Iterator[Enclosure]:
+    """Enclose exp(-curvature h^2) for h = 0, 1, 2, …: each step multiplies by one more ratio."""
+    first = exponential(curvature, bits)
+    step = product(first, first, bits)
+    weight, ratio = (1 << bits, 1 << bits), first
+    while True:
+        yield weight
+        weight = product(weight, ratio, bits)
+        ratio = product(ratio, step, bits)
+
+
+def _series(curvature: Fraction, count: int, bits: int) -> tuple[list[Enclosure], Enclosure]:
+    """Enclose the first `count` weights and the sum of all that follow."""
+    kept: list[Enclosure] = []
+    low = high = 0
+    for index, weight in enumerate(_weights(curvature, bits)):
+        if index < count:
+            kept.append(weight)
+        else:
+            low, high = low + weight[0], high + weight[1]
+            if weight[0] == 0:
+                # What follows is at most this weight times 1 / (2 c index).
+                rest = weight[1] / (2 * curvature * index)
+                return kept, (low, high + rest.__ceil__())
+    raise AssertionError("the weights never end")
+
+
+@lru_cache(maxsize=64)
+def single_table(variance: Fraction) -> AliasTable:
+    """Tabulate the law itself, for standard deviations up to 64."""
+    curvature = 1 / (2 * variance)
+    count = _tabulated(curvature)
+    values = [0, *(value for magnitude in range(1, count) for value in (magnitude, -magnitude))]
+
+    def masses(bits: int) -> list[Enclosure]:
+        working = bits + _GUARD_BITS
+        kept, rest = _series(curvature, count, working)
+        total = (
+            kept[0][0] + 2 * (sum(low for low, _ in kept[1:]) + rest[0]),
+            kept[0][1] + 2 * (sum(high for _, high in kept[1:]) + rest[1]),
+        )
+        weights = [kept[0], *(weight for weight in kept[1:] for _ in "+-"), (2 * rest[0], 2 * rest[1])]
+        scaled = (quotient(weight, total, working) for weight in weights)
+        return [(low >> _GUARD_BITS, -(-high >> _GUARD_BITS)) for low, high in scaled]
+
+    def tail(source: Source) -> int:
+        magnitude = _beyond(curvature, count, source)
+        return magnitude if source.decide(Coin(Fraction(1, 2)), 1)[0] else -magnitude
+
+    return AliasTable([*values, 0], masses, tail)
+
+
+@lru_cache(maxsize=64)
+def block_table(variance: Fraction, shift: int) -> AliasTable:
+    """Tabulate sign and block: h 2^shift, or its bitwise complement."""
+    curvature = Fraction(1 << (2 * shift)) / (2 * variance)
+    count = _tabulated(curvature)
+    values = [value for h in range(count) for value in (h << shift, ~(h << shift))]
+
+    def masses(bits: int) -> list[Enclosure]:
+        working = bits + _GUARD_BITS
+        kept, rest = _series(curvature, count, working)
+        total = (
+            2 * (sum(low for low, _ in kept) + rest[0]),
+            2 * (sum(high for _, high in kept) + rest[1]),
+        )
+        weights = [*(weight for weight in kept for _ in "+-"), (2 * rest[0], 2 * rest[1])]
+        scaled = (quotient(weight, total, working) for weight in weights)
+        return [(low >> _GUARD_BITS, -(-high >> _GUARD_BITS)) for low, high in scaled]
+
+    def tail(source: Source) -> int:
+        start = _beyond(curvature, count, source) << shift
+        return start if source.decide(Coin(Fraction(1, 2)), 1)[0] else ~start
+
+    return AliasTable([*values, 0], masses, tail)
+
+
+def _beyond(curvature: Fraction, start: int, source: Source) -> int:
+    """Draw h >= start with P(h) proportional to exp(-curvature h^2), exactly.
+
+    With h = start + k: h^2 = start^2 + 2 start k + k^2, so a geometric k with ratio
+    exp(-2 curvature start) is kept with probability exp(-curvature k^2).
+    """
+    scale = max(1 / (2 * curvature * start), LEAST_SCALE)
+    while True:
+        excess = int(sample_geometric(scale, 1, source)[0])
+        # Where the scale had to be raised, the coin makes up for the difference.
+        exponent = curvature * excess * excess + (2 * curvature * start - 1 / scale) * excess
+        if source.decide(ExponentialCoin(exponent), 1)[0]:
+            return start + excess
+
+
+class Acceptance:
+    """The decisions U < exp(-d), one for each candidate, as 1 (kept) or 0.
+
+    d = ((x + s)^2 - b^2) / (2 variance) = (2 b + a) a / (2 variance), where b = 2^shift h starts
+    the block, x = b + r, s is 1 for negative candidates (whose magnitude is x + 1) and
+    a = r + s. Tabulated blocks have d <= 1/3. There the Taylor polynomial of exp(-d) with
+    eight terms is off by at most (1/3)^9 / 9! < 2^-32.6, and rounding adds less than 2^-48.
+    A comparison is believed outside a band of 2^-31 around the polynomial; inside it, and
+    for blocks beyond the tables, enclosures decide.
+    """
+
+    blocks = 1
+
+    def __init__(self, starts: NDArray[np.int64], advances: NDArray[np.int64], variance: Fraction) -> None:
+        self._starts = starts
+        self._advances = advances
+        self._variance = variance
+        self._half_precision = float(1 / (2 * variance))
+
+    def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
+        """Decide lanes `lane`, `lane + 1`, …: 1 keeps the candidate."""
+        lanes = slice(lane, lane + len(words))
+        starts = self._starts[lanes].astype(np.float64)
+        advances = self._advances[lanes].astype(np.float64)
+        exponents = (2.0 * starts + advances) * advances * self._half_precision
+        cuts = exponents * _TAYLOR[0]
+        for coefficient in _TAYLOR[1:-1]:
+            cuts += coefficient
+            cuts *= exponents
+        cuts += _TAYLOR[-1]
+        uniforms = words * 2.0**-64
+        kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
+        undecided = (np.abs(uniforms - cuts) <= _BAND) | (exponents > _LARGEST_EXPONENT)
+        if undecided.any():
+            for position in np.flatnonzero(undecided):
+                start, advance = int(self._starts[lane + position]), int(self._advances[lane + position])
+                exponent = (2 * start + advance) * advance / (2 * self._variance)
+                kept[position] = settle_exponential(int(words[position]), exponent, source)
+        return kept
+
+
+def _sample_blocks(variance: Fraction, shift: int, size: int, source: Source) -> NDArray[np.int64]:
+    """Draw candidates and keep them until every lane has one."""
+    drawn = np.empty(size, np.int64)
+    open_lanes = np.arange(size)
+    table, low = block_table(variance, shift), UniformBits(shift)
+    while open_lanes.size:
+        blocks = source.decide(table, open_lanes.size)
+        signs = blocks >> 63
+        offsets = source.decide(low, open_lanes.size)
+        kept = source.decide(Acceptance(blocks ^ signs, offsets - signs, variance), open_lanes.size) == 1
+        drawn[open_lanes[kept]] = (blocks ^ offsets)[kept]
+        open_lanes = open_lanes[~kept]
+    return drawn
+
+
+def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """Draw `size` values with P(y) proportional to exp(-y^2 / (2 variance)), exactly.
+
+    Parameters
+    ----------
+    variance : Fraction or int
+        The square of a standard deviation from 1/100 to 2^40. (The variance of the discrete law is
+        at most this, and indistinguishably close to it above 1.)
+    size : int
+        How many to draw.
+    source : Source
+        Where the words come from.
+    """
+    variance = check_variance(variance)
+    shift = _low_bits(variance)
+    if shift == 0:
+        return source.decide(single_table(variance), size)
+    return in_batches(lambda lanes: _sample_blocks(variance, shift, lanes, source), size)

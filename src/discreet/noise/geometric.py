@@ -1,0 +1,121 @@
+"""Geometric draws with success ratio exp(-1 / scale), digit by digit.
+
+G >= 0 has P(G = k) proportional to exp(-k / scale). Write G = 2^shift H + R with
+0 <= R < 2^shift: since exp(-G / scale) is a product of a function of H and a function of R,
+the two are independent, and so are the digits of R in any base 2^b. Each digit follows a
+finite law, H a geometric law of its own with scale / 2^shift <= 16. So a draw needs one
+alias table per ten bits and no rejection.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise.alias import AliasTable
+from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.entropy import Source
+
+__all__ = ["check_scale", "digit_tables", "high_part", "low_bits", "sample_geometric"]
+
+LARGEST_HIGH_SCALE = 16
+LEAST_SCALE, LARGEST_SCALE = Fraction(1, 100), Fraction(2**40)
+
+_DIGIT_BITS = 10
+_TAIL_BITS = 66
+_LONGEST_DENOMINATOR = 1024
+
+
+def check_scale(scale: Fraction) -> Fraction:
+    """Return a scale for which the tables are certified, or refuse it."""
+    if isinstance(scale, bool) or not isinstance(scale, int | Fraction):
+        raise ParameterError("scale", f"is a {type(scale).__name__}", "an int or a Fraction")
+    if not LEAST_SCALE <= scale <= LARGEST_SCALE or scale.denominator.bit_length() > _LONGEST_DENOMINATOR:
+        raise ParameterError("scale", "is out of range", "a rational from 1/100 to 2^40 grid steps")
+    return Fraction(scale)
+
+
+def low_bits(scale: Fraction) -> int:
+    """Return the smallest shift with scale / 2^shift <= 16."""
+    shift = 0
+    while scale > LARGEST_HIGH_SCALE << shift:
+        shift += 1
+    return shift
+
+
+def high_part(scale: Fraction, shift: int) -> int:
+    """Return the number of high parts to tabulate: the rest weighs less than 2^-66."""
+    # exp(-h 2^shift / scale) < 2^-66 once h 2^shift / scale > 66 log 2, and log 2 < 7/10.
+    return int(Fraction(7 * _TAIL_BITS, 10) * scale / (1 << shift)) + 1
+
+
+def powers_of(ratio: Enclosure, count: int, bits: int) -> list[Enclosure]:
+    """Enclose ratio^0, ratio^1, …, ratio^(count - 1)."""
+    powers = [(1 << bits, 1 << bits)]
+    for _ in range(count - 1):
+        powers.append(product(powers[-1], ratio, bits))
+    return powers
+
+
+@lru_cache(maxsize=64)
+def digit_tables(scale: Fraction, shift: int) -> tuple[tuple[int, AliasTable], ...]:
+    """Return (position, table) for each digit of the low `shift` bits."""
+    tables = []
+    for position in range(0, shift, _DIGIT_BITS):
+        count = 1 << min(_DIGIT_BITS, shift - position)
+        tables.append((position, _digit_table(Fraction(1 << position) / scale, count)))
+    return tuple(tables)
+
+
+def _digit_table(step: Fraction, count: int) -> AliasTable:
+    """Tabulate P(d) = exp(-d step) (1 - exp(-step)) / (1 - exp(-count step)) on 0 <= d < count."""
+
+    def masses(bits: int) -> list[Enclosure]:
+        working = bits + 64  # the quotient of two small differences loses at most 50 bits
+        one = 1 << working
+        ratio, last = exponential(step, working), exponential(count * step, working)
+        first = quotient((one - ratio[1], one - ratio[0]), (one - last[1], one - last[0]), working)
+        weights = (product(power, first, working) for power in powers_of(ratio, count, working))
+        return [(low >> 64, -(-high >> 64)) for low, high in weights]
+
+    return AliasTable(range(count), masses)
+
+
+@lru_cache(maxsize=64)
+def _high_table(scale: Fraction) -> AliasTable:
+    """Tabulate the high part, in units of its shift."""
+    shift = low_bits(scale)
+    count = high_part(scale, shift)
+
+    def masses(bits: int) -> list[Enclosure]:
+        ratio = exponential(Fraction(1 << shift) / scale, bits + 16)
+        one = 1 << (bits + 16)
+        powers = powers_of(ratio, count + 1, bits + 16)
+        failure = one - ratio[1], one - ratio[0]
+        weights = [product(power, failure, bits + 16) for power in powers[:count]] + [powers[count]]
+        return [(low >> 16, -(-high >> 16)) for low, high in weights]
+
+    def tail(source: Source) -> int:
+        # Without memory: given H >= count, H - count follows the law of H.
+        return count + int(source.decide(table, 1)[0])
+
+    table = AliasTable([*range(count), 0], masses, tail)
+    return table
+
+
+def sample_geometric(scale: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """Draw `size` values with P(k) = (1 - r) r^k on k >= 0, r = exp(-1 / scale), exactly."""
+    scale = check_scale(scale)
+    shift = low_bits(scale)
+    drawn = source.decide(_high_table(scale), size) << shift
+    for position, table in digit_tables(scale, shift):
+        drawn |= source.decide(table, size) << position
+    return drawn

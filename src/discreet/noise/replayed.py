@@ -1,0 +1,59 @@
+"""Results of replayed noise carry a mark: they look like numbers, and say that they are not private."""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+import numpy as np
+
+__all__ = ["ReplayedArray", "ReplayedFloat", "ReplayedInt", "is_private", "mark_replayed"]
+
+T = TypeVar("T")
+
+_NOTE = "replayed noise: not private"
+
+
+class ReplayedInt(int):
+    """An integer that was drawn from replayed noise."""
+
+    def __repr__(self) -> str:
+        return f"<{int(self)}: {_NOTE}>"
+
+
+class ReplayedFloat(float):
+    """A float that was drawn from replayed noise."""
+
+    def __repr__(self) -> str:
+        return f"<{float(self)}: {_NOTE}>"
+
+
+class ReplayedArray(np.ndarray):
+    """An array that was drawn from replayed noise."""
+
+    def __repr__(self) -> str:
+        return f"<{np.asarray(self)!r}: {_NOTE}>"
+
+
+def mark_replayed(result: T) -> T:
+    """Return the same result, marked as not private.
+
+    Booleans become marked integers. Tuples and lists are marked item by item. None, which
+    stands for "no answer", carries no mark.
+    """
+    marked: object = result
+    if isinstance(result, np.ndarray):
+        marked = result.view(ReplayedArray)
+    elif isinstance(result, bool | int | np.integer | np.bool_):
+        marked = ReplayedInt(result)
+    elif isinstance(result, float | np.floating):
+        marked = ReplayedFloat(result)
+    elif isinstance(result, tuple | list):
+        marked = type(result)(mark_replayed(item) for item in result)
+    return cast(T, marked)
+
+
+def is_private(result: object) -> bool:
+    """Tell whether a result was drawn from the operating system's randomness."""
+    if isinstance(result, tuple | list):
+        return all(is_private(item) for item in result)
+    return not isinstance(result, ReplayedInt | ReplayedFloat | ReplayedArray)

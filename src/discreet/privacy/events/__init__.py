@@ -1,0 +1,37 @@
+"""Events: frozen records of the laws that were drawn.
+
+A mechanism describes itself by its event; an accountant reads it; a ledger stores it. None of the
+three needs to know the others.
+"""
+
+from discreet.privacy.events.additive import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from discreet.privacy.events.composition import Composed, Nothing, Parallel, compose, group, post_process
+from discreet.privacy.events.event import Event, stored
+from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
+from discreet.privacy.events.selection import AboveThreshold, ExponentialChoice, NoisyMax, PermuteAndFlip
+
+__all__ = [
+    "AboveThreshold",
+    "Approximate",
+    "Composed",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Event",
+    "ExponentialChoice",
+    "Gaussian",
+    "Laplace",
+    "NoisyMax",
+    "Nothing",
+    "Parallel",
+    "PermuteAndFlip",
+    "Pure",
+    "RandomizedResponse",
+    "Renyi",
+    "UnaryEncoding",
+    "ZeroConcentrated",
+    "compose",
+    "group",
+    "post_process",
+    "stored",
+]

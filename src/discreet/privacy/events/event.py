@@ -1,0 +1,204 @@
+"""The base of all events: composition, JSON, and the promise that stored events stay readable.
+
+An event records the law that was drawn, and nothing about what it cost. A ledger keeps
+events; any accountant, today's or a later one, reads the cost off them.
+
+The promise
+-----------
+A stored event stays readable, and keeps its meaning, forever:
+
+- the name of an event and the name and meaning of its fields are never removed,
+  renamed or re-interpreted; a new law gets a new name;
+- a field that is added later has a default under which every stored event means what it
+  meant, and is left out of the JSON while it has that default, so that the stored text
+  (and any hash of it) is the canonical text still.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from discreet.errors import ParameterError
+from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.rational import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from _typeshed import DataclassInstance
+
+__all__ = ["Event", "stored"]
+
+_registry: dict[str, type[Event]] = {}
+
+EventClass = TypeVar("EventClass", bound="type[Event]")
+
+
+def stored(event_class: EventClass) -> EventClass:
+    """Register an event class under its name, so that `Event.from_json` can read it back.
+
+    The class is a dataclass whose fields are fractions, integers, None, a neighbor relation,
+    or, in a class that reads them itself, other events.
+    """
+    name = event_class.__name__
+    if name in _registry:
+        raise ParameterError("event", f"is registered already under the name {name}", "a new name")
+    _registry[name] = event_class
+    return event_class
+
+
+class Event(ABC):
+    """A frozen record of a law that was drawn.
+
+    Events add up: ``a + b`` is the composition of both, ``a * 3`` runs a three times. The sum
+    is a multiset: neither the order nor the grouping of terms matters. All events of a sum
+    have the same neighbor relation.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # so that a NumPy integer times an event is left to the event
+
+    @property
+    @abstractmethod
+    def neighbors(self) -> Neighbors | None:
+        """The relation for which the record holds; None only where nothing was released."""
+
+    @property
+    def pure_epsilon(self) -> Fraction | None:
+        """An epsilon for which the event is purely differentially private; None if none is known."""
+        return None
+
+    @property
+    def concentrated_rho(self) -> Fraction | None:
+        """A rho for which the event is zero-concentrated private; None if none is known.
+
+        A pure epsilon gives rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4).
+        """
+        epsilon = self.pure_epsilon
+        return None if epsilon is None else epsilon**2 / 2
+
+    @abstractmethod
+    def _group(self, size: int) -> Event:
+        """Return the event of a group of `size` >= 2; see `group`."""
+
+    def __add__(self, other: Event) -> Event:
+        if not isinstance(other, Event):
+            return NotImplemented
+        from discreet.privacy.events.composition import compose
+
+        return compose((self, other))
+
+    def __mul__(self, times: int) -> Event:
+        from discreet.privacy.events.composition import repeat
+
+        return repeat(self, times)
+
+    __rmul__ = __mul__
+
+    def to_json(self) -> str:
+        """Write the event as canonical JSON: one text for each event, keys sorted, fractions as "p/q"."""
+        return json.dumps(self._to_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @staticmethod
+    def from_json(text: str) -> Event:
+        """Read an event that `to_json` wrote, in this version or any earlier one.
+
+        Raises
+        ------
+        ParameterError
+            Where the text is not JSON, names an event or a field that is unknown, lacks a
+            field, or holds a value out of range.
+        """
+        try:
+            content = json.loads(
+                text,
+                object_pairs_hook=_without_duplicates,
+                parse_float=_no_float,
+                parse_constant=_no_float,
+            )
+            return read_event(content)
+        except ParameterError:
+            raise
+        except (TypeError, ValueError, RecursionError):
+            raise ParameterError("text", "is not JSON of moderate depth", _ALLOWED) from None
+
+    def _to_object(self) -> dict[str, object]:
+        content: dict[str, object] = {"event": type(self).__name__}
+        for field in fields(cast("DataclassInstance", self)):
+            content[field.name] = _plain(getattr(self, field.name))
+        return content
+
+    @classmethod
+    def _from_object(cls, content: Mapping[str, object]) -> Event:
+        values = dict(content)
+        if "neighbors" in values:
+            values["neighbors"] = Neighbors.from_text(cast("str", values["neighbors"]))
+        return cast("Callable[..., Event]", cls)(**values)
+
+    def _fill(self, neighbors: Neighbors, **values: object) -> None:
+        """Set the fields of a frozen record, once, from its constructor."""
+        if not isinstance(neighbors, Neighbors):
+            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "neighbors", neighbors)
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(cast("DataclassInstance", self)):
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = show(value) if isinstance(value, Fraction) else repr(value)
+                shown.append(f"{field.name}={text}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+_ALLOWED = "what Event.to_json wrote"
+
+
+def read_event(content: object) -> Event:
+    """Build the event that a decoded JSON object describes."""
+    if not isinstance(content, dict):
+        raise ParameterError("text", "is no object", _ALLOWED)
+    values = dict(content)
+    name = values.pop("event", None)
+    event_class = _registry.get(name) if isinstance(name, str) else None
+    if event_class is None:
+        raise ParameterError("event", f"has the unknown name {_quoted(name)}", f"one of {sorted(_registry)}")
+    known = {field.name: field for field in fields(cast("DataclassInstance", event_class))}
+    for key in values:
+        if key not in known:
+            raise ParameterError(f"{name}.{_quoted(key)}", "is an unknown field", f"one of {sorted(known)}")
+    for key, field in known.items():
+        if key not in values and field.default is MISSING:
+            raise ParameterError(f"{name}.{key}", "is missing", "given")
+    return event_class._from_object(values)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Fraction | Neighbors):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Event):
+        return value._to_object()
+    return value
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ParameterError("text", "names a field twice", _ALLOWED)
+    return content
+
+
+def _no_float(_: str) -> float:
+    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+
+
+def _quoted(name: object) -> str:
+    return repr(name[:40]) if isinstance(name, str) else "of a wrong type"

@@ -1,0 +1,192 @@
+"""Guarantees: what is promised about a release, as exact records.
+
+Each record states a bound on how the law of a release may differ between neighboring
+tables. `group` says what the same release promises to several units at once, `statement`
+says it in English.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.errors import ParameterError
+from discreet.privacy.grouping import group_delta, group_renyi
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.rational import non_negative, rational, show, whole
+
+if TYPE_CHECKING:
+    from discreet.privacy.rational import Number
+
+__all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
+
+
+class _Record:
+    """Shared by the guarantees: a frozen record is filled once, and prints what is not default."""
+
+    __slots__ = ()
+
+    def _fill(self, neighbors: Neighbors, **values: Fraction) -> None:
+        if not isinstance(neighbors, Neighbors):
+            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "neighbors", neighbors)
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Fraction):
+                shown.append(f"{field.name}={show(value)}")
+            elif value != field.default:
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class PureDP(_Record):
+    """P(S) <= e^epsilon Q(S) for every set S of outcomes and all laws P, Q of neighbors."""
+
+    epsilon: Fraction
+    neighbors: Neighbors = ADD_REMOVE_PERSON
+
+    def __init__(self, *, epsilon: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
+        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"))
+
+    def group(self, size: int) -> PureDP:
+        """Return the guarantee of a group: k epsilon, by k steps along the chain."""
+        size = whole(size, "size", least=1)
+        return PureDP(epsilon=size * self.epsilon, neighbors=self.neighbors.group(size))
+
+    @property
+    def statement(self) -> str:
+        """What is promised, in one sentence."""
+        return (
+            f"{_subject(self.neighbors)} multiplies the probability of any set of outcomes "
+            f"by at most e^{show(self.epsilon)}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class ApproximateDP(_Record):
+    """P(S) <= e^epsilon Q(S) + delta for every set S of outcomes and all laws P, Q of neighbors."""
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbors: Neighbors = ADD_REMOVE_PERSON
+
+    def __init__(self, *, epsilon: Number, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
+        exact = non_negative(delta, "delta")
+        if exact > 1:
+            raise ParameterError("delta", "is above 1", "between 0 and 1")
+        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"), delta=exact)
+
+    def group(self, size: int) -> ApproximateDP:
+        """Return the guarantee of a group: (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)).
+
+        Delta is rounded up, and is at most 1; see `grouping.group_delta` for the proof.
+        """
+        size = whole(size, "size", least=1)
+        return ApproximateDP(
+            epsilon=size * self.epsilon,
+            delta=group_delta(self.epsilon, self.delta, size),
+            neighbors=self.neighbors.group(size),
+        )
+
+    @property
+    def statement(self) -> str:
+        """What is promised, in one sentence."""
+        return (
+            f"{_subject(self.neighbors)} multiplies the probability of any set of outcomes "
+            f"by at most e^{show(self.epsilon)} and then adds at most {show(self.delta)} to it."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class ZeroConcentratedDP(_Record):
+    """D_alpha(P || Q) <= rho alpha for every order alpha > 1 and all laws P, Q of neighbors."""
+
+    rho: Fraction
+    neighbors: Neighbors = ADD_REMOVE_PERSON
+
+    def __init__(self, *, rho: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
+        self._fill(neighbors, rho=non_negative(rho, "rho"))
+
+    def group(self, size: int) -> ZeroConcentratedDP:
+        """Return the guarantee of a group: k^2 rho, by `grouping.chain` along the chain."""
+        size = whole(size, "size", least=1)
+        return ZeroConcentratedDP(rho=size**2 * self.rho, neighbors=self.neighbors.group(size))
+
+    @property
+    def statement(self) -> str:
+        """What is promised, in one sentence."""
+        return (
+            f"{_subject(self.neighbors)} changes the law of the outcome, in Rényi divergence of any "
+            f"order alpha > 1, by at most {show(self.rho)} times alpha."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class RenyiDP(_Record):
+    """D_order(P || Q) <= epsilon, at one order > 1, for all laws P, Q of neighbors."""
+
+    order: Fraction
+    epsilon: Fraction
+    neighbors: Neighbors = ADD_REMOVE_PERSON
+
+    def __init__(self, *, order: Number, epsilon: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
+        exact = rational(order, "order")
+        if exact <= 1:
+            raise ParameterError("order", "is not above 1", "greater than 1")
+        self._fill(neighbors, order=exact, epsilon=non_negative(epsilon, "epsilon"))
+
+    def group(self, size: int) -> RenyiDP:
+        """Return the guarantee of a group of up to 2^c: (order / 2^c, 3^c epsilon) if order >= 2^(c + 1).
+
+        Lower orders are refused; see `grouping.group_renyi`.
+        """
+        size = whole(size, "size", least=1)
+        order, epsilon = group_renyi(self.order, self.epsilon, size)
+        return RenyiDP(order=order, epsilon=epsilon, neighbors=self.neighbors.group(size))
+
+    @property
+    def statement(self) -> str:
+        """What is promised, in one sentence."""
+        return (
+            f"{_subject(self.neighbors)} changes the law of the outcome, in Rényi divergence of "
+            f"order {show(self.order)}, by at most {show(self.epsilon)}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class GaussianDP(_Record):
+    """Telling two neighbors apart is at least as hard as telling N(0, 1) from N(mu, 1)."""
+
+    mu: Fraction
+    neighbors: Neighbors = ADD_REMOVE_PERSON
+
+    def __init__(self, *, mu: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
+        self._fill(neighbors, mu=non_negative(mu, "mu"))
+
+    def group(self, size: int) -> GaussianDP:
+        """Return the guarantee of a group: k mu (Dong, Roth & Su 2022, Theorem 2.14)."""
+        size = whole(size, "size", least=1)
+        return GaussianDP(mu=size * self.mu, neighbors=self.neighbors.group(size))
+
+    @property
+    def statement(self) -> str:
+        """What is promised, in one sentence."""
+        return (
+            f"{_subject(self.neighbors)} is at least as hard to detect as a shift of a standard normal "
+            f"variable by {show(self.mu)}, seen once."
+        )
+
+
+Guarantee: TypeAlias = PureDP | ApproximateDP | ZeroConcentratedDP | RenyiDP | GaussianDP
+"""Any of the guarantees."""
+
+
+def _subject(neighbors: Neighbors) -> str:
+    return neighbors.phrase[0].upper() + neighbors.phrase[1:]

@@ -1,0 +1,180 @@
+"""Exact numbers: what a user types becomes a fraction, and a fraction leaves as a float on a stated side.
+
+A privacy parameter that is held as a binary float is not the number that was typed: ten
+times ``0.1`` is not ``1``. Here ``0.1`` means 1/10. Everything inside is a
+`fractions.Fraction`; a float is made last, rounded toward the side the caller names.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+import sys
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from discreet.errors import ParameterError
+
+__all__ = ["Number", "float_above", "float_below", "non_negative", "rational", "show", "whole"]
+
+Number: TypeAlias = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[Any]
+"""What a parameter may be typed as."""
+
+MOST_BITS = 4096
+MOST_DIGITS = 1234  # the decimal digits of 2**4096: nothing longer can pass the limit on bits
+
+_RATIO = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
+_DECIMAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*")
+_ALLOWED = "a finite number: an int, a float, a Fraction, a Decimal or text such as '1/3'"
+_RANGE = f"a number whose numerator and denominator have at most {MOST_BITS} bits"
+
+
+def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
+    """Turn a number, as it was typed, into the exact fraction that it means.
+
+    Parameters
+    ----------
+    value : int, float, str, Decimal, Fraction or a NumPy integer or float
+        A float means its shortest decimal: 0.1 is 1/10, and so is ``numpy.float32(0.1)``.
+        Text is a decimal ("0.25", "1e-6") or a ratio ("1/3").
+    name : str
+        The name of the parameter, for the error message.
+    positive : bool
+        Whether zero and negative numbers are refused.
+
+    Returns
+    -------
+    Fraction
+        Numerator and denominator are plain ints of at most 4096 bits.
+
+    Raises
+    ------
+    ParameterError
+        For NaN, infinities, booleans, other types, and numbers that are too long to hold.
+        The message never holds the value. No number is built before its size is known, so
+        that ``Decimal("1e999999999")`` is refused at once.
+    """
+    fraction = _exact(value, name)
+    if positive and fraction <= 0:
+        raise ParameterError(name, "is not positive", "greater than 0")
+    return fraction
+
+
+def non_negative(value: Number, name: str) -> Fraction:
+    """Turn a number into its fraction and refuse it when it is below zero."""
+    fraction = _exact(value, name)
+    if fraction < 0:
+        raise ParameterError(name, "is negative", "0 or greater")
+    return fraction
+
+
+def whole(value: object, name: str, *, least: int, most: int | None = None) -> int:
+    """Check that a value is an integer (Python's or NumPy's, no boolean) within its range."""
+    allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError(name, "is a boolean", allowed)
+    try:
+        number = int(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterError(name, "is not an integer", allowed) from None
+    if number < least or (most is not None and number > most) or number.bit_length() > MOST_BITS:
+        raise ParameterError(name, "is out of range", allowed)
+    return number
+
+
+def _exact(value: object, name: str) -> Fraction:
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError(name, "is a boolean", _ALLOWED)
+    if isinstance(value, Fraction):
+        # A fraction made from NumPy integers keeps them, and they overflow silently.
+        return _limited(int(value.numerator), int(value.denominator), name)
+    if isinstance(value, int | np.integer):
+        return _limited(int(value), 1, name)
+    if isinstance(value, float | np.floating):
+        if not np.isfinite(value):
+            raise ParameterError(name, "is not finite", _ALLOWED)
+        return _from_decimal(Decimal(np.format_float_scientific(value, unique=True)), name)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ParameterError(name, "is not finite", _ALLOWED)
+        return _from_decimal(value, name)
+    if isinstance(value, str):
+        return _from_text(value, name)
+    raise ParameterError(name, f"has the type {type(value).__name__}", _ALLOWED)
+
+
+def _from_text(text: str, name: str) -> Fraction:
+    if len(text) > 2 * MOST_DIGITS + 16:
+        raise ParameterError(name, "is too long", _RANGE)
+    if ratio := _RATIO.fullmatch(text):
+        numerator, denominator = int(ratio[1]), int(ratio[2])
+        if denominator == 0:
+            raise ParameterError(name, "has the denominator 0", _ALLOWED)
+        return _limited(numerator, denominator, name)
+    if _DECIMAL.fullmatch(text):
+        return _from_decimal(Decimal(text.strip()), name)
+    raise ParameterError(name, "is text that is no number", _ALLOWED)
+
+
+def _from_decimal(value: Decimal, name: str) -> Fraction:
+    if not value:
+        return Fraction(0)
+    if abs(value.adjusted()) > MOST_DIGITS or len(value.as_tuple().digits) > MOST_DIGITS:
+        raise ParameterError(name, "is too large, too small or too long", _RANGE)
+    fraction = Fraction(value)
+    return _limited(fraction.numerator, fraction.denominator, name)
+
+
+def _limited(numerator: int, denominator: int, name: str) -> Fraction:
+    if max(numerator.bit_length(), denominator.bit_length()) > MOST_BITS:
+        raise ParameterError(name, "is too large, too small or too long", _RANGE)
+    return Fraction(numerator, denominator)
+
+
+def float_above(x: Fraction) -> float:
+    """Return the smallest float that is not below x (infinity when x exceeds every float)."""
+    try:
+        nearest = x.numerator / x.denominator  # division of integers rounds correctly
+    except OverflowError:
+        return math.inf if x > 0 else -sys.float_info.max
+    return nearest if Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
+
+
+def float_below(x: Fraction) -> float:
+    """Return the largest float that is not above x (minus infinity when x is below every float)."""
+    return -float_above(-x)
+
+
+def show(x: Fraction) -> str:
+    """Write a fraction for people: a decimal where one of twelve digits is exact, or p/q, or ≈ six digits.
+
+    Examples
+    --------
+    >>> show(Fraction(1, 4)), show(Fraction(1, 3)), show(Fraction(1, 10**6))
+    ('0.25', '1/3', '1e-6')
+    >>> show(Fraction(10**40 + 1, 3 * 10**40))
+    '≈0.333333'
+    """
+    decimal, exact = _rounded(x, digits=12)
+    if exact:
+        return _plain(decimal)
+    if max(abs(x.numerator), x.denominator) < 10**15 and len(str(x)) <= 15:
+        return str(x)
+    return "≈" + _plain(_rounded(x, digits=6)[0])
+
+
+def _rounded(x: Fraction, *, digits: int) -> tuple[Decimal, bool]:
+    context = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    decimal = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    return decimal.normalize(context), not context.flags[Inexact]
+
+
+def _plain(decimal: Decimal) -> str:
+    if -6 < decimal.adjusted() < 15:
+        return f"{decimal:f}"
+    digits, exponent = f"{decimal:e}".split("e")
+    return f"{digits}e{int(exponent)}"

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet import privacy
+from discreet.errors import ParameterError
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW, Change, Neighbors, Unit
+
+RELATIONS = st.builds(
+    Neighbors, change=st.sampled_from(Change), unit=st.sampled_from(Unit), size=st.integers(1, 10**17)
+)
+
+
+@given(RELATIONS)
+def test_text_reads_back(relation):
+    assert Neighbors.from_text(str(relation)) == relation
+    assert pickle.loads(pickle.dumps(relation)) == relation
+
+
+def test_the_four_constants():
+    texts = {str(getattr(privacy, name)) for name in privacy.__all__ if name.isupper()}
+    assert texts == {"add-remove person", "add-remove row", "replace person", "replace row"}
+    assert repr(ADD_REMOVE_PERSON) == "ADD_REMOVE_PERSON"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "add-remove", "add-remove persons", "replace 1 rows", "replace 0 rows", "replace 2 row", None, 3]
+    + ["ADD-REMOVE person", "replace row ", "replace 9999999999999999999 rows"],
+)
+def test_other_text_is_refused(text):
+    with pytest.raises(ParameterError, match="^neighbors "):
+        Neighbors.from_text(text)
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ParameterError, match="^change "):
+        Neighbors(change="replace", unit=Unit.ROW)
+    with pytest.raises(ParameterError, match="^unit "):
+        Neighbors(change=Change.REPLACE, unit="row")
+    with pytest.raises(ParameterError, match="^size "):
+        Neighbors(change=Change.REPLACE, unit=Unit.ROW, size=0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        REPLACE_ROW.size = 2
+
+
+def test_groups_multiply():
+    assert REPLACE_ROW.group(2).group(3) == REPLACE_ROW.group(6)
+    assert REPLACE_ROW.group(1) == REPLACE_ROW
+    assert str(REPLACE_ROW.group(6)) == "replace 6 rows"
+
+
+def test_phrases():
+    assert ADD_REMOVE_PERSON.phrase == "adding or removing one person"
+    assert REPLACE_ROW.group(3).phrase == "replacing up to 3 rows"
