@@ -94,6 +94,9 @@ class MissingExtra(DiscreetError, ImportError):
     """
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"this needs {library}: pip install 'discreet[{extra}]'")
+        super().__init__(library, extra)
         self.library = library
         self.extra = extra
+
+    def __str__(self) -> str:
+        return f"this needs {self.library}: pip install 'discreet[{self.extra}]'"

@@ -129,7 +129,7 @@ def test_A7_group_delta_tends_to_k_delta():
 @given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 50), st.integers(1, 50))
 def test_A7_chain_is_tight_for_gaussians(a, b, c, d):
     first, second = Fraction(a, b), Fraction(c, d)
-    # D_alpha(N(0, 1) || N(m, 1)) = alpha m^2 / 2, and shifts in one line add up. Scaled so that ab is a square.
+    # D_alpha(N(0, 1) || N(m, 1)) = alpha m^2 / 2, and shifts along one line add up.
     assert chain(first**2 / 2, second**2 / 2) == (first + second) ** 2 / 2
 
 

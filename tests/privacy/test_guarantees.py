@@ -100,7 +100,7 @@ def test_ranges():
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, None, "2"])
 @pytest.mark.parametrize("guarantee", ONE_OF_EACH, ids=repr)
 def test_A7_group_sizes_are_checked(guarantee, size):
-    with pytest.raises(ParameterError, match="^size "):
+    with pytest.raises(ParameterError, match=r"^size "):
         guarantee.group(size)
 
 

@@ -85,7 +85,7 @@ def test_a_fraction_of_numpy_integers_cannot_overflow():
     ],
 )
 def test_what_is_no_number_is_refused_by_name(bad):
-    with pytest.raises(ParameterError, match="^epsilon "):
+    with pytest.raises(ParameterError, match=r"^epsilon "):
         rational(bad, "epsilon")
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_number_is_refused_by_name(bad):
     ids=lambda huge: type(huge).__name__,
 )
 def test_numbers_too_long_to_hold_are_refused_at_once(huge):
-    with pytest.raises(ParameterError, match="^scale "):
+    with pytest.raises(ParameterError, match=r"^scale "):
         rational(huge, "scale")
 
 
@@ -132,9 +132,11 @@ def test_sign_is_checked():
     assert non_negative(0, "epsilon") == 0
 
 
-@pytest.mark.parametrize("bad", [True, 1.0, "1", None, Fraction(1), -1, 0, 11, np.float64(3), 2**5000], ids=type)
+@pytest.mark.parametrize(
+    "bad", [True, 1.0, "1", None, Fraction(1), -1, 0, 11, np.float64(3), 2**5000], ids=type
+)
 def test_whole_refuses_what_is_no_integer_in_range(bad):
-    with pytest.raises(ParameterError, match="^size "):
+    with pytest.raises(ParameterError, match=r"^size "):
         whole(bad, "size", least=1, most=10)
 
 
@@ -181,7 +183,7 @@ def test_directed_floats_at_the_ends():
         (Fraction(1, 3), "1/3"),
         (Fraction(22, 7), "22/7"),
         (Fraction(10**20 + 1, 3 * 10**20), "≈0.333333"),
-        (Fraction(1, 3**2000), "≈5.73192e-955"),
+        (Fraction(1, 3**2000), "≈5.72125e-955"),
         (Fraction(2**40 + 1), "1099511627777"),
     ],
 )

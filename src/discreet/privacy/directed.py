@@ -7,12 +7,14 @@ module rounds exp and ln correctly (to nearest), so one step outward is a proof.
 from __future__ import annotations
 
 import math
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 __all__ = ["exp_interval", "log_interval", "sqrt_interval"]
 
 _DIGITS = 40
+# Wide enough for quotients of parameters, and narrow enough that the neighbor of 0 is a short fraction.
+_MOST_EXPONENT = 20_000
 
 
 def exp_interval(x: Fraction, digits: int = _DIGITS) -> tuple[Fraction, Fraction]:
@@ -50,8 +52,8 @@ def sqrt_interval(x: Fraction) -> tuple[Fraction, Fraction]:
 
 def _contexts(digits: int) -> tuple[Context, Context]:
     return (
-        Context(prec=digits, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX),
-        Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX),
+        Context(prec=digits, rounding=ROUND_FLOOR, Emin=-_MOST_EXPONENT, Emax=_MOST_EXPONENT),
+        Context(prec=digits, rounding=ROUND_CEILING, Emin=-_MOST_EXPONENT, Emax=_MOST_EXPONENT),
     )
 
 
