@@ -183,8 +183,8 @@ def test_A7_groups_of_leaves(size):
         events.Approximate(epsilon=0, delta=0.01): events.Approximate(
             epsilon=0, delta=Fraction(size, 100), neighbors=relation
         ),
-        response: events.Pure(epsilon=size * Fraction(response.epsilon), neighbors=local),
-        unary: events.Pure(epsilon=size * Fraction(unary.epsilon), neighbors=local),
+        response: events.Pure(epsilon=size * response.pure_epsilon, neighbors=local),
+        unary: events.Pure(epsilon=size * unary.pure_epsilon, neighbors=local),
     }
     for event, grouped in expected.items():
         assert group(event, size) == grouped

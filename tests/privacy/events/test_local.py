@@ -34,7 +34,7 @@ def worst_ratio(law, event, values):
 def check_epsilon(epsilon, ratio):
     with mpmath.workdps(60):
         exact = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
-        assert math.nextafter(epsilon, 0) < exact <= epsilon
+        assert exact <= epsilon <= exact * (1 + mpmath.mpf("1e-15"))
 
 
 @settings(deadline=None)
@@ -48,8 +48,14 @@ def test_randomized_response_loses_what_it_says(categories, share):
 def test_two_fair_coins_lose_log_three():
     event = events.RandomizedResponse(truth="3/4")
     check_epsilon(event.epsilon, Fraction(3))
-    assert event.pure_epsilon == Fraction(event.epsilon)
+    assert event.pure_epsilon <= Fraction(event.epsilon)
     assert event.neighbors == REPLACE_PERSON
+
+
+def test_a_tenth_is_charged_as_a_tenth():
+    from discreet.mechanisms.randomized_response import RandomizedResponse
+
+    assert RandomizedResponse(epsilon=0.1).event.pure_epsilon * 10 == 1
 
 
 @settings(deadline=None)

@@ -6,6 +6,7 @@ person would be seen at once.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -54,12 +55,12 @@ class RandomizedResponse(Event):
     @property
     def epsilon(self) -> float:
         """log(truth (categories - 1) / (1 - truth)), the exact loss, rounded up."""
-        return _log_above(self.truth * (self.categories - 1) / (1 - self.truth))
+        return float_above(self.pure_epsilon)
 
     @property
     def pure_epsilon(self) -> Fraction:
-        """The epsilon, rounded up to a float."""
-        return Fraction(self.epsilon)
+        """The epsilon, rounded up to 17 significant digits."""
+        return _log_above(self.truth * (self.categories - 1) / (1 - self.truth))
 
     def _group(self, size: int) -> Event:
         return Pure(epsilon=size * self.pure_epsilon, neighbors=self.neighbors.group(size))
@@ -101,12 +102,12 @@ class UnaryEncoding(Event):
     @property
     def epsilon(self) -> float:
         """log(keep (1 - flip) / ((1 - keep) flip)), rounded up: another value changes two bits."""
-        return _log_above(self.keep * (1 - self.flip) / ((1 - self.keep) * self.flip))
+        return float_above(self.pure_epsilon)
 
     @property
     def pure_epsilon(self) -> Fraction:
-        """The epsilon, rounded up to a float."""
-        return Fraction(self.epsilon)
+        """The epsilon, rounded up to 17 significant digits."""
+        return _log_above(self.keep * (1 - self.flip) / ((1 - self.keep) * self.flip))
 
     def _group(self, size: int) -> Event:
         return Pure(epsilon=size * self.pure_epsilon, neighbors=self.neighbors.group(size))
@@ -119,5 +120,9 @@ def _check_local(neighbors: Neighbors) -> None:
         )
 
 
-def _log_above(ratio: Fraction) -> float:
-    return float_above(log_interval(ratio)[1])
+def _log_above(ratio: Fraction) -> Fraction:
+    """Return log(ratio), rounded up to 17 digits, so that an epsilon of 0.1 is charged as 0.1."""
+    upper = log_interval(ratio)[1]
+    digits = len(str(upper.numerator)) - len(str(upper.denominator))
+    unit = Fraction(10) ** (digits - 17)
+    return math.ceil(upper / unit) * unit

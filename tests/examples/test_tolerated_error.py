@@ -1,0 +1,12 @@
+"""The example of a tolerated error prints the epsilon that the law gives."""
+
+from __future__ import annotations
+
+from examples import tolerated_error
+
+
+def test_A5_the_answer_is_printed(capsys):
+    tolerated_error.main()
+    printed = capsys.readouterr().out
+    assert "epsilon = 1.1513" in printed
+    assert "epsilon = 1.0831" in printed
