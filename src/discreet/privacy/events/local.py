@@ -59,7 +59,7 @@ class RandomizedResponse(Event):
 
     @property
     def pure_epsilon(self) -> Fraction:
-        """The epsilon, rounded up to 17 significant digits."""
+        """The epsilon, rounded up to 16 significant digits."""
         return _log_above(self.truth * (self.categories - 1) / (1 - self.truth))
 
     def _group(self, size: int) -> Event:
@@ -106,7 +106,7 @@ class UnaryEncoding(Event):
 
     @property
     def pure_epsilon(self) -> Fraction:
-        """The epsilon, rounded up to 17 significant digits."""
+        """The epsilon, rounded up to 16 significant digits."""
         return _log_above(self.keep * (1 - self.flip) / ((1 - self.keep) * self.flip))
 
     def _group(self, size: int) -> Event:
@@ -121,8 +121,10 @@ def _check_local(neighbors: Neighbors) -> None:
 
 
 def _log_above(ratio: Fraction) -> Fraction:
-    """Return log(ratio), rounded up to 17 digits, so that an epsilon of 0.1 is charged as 0.1."""
+    """Return log(ratio), rounded up to 16 digits, so that an epsilon of 0.1 is charged as 0.1."""
     upper = log_interval(ratio)[1]
-    digits = len(str(upper.numerator)) - len(str(upper.denominator))
-    unit = Fraction(10) ** (digits - 17)
+    place = len(str(upper.numerator)) - len(str(upper.denominator))  # of the first digit, or one more
+    if Fraction(10) ** place > upper:
+        place -= 1
+    unit = Fraction(10) ** (place - 15)
     return math.ceil(upper / unit) * unit
