@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE
 from discreet.noise.grid import LARGEST_STEPS, check_grid, from_grid, steps_of, suitable_grid
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Lattice", "Value", "check_size", "lattice_for", "relation_of", "typed_as_integer"]
+__all__ = ["Lattice", "Value", "check_reach", "check_size", "lattice_for", "relation_of", "typed_as_integer"]
 
 Value: TypeAlias = (
     int | float | list[int] | list[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
@@ -31,6 +32,7 @@ Value: TypeAlias = (
 LARGEST_INTEGER = 1 << 62
 LARGEST_SIZE = 1 << 40
 
+_LEAST_SENSITIVITY = Fraction(1, 1 << 800)
 _FINEST = Fraction(1, 1 << 16)
 _LARGEST_SCALE_IN_STEPS = Fraction(1, 1 << 39)
 _EXACT_INTEGER = 1 << 53
@@ -108,15 +110,22 @@ class Lattice:
 def _as_array(value: Value, name: str) -> NDArray[Any]:
     """Return a value as an array of a numeric type that converts to float64 or int64 exactly."""
     allowed = "a number, or an array of integers or floats of at most 64 bits"
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = max(-LARGEST_INTEGER, min(LARGEST_INTEGER, int(value)))
     try:
-        array = np.asarray(value)
+        array = np.asarray(_representable(value))
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(name, "is not numeric", allowed) from None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise ParameterError(name, "is not numeric", allowed)
     return array
+
+
+def _representable(value: Any) -> Any:
+    """Clamp Python's integers, alone or in lists: NumPy would turn longer ones into another type."""
+    if isinstance(value, list | tuple):
+        return [_representable(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(-LARGEST_INTEGER, min(LARGEST_INTEGER, int(value)))
+    return value
 
 
 def _clamped(array: NDArray[Any], bound: int) -> NDArray[np.int64]:
@@ -154,6 +163,16 @@ def check_size(size: int | None, actual: int | None = None) -> None:
             )
 
 
+def check_reach(scale_in_steps: Fraction, parameter: str) -> None:
+    """Check that noise of a scale can be drawn, and blame the parameter that set it if not."""
+    if not LEAST_SCALE <= scale_in_steps <= LARGEST_SCALE:
+        raise ParameterError(
+            parameter,
+            "calls for noise that is out of range",
+            "such that the scale of the noise is from 1/100 to 2^40 grid steps",
+        )
+
+
 def lattice_for(
     *, integers: bool, grid: Number | None, sensitivity: Fraction, scale: Fraction, size: int
 ) -> Lattice:
@@ -167,5 +186,7 @@ def lattice_for(
         return Lattice(step=check_grid(rational(grid, "grid", positive=True)), integers=False)
     if integers:
         return Lattice(step=Fraction(1), integers=True)
+    if not _LEAST_SENSITIVITY <= sensitivity <= 1 / _LEAST_SENSITIVITY:
+        raise ParameterError("sensitivity", "is out of range", "from 2^-800 to 2^800")
     fine = min(scale, sensitivity) / size * _FINEST
     return Lattice(step=suitable_grid(max(fine, scale * _LARGEST_SCALE_IN_STEPS)), integers=False)
