@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import isqrt
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.gaussian import GaussianError
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.gaussian_calibration import analytic_variance, classical_variance, largest_rho
-from discreet.mechanisms.values import Lattice, Value, check_size, lattice_for, relation_of, typed_as_integer
+from discreet.mechanisms.values import (
+    Lattice,
+    Value,
+    check_reach,
+    check_size,
+    lattice_for,
+    relation_of,
+    typed_as_integer,
+)
 from discreet.noise import current, sample_gaussian
 from discreet.noise.gaussian import check_variance
 from discreet.noise.grid import rounded_squared_l2
+from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import DiscreteGaussian
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import Neighbors
@@ -112,6 +121,7 @@ class Gaussian:
         elif sigma is not None:
             variance = rational(sigma, "sigma") ** 2
             guarantee = ZeroConcentratedDP(rho=squared / (2 * variance), neighbors=relation)
+        check_reach(check_variance, variance / lattice.step**2, _given(epsilon, rho))
         self._fill(squared, variance, lattice, size, guarantee)
 
     def _fill(
@@ -122,7 +132,6 @@ class Gaussian:
         size: int | None,
         guarantee: ApproximateDP | ZeroConcentratedDP,
     ) -> None:
-        check_variance(variance / lattice.step**2)
         for name, value in (
             ("squared_sensitivity", squared),
             ("variance", variance),
@@ -145,7 +154,8 @@ class Gaussian:
     ) -> Gaussian:
         """Return the textbook's mechanism, for epsilon <= 1.
 
-        sigma^2 = 2 sensitivity^2 log(2 / delta) / epsilon^2. For teaching and comparison: the constructor needs less noise for the same guarantee.
+        sigma^2 = 2 sensitivity^2 log(2 / delta) / epsilon^2. For teaching and comparison:
+        the constructor needs less noise for the same guarantee.
         """
         loss, failure = _approximate(epsilon, delta)
         relation = relation_of(sensitivity, neighbors)
@@ -153,10 +163,12 @@ class Gaussian:
         squared = _squared(sensitivity)
         wanted = classical_variance(squared, loss, failure)
         lattice, squared, size = _placed(sensitivity, squared, wanted, grid, size)
+        variance = classical_variance(squared, loss, failure)
+        check_reach(check_variance, variance / lattice.step**2, "epsilon")
         mechanism = cls.__new__(cls)
         mechanism._fill(
             squared,
-            classical_variance(squared, loss, failure),
+            variance,
             lattice,
             size,
             ApproximateDP(epsilon=loss, delta=failure, neighbors=relation),
@@ -244,7 +256,7 @@ class Gaussian:
             As for the mechanism.
         """
         limit = rational(tolerance, "tolerance", positive=True)
-        failure = allowed_failure(confidence)
+        failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
 
         def build(epsilon: Fraction) -> Gaussian:
             return cls(sensitivity=sensitivity, epsilon=epsilon, delta=delta, grid=grid, size=size)
@@ -260,6 +272,13 @@ def _check_one_way(
         raise ParameterError(
             "epsilon", "does not fit the other parameters", "given with delta, or else rho or sigma"
         )
+
+
+def _given(epsilon: Number | None, rho: Number | None) -> str:
+    """Return the name of the parameter that sets the noise."""
+    if epsilon is not None:
+        return "epsilon"
+    return "sigma" if rho is None else "rho"
 
 
 def _approximate(epsilon: Number, delta: Number) -> tuple[Fraction, Fraction]:
@@ -288,8 +307,8 @@ def _placed(
     lattice = lattice_for(
         integers=typed_as_integer(sensitivity),
         grid=grid,
-        sensitivity=Fraction(sqrt(squared)),
-        scale=Fraction(sqrt(variance)),
+        sensitivity=sqrt_interval(squared)[0],
+        scale=sqrt_interval(variance)[0],
         size=size or 1,
     )
     if lattice.integers:

@@ -8,8 +8,16 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.laplace import LaplaceError
-from discreet.mechanisms.error.law import allowed_failure
-from discreet.mechanisms.values import Lattice, Value, check_size, lattice_for, relation_of, typed_as_integer
+from discreet.mechanisms.error.law import SAFETY, allowed_failure
+from discreet.mechanisms.values import (
+    Lattice,
+    Value,
+    check_reach,
+    check_size,
+    lattice_for,
+    relation_of,
+    typed_as_integer,
+)
 from discreet.noise import current, sample_laplace
 from discreet.noise.geometric import check_scale
 from discreet.noise.grid import rounded_l1
@@ -114,7 +122,7 @@ class Laplace:
             distance = rounded_l1(distance, lattice.step, size)
             if epsilon is not None:
                 wanted = distance / rational(epsilon, "epsilon")
-        check_scale(wanted / lattice.step)
+        check_reach(check_scale, wanted / lattice.step, "scale" if epsilon is None else "epsilon")
         for name, value in (
             ("sensitivity", distance),
             ("scale", wanted),
@@ -202,7 +210,7 @@ class Laplace:
         1.0831
         """
         limit = rational(tolerance, "tolerance", positive=True)
-        failure = allowed_failure(confidence)
+        failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
 
         def build(epsilon: Fraction) -> Laplace:
             return cls(sensitivity=sensitivity, epsilon=epsilon, grid=grid, size=size)

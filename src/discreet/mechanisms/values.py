@@ -8,6 +8,7 @@ because an error or a warning would itself be an answer about the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE
 from discreet.noise.grid import LARGEST_STEPS, check_grid, from_grid, steps_of, suitable_grid
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational, whole
@@ -76,8 +76,8 @@ class Lattice:
         elif self.integers:
             raise ParameterError(
                 name,
-                "holds floats, and this mechanism adds integer noise",
-                "integers; for real values give the mechanism a float sensitivity, as in sensitivity=1.0",
+                "holds floats, but an int as sensitivity says that the data are integers",
+                "integers; for real numbers give a float sensitivity, as in sensitivity=1.0",
             )
         real = array.astype(np.float64)
         if not np.isfinite(real).all():
@@ -163,14 +163,16 @@ def check_size(size: int | None, actual: int | None = None) -> None:
             )
 
 
-def check_reach(scale_in_steps: Fraction, parameter: str) -> None:
-    """Check that noise of a scale can be drawn, and blame the parameter that set it if not."""
-    if not LEAST_SCALE <= scale_in_steps <= LARGEST_SCALE:
+def check_reach(sampler_accepts: Callable[[Fraction], Fraction], noise: Fraction, parameter: str) -> None:
+    """Check that noise can be drawn, and blame the parameter that set its scale or variance if not."""
+    try:
+        sampler_accepts(noise)
+    except ParameterError:
         raise ParameterError(
             parameter,
             "calls for noise that is out of range",
-            "such that the scale of the noise is from 1/100 to 2^40 grid steps",
-        )
+            "such that the scale of the noise is a fraction of moderate length from 1/100 to 2^40 grid steps",
+        ) from None
 
 
 def lattice_for(

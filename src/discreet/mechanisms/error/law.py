@@ -10,9 +10,9 @@ from typing import ClassVar
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, float_above, rational
 
-__all__ = ["ErrorLaw", "allowed_failure"]
+__all__ = ["SAFETY", "ErrorLaw", "allowed_failure"]
 
-_SAFETY = 1 + 1e-9
+SAFETY = 1 + 1e-9
 """Covers the rounding of the floats that quantiles are searched with."""
 
 
@@ -66,12 +66,12 @@ class ErrorLaw(ABC):
         """
         failure = allowed_failure(confidence)
         upper = 1
-        while self.tail_in_steps(upper - 1) * _SAFETY > failure:
+        while self.tail_in_steps(upper - 1) * SAFETY > failure:
             upper *= 2
         lower = upper // 2
         while lower < upper:
             middle = (lower + upper) // 2
-            if self.tail_in_steps(middle) * _SAFETY <= failure:
+            if self.tail_in_steps(middle) * SAFETY <= failure:
                 upper = middle
             else:
                 lower = middle + 1

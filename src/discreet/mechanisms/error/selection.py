@@ -11,10 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, log, log1p
+from math import ceil, exp, expm1, floor, log, log1p
 from typing import ClassVar
 
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.privacy.rational import Number, float_above, rational, whole
 
 __all__ = [
@@ -28,8 +28,6 @@ __all__ = [
 
 MOST_CANDIDATES = 1 << 62
 
-SAFETY = 1 + 1e-9
-"""Covers the rounding of the floats that quantiles are searched with."""
 _UNDERFLOW = 700
 
 
@@ -205,25 +203,32 @@ class AboveThresholdError(SelectionError):
     """A bound on the error of above-threshold: how far a wrongly answered value lies from the threshold.
 
     A value at a distance of at least g steps is answered wrongly only if the difference of its
-    noise and the threshold's is at least g on one side. `tail` adds that up over `candidates`:
-    how many values are tested at most. The textbook bounds all noises separately: threshold
-    scale log(2 / beta) + value scale log(2 n / beta).
+    noise and the threshold's is at least g on one side. `tail` adds that up over `candidates`,
+    how many values are tested at most; or bounds the threshold's noise apart from the others,
+    where that is better. The textbook does the latter with each share at beta / 2: threshold scale
+    log(2 / beta) + value scale log(2 n / beta), both rounded up to whole steps, where
+    P(abs(N) > t) <= exp(-t / scale) holds for discrete noise too.
     """
 
     threshold_scale: Fraction
     value_scale: Fraction
 
     def tail_in_steps(self, steps: int, candidates: int) -> float:
-        """The sum of n times P(N - N' >= g) for noises of the two scales."""
+        """The smaller of n P(N - N' >= g), and P(abs(N) >= a) + n P(N' >= g + 1 - a) at the best a."""
+        gap = steps + 1
         first, second = self.step / self.threshold_scale, self.step / self.value_scale
         if first == second:
-            return candidates * _difference_tail(steps + 1, first)
-        return candidates * _mixed_difference_tail(steps + 1, first, second)
+            joint = candidates * _difference_tail(gap, first)
+        else:
+            joint = candidates * _mixed_difference_tail(gap, first, second)
+        return min(joint, _separate_tail(gap, first, second, candidates))
 
     def _textbook(self, failure: float, candidates: int) -> float:
-        return log(2 / failure) * float(self.threshold_scale) + log(2 * candidates / failure) * float(
-            self.value_scale
+        shares = (
+            ceil(log(2 / failure) * float(self.threshold_scale / self.step)),
+            ceil(log(2 * candidates / failure) * float(self.value_scale / self.step)),
         )
+        return float_above(sum(shares) * self.step)
 
 
 def _difference_tail(gap: int, step: Fraction) -> float:
@@ -253,3 +258,18 @@ def _mixed_difference_tail(gap: int, first: Fraction, second: Fraction) -> float
     between = (power_r * r * stop_s - power_s * s * stop_r) / apart
     outside = (power_r * stop_s + power_s * stop_r) * r * s / -expm1(-min(slow + fast, Fraction(_UNDERFLOW)))
     return (between + outside) / ((1 + r) * (1 + s))
+
+
+def _separate_tail(gap: int, first: Fraction, second: Fraction, candidates: int) -> float:
+    """P(abs(N) >= a) + candidates P(N' >= gap + 1 - a), for the best whole a from 1 to gap.
+
+    With r and s the ratios of the two noises it is 2 r^a / (1 + r) + n s^(gap + 1 - a) / (1 + s): convex
+    in a, and stationary where both terms fall at the same speed.
+    """
+    r, s = _decay(first), _decay(second)
+    balance = log(2 * (1 + s) / (1 + r) * float(first / second) / candidates)
+    best = floor((second * (gap + 1) + Fraction(balance)) / (first + second))
+    return min(
+        2 * _decay(a * first) / (1 + r) + candidates * _decay((gap + 1 - a) * second) / (1 + s)
+        for a in (min(max(best, 1), gap), min(max(best + 1, 1), gap))
+    )

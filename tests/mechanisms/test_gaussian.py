@@ -1,0 +1,254 @@
+"""The Gaussian mechanism: its three calibrations against independent computations."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian
+from discreet.mechanisms.gaussian_calibration import analytic_variance, profile, rho_delta
+from discreet.privacy import events
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.neighbors import REPLACE_ROW
+from discreet.privacy.sensitivity import disjoint_counts
+from significance import FALSE_ALARM, fit_p_value
+
+positive = st.fractions(min_value=Fraction(1, 50), max_value=50, max_denominator=1000)
+
+
+def divergence(variance: Fraction, shift: int, epsilon: Fraction) -> mpmath.mpf:
+    """Hockey-stick divergence of the discrete Gaussian and its shift, summed over all y by definition."""
+    with mpmath.workdps(60):
+        spread = mpmath.mpf(variance.numerator) / variance.denominator
+        reach = int(mpmath.sqrt(spread) * 45) + shift + 5
+        weight = {
+            y: mpmath.exp(-(mpmath.mpf(y) ** 2) / (2 * spread)) for y in range(-reach - shift, reach + 1)
+        }
+        factor = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        excess = sum(max(weight[y] - factor * weight[y - shift], 0) for y in range(-reach, reach + 1))
+        return excess / sum(weight.values())
+
+
+def continuous_delta(sigma: float, epsilon: float) -> mpmath.mpf:
+    """Balle & Wang's closed form for continuous noise at sensitivity 1."""
+    with mpmath.workdps(40):
+        cdf = mpmath.ncdf
+        s, e = mpmath.mpf(sigma), mpmath.mpf(epsilon)
+        return cdf(1 / (2 * s) - e * s) - mpmath.exp(e) * cdf(-1 / (2 * s) - e * s)
+
+
+def test_faces():
+    mechanism = Gaussian(sensitivity=1, rho=Fraction(1, 8))
+    assert mechanism.event == events.DiscreteGaussian(squared_sensitivity=1, variance=4)
+    assert mechanism.guarantee == ZeroConcentratedDP(rho=Fraction(1, 8))
+    assert type(mechanism.release(5)) is int
+    assert Gaussian(sensitivity=1, sigma=2) == mechanism
+
+
+@given(sensitivity=positive, rho=positive, size=st.integers(1, 40))
+def test_rounding_is_charged_and_rho_holds_for_reals(sensitivity, rho, size):
+    mechanism = Gaussian(sensitivity=sensitivity, rho=rho, size=size)
+    assert mechanism.guarantee.rho == rho
+    assert mechanism.event.rho == rho
+    assert mechanism.event.squared_sensitivity >= sensitivity**2
+    assert mechanism.event.squared_sensitivity <= sensitivity**2 * (1 + Fraction(1, 1000))
+
+
+@given(sensitivity=positive, sigma=positive)
+def test_sigma_is_kept_as_given(sensitivity, sigma):
+    mechanism = Gaussian(sensitivity=sensitivity, sigma=sigma)
+    assert mechanism.variance == sigma**2
+    assert mechanism.guarantee.rho == mechanism.event.rho
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(1), Fraction(179, 10), Fraction(900)])
+@pytest.mark.parametrize("shift", [1, 3])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])
+def test_profile_equals_the_divergence_by_definition(variance, shift, epsilon):
+    expected = divergence(variance, shift, epsilon)
+    assert profile(variance, shift, float(epsilon)) == pytest.approx(float(expected), rel=1e-10, abs=1e-300)
+    # Noise is symmetric, so the other direction has the same divergence; a larger shift is worse.
+    assert divergence(variance, shift, epsilon) <= divergence(variance, shift + 1, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_profile_beyond_the_summed_range_meets_the_closed_form(epsilon):
+    shift = 1 << 20
+    for multiplier in (0.5, 1.0, 4.0):
+        variance = Fraction(multiplier * shift) ** 2
+        expected = float(continuous_delta(multiplier, epsilon))
+        assert profile(variance, shift, epsilon) == pytest.approx(expected, rel=1e-6)
+
+
+def test_profile_agrees_on_both_sides_of_the_summed_range():
+    below, above = Fraction(4096**2), Fraction(4096**2) + Fraction(1, 1000)
+    for shift in (100, 1000, 5000):
+        for epsilon in (0.01, 0.5, 2.0):
+            assert profile(below, shift, epsilon) == pytest.approx(
+                profile(above, shift, epsilon), rel=1e-6, abs=1e-290
+            )
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1, 1e-6), (1, 1e-10), (0.5, 1e-2), (5, 1e-5)])
+@pytest.mark.parametrize("sensitivity", [1, 3])
+def test_A4_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensitivity):
+    mechanism = Gaussian(sensitivity=sensitivity, epsilon=epsilon, delta=delta, size=1)
+    exact = Fraction(str(epsilon))
+    assert divergence(mechanism.variance, sensitivity, exact) <= delta
+    less = mechanism.variance * Fraction(9999, 10_000)
+    assert divergence(less, sensitivity, exact) > delta
+    assert mechanism.guarantee == ApproximateDP(epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sigma"), [(1, 1e-6, 4.2247), (1, 1e-5, 3.7306), (0.5, 1e-6, 8.0577)]
+)
+def test_A4_real_values_reach_the_continuous_optimum(epsilon, delta, sigma):
+    mechanism = Gaussian(sensitivity=1.0, epsilon=epsilon, delta=delta)
+    assert float(continuous_delta(mechanism.sigma, epsilon)) == pytest.approx(delta, rel=1e-4)
+    assert mechanism.sigma == pytest.approx(sigma, rel=1e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1, 1e-6), (1, 0.1), (0.01, 1e-12)])
+def test_A4_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
+    classical = Gaussian.classical(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
+    analytic = Gaussian(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
+    expected = 2 * mpmath.log(2 / mpmath.mpf(delta)) / mpmath.mpf(epsilon) ** 2
+    assert float(classical.variance) == pytest.approx(float(expected), rel=1e-10)
+    assert analytic.variance < classical.variance
+    assert profile(classical.variance, 1, epsilon) <= delta
+    # For vectors: by way of zero-concentrated privacy.
+    assert rho_delta(float(classical.event.rho), epsilon) <= delta
+
+
+def test_A4_classical_formula_needs_a_small_epsilon():
+    with pytest.raises(ParameterError, match="epsilon"):
+        Gaussian.classical(sensitivity=1, epsilon=1.01, delta=1e-6)
+
+
+@given(
+    epsilon=st.floats(0.01, 10),
+    rho=st.floats(1e-6, 5),
+)
+@settings(max_examples=50)
+def test_conversion_from_rho_covers_continuous_gaussians(epsilon, rho):
+    """Gaussian noise with sigma = 1 / sqrt(2 rho) is rho-zCDP, so its delta is below the conversion's."""
+    sigma = (1 / (2 * rho)) ** 0.5
+    assert float(continuous_delta(sigma, epsilon)) <= rho_delta(rho, epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("size", [None, 3])
+def test_integer_vectors_go_by_way_of_rho(size):
+    mechanism = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=size)
+    assert rho_delta(float(mechanism.event.rho), 1.0) <= 1e-6
+    single = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=1)
+    assert single.variance < mechanism.variance < 2 * single.variance
+
+
+@pytest.mark.parametrize("vector", [(1, 1, 1, 1), (2, 0, 0, 0), (1, 1, 0, 0)])
+def test_integer_vectors_are_private_on_their_worst_shifts(vector):
+    """Two coordinates at a time: the law of the loss is a sum over independent coordinates."""
+    mechanism = Gaussian(sensitivity=2, epsilon=2, delta=1e-3)
+    variance = float(mechanism.variance)
+    reach = int(12 * variance**0.5)
+    support = np.arange(-reach, reach + 1)
+    law = np.exp(-(support.astype(float) ** 2) / (2 * variance))
+    law /= law.sum()
+    loss_law = {0: 1.0}
+    for shift in vector:  # the loss is (|v|^2 + 2 <v, y>) / (2 variance): convolve <v, y>
+        if shift:
+            step = {int(shift * y): float(p) for y, p in zip(support, law, strict=True)}
+            mixed: dict[int, float] = {}
+            for a, p in loss_law.items():
+                for b, q in step.items():
+                    mixed[a + b] = mixed.get(a + b, 0.0) + p * q
+            loss_law = mixed
+    square = sum(shift**2 for shift in vector)
+    delta = 0.0
+    for product, p in loss_law.items():
+        loss = (square + 2 * product) / (2 * variance)
+        delta += p * max(0.0, 1 - np.exp(2 - loss))
+    assert delta <= 1e-3
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("sigma", [Fraction(1, 2), 3, 1000])
+def test_releases_follow_the_law_of_the_event(sigma):
+    mechanism = Gaussian(sensitivity=1, sigma=sigma)
+    noise = mechanism.release(np.full(300_000, -4)) + 4
+    spread = float(mechanism.variance)
+    reach = int(15 * spread**0.5) + 5
+    support = np.arange(-reach, reach + 1)
+    law = np.exp(-(support.astype(float) ** 2) / (2 * spread))
+    cumulative = np.concatenate([[0.0], np.cumsum(law / law.sum())])
+
+    def mass(low, high):
+        return (
+            cumulative[min(max(high + reach, 0), 2 * reach + 1)]
+            - cumulative[min(max(low + reach, 0), 2 * reach + 1)]
+        )
+
+    width = max(1, int(spread**0.5 / 4))
+    assert fit_p_value(noise, mass, np.arange(-20 * width, 21 * width, width)) > FALSE_ALARM
+
+
+def test_for_error_is_the_smallest_epsilon():
+    mechanism = Gaussian.for_error(10, confidence=0.99, delta=1e-6)
+    assert mechanism.error.tail(10) <= 0.01
+    assert mechanism.guarantee.epsilon > 0
+    cheaper = Gaussian(sensitivity=1, epsilon=mechanism.guarantee.epsilon * Fraction(999, 1000), delta=1e-6)
+    assert cheaper.error.tail(10) > 0.01
+
+
+def test_a_sensitivity_keeps_the_root_of_two():
+    mechanism = Gaussian(sensitivity=disjoint_counts(5, neighbors=REPLACE_ROW), rho=Fraction(1, 2))
+    assert mechanism.event.squared_sensitivity == 2
+    assert mechanism.variance == 2
+    assert mechanism.guarantee.neighbors == REPLACE_ROW
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"epsilon": 1},
+        {"delta": 1e-6},
+        {"epsilon": 1, "delta": 0},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 0, "delta": 1e-6},
+        {"epsilon": float("nan"), "delta": 1e-6},
+        {"epsilon": 1e9, "delta": 1e-6},
+        {"epsilon": 1, "delta": 1e-300},
+        {"rho": 0},
+        {"rho": -1},
+        {"rho": float("inf")},
+        {"rho": 1e-30},
+        {"rho": 1e9},
+        {"sigma": 0},
+        {"sigma": 1e-9},
+        {"sigma": 1e30},
+        {"rho": 1, "sigma": 1},
+        {"epsilon": 1, "delta": 1e-6, "rho": 1},
+    ],
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(ParameterError):
+        Gaussian(sensitivity=1, **parameters)
+
+
+@pytest.mark.parametrize("sensitivity", [0, -1, float("nan"), float("inf"), True, None, "x", 1e300])
+def test_bad_sensitivities_are_refused(sensitivity):
+    with pytest.raises(ParameterError):
+        Gaussian(sensitivity=sensitivity, epsilon=1, delta=1e-6)
+
+
+def test_analytic_variance_is_rounded_up_to_a_short_decimal():
+    variance = analytic_variance(1, Fraction(1), Fraction(1, 10**6))
+    assert len(str(float(variance)).replace(".", "")) <= 12
+    assert profile(variance, 1, 1.0) <= 1e-6
