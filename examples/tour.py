@@ -57,7 +57,7 @@ def main() -> None:
     interval = survey.estimate(reports).interval(0.95)
     low, high = interval.lower[1], interval.upper[1]
     print(f"   {survey.guarantee.statement}")
-    print(f"   estimated from noisy answers only: between {low:.1%} and {high:.1%} (truth: {truths.mean():.1%})")
+    print(f"   from noisy answers only: between {low:.1%} and {high:.1%} (truth: {truths.mean():.1%})")
 
     print("\n6. Trust is good: the battery takes the first mechanism apart.")
     print(dp.audit.check_mechanism(count))

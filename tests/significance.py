@@ -8,6 +8,7 @@ no larger probability.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ def fit_p_value(samples: np.ndarray, mass: Callable[[int, int], float], edges: n
     `mass(a, b)` is the probability of a <= Y < b under the law that is claimed.
     """
     total = len(samples)
-    expected = np.array([mass(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    expected = np.array([mass(int(a), int(b)) for a, b in pairwise(edges)])
     observed = np.histogram(samples, bins=np.append(edges[:-1], edges[-1] - 0.5))[0].astype(float)
     expected = np.append(expected, max(1 - expected.sum(), 0.0)) * total
     observed = np.append(observed, total - observed.sum())

@@ -1,1 +1,30 @@
-""""""
+"""Checks that a mechanism keeps what it promises, usable on any object with a `release`.
+
+`check_mechanism` runs them all and returns a `Report`:
+
+- `enumeration`: the implemented law at neighboring inputs, exactly, against the claim;
+- `best_event`: a lower bound on epsilon from samples alone;
+- `fit`: fresh releases against the law they should follow;
+- `precision`: what the low-order bits of floats give away;
+- `timing`: whether time follows noise;
+- `clones`: whether copies and forked processes repeat noise.
+"""
+
+from __future__ import annotations
+
+from discreet.audit.check import check_mechanism
+from discreet.audit.enumeration import OutputLaw, output_law
+from discreet.audit.report import AuditFailed, Finding, Report
+from discreet.audit.words import NotEnumerable, WordLaw, word_law
+
+__all__ = [
+    "AuditFailed",
+    "Finding",
+    "NotEnumerable",
+    "OutputLaw",
+    "Report",
+    "WordLaw",
+    "check_mechanism",
+    "output_law",
+    "word_law",
+]

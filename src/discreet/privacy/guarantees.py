@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.errors import ParameterError
 from discreet.privacy.grouping import group_delta, group_renyi
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, rational, show, whole
+from discreet.privacy.rational import non_negative, rational, show, show_above, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -65,7 +65,7 @@ class PureDP(_Record):
         """What is promised, in one sentence."""
         return (
             f"{_subject(self.neighbors)} multiplies the probability of any set of outcomes "
-            f"by at most e^{show(self.epsilon)}."
+            f"by at most e^{show_above(self.epsilon)}."
         )
 
 
@@ -100,7 +100,7 @@ class ApproximateDP(_Record):
         """What is promised, in one sentence."""
         return (
             f"{_subject(self.neighbors)} multiplies the probability of any set of outcomes "
-            f"by at most e^{show(self.epsilon)} and then adds at most {show(self.delta)} to it."
+            f"by at most e^{show_above(self.epsilon)} and then adds at most {show_above(self.delta)} to it."
         )
 
 
@@ -124,7 +124,7 @@ class ZeroConcentratedDP(_Record):
         """What is promised, in one sentence."""
         return (
             f"{_subject(self.neighbors)} changes the law of the outcome, in Rényi divergence of any "
-            f"order alpha > 1, by at most {show(self.rho)} times alpha."
+            f"order alpha > 1, by at most {show_above(self.rho)} times alpha."
         )
 
 
@@ -156,7 +156,7 @@ class RenyiDP(_Record):
         """What is promised, in one sentence."""
         return (
             f"{_subject(self.neighbors)} changes the law of the outcome, in Rényi divergence of "
-            f"order {show(self.order)}, by at most {show(self.epsilon)}."
+            f"order {show(self.order)}, by at most {show_above(self.epsilon)}."
         )
 
 
@@ -180,7 +180,7 @@ class GaussianDP(_Record):
         """What is promised, in one sentence."""
         return (
             f"{_subject(self.neighbors)} is at least as hard to detect as a shift of a standard normal "
-            f"variable by {show(self.mu)}, seen once."
+            f"variable by {show_above(self.mu)}, seen once."
         )
 
 

@@ -11,7 +11,7 @@ import math
 import operator
 import re
 import sys
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 
-__all__ = ["Number", "float_above", "float_below", "non_negative", "rational", "show", "whole"]
+__all__ = ["Number", "float_above", "float_below", "non_negative", "rational", "show", "show_above", "whole"]
 
 Number: TypeAlias = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 """What a parameter may be typed as."""
@@ -165,6 +165,21 @@ def show(x: Fraction) -> str:
     if max(abs(x.numerator), x.denominator) < 10**15 and len(str(x)) <= 15:
         return str(x)
     return "≈" + _plain(_rounded(x, digits=6)[0])
+
+
+def show_above(x: Fraction) -> str:
+    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded up.
+
+    Examples
+    --------
+    >>> show_above(Fraction(1, 3)), show_above(Fraction(10**40 + 1, 3 * 10**40))
+    ('1/3', '0.333334')
+    """
+    text = show(x)
+    if not text.startswith("≈"):
+        return text
+    context = Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return _plain(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
 
 
 def _rounded(x: Fraction, *, digits: int) -> tuple[Decimal, bool]:

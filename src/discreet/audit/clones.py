@@ -1,0 +1,157 @@
+"""Clones of a mechanism, and of the source it draws from, must not repeat its noise.
+
+Two releases with the same noise reveal the difference of their inputs exactly. A generator
+that lives in an object repeats itself when the object is copied, pickled or carried into a
+forked process; one that is seeded repeats itself from the start.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import pickle
+import select
+import signal
+import warnings
+from collections import Counter
+from math import ceil, log
+from typing import TYPE_CHECKING, cast
+
+from discreet.audit.outputs import observe, output_key
+from discreet.audit.report import Finding
+from discreet.noise.entropy import current
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.audit.samples import Mechanism
+
+__all__ = ["check_clones"]
+
+FALSE_ALARM = 1e-12
+
+_TRIAL = 1000
+_MOST_RELEASES = 4000
+_PATIENCE = 60.0
+_WORDS = 16
+
+
+def check_clones(mechanism: Mechanism, value: object) -> Finding:
+    """Compare sequences of releases of a mechanism, its clones, and its forked children."""
+    length = _length(mechanism, value)
+    if length is None:
+        return Finding(
+            name="clones", verdict="skipped", detail="outputs vary too little for repetition to mean anything"
+        )
+
+    def trace(clone: object) -> bytes:
+        release = cast("Mechanism", clone).release
+        keys = [output_key(observe(release, value)) for _ in range(length)]
+        return hashlib.sha256(repr(keys).encode()).digest()
+
+    repeats, refusals = [], []
+    if len({trace(mechanism) for _ in range(2)}) < 2:
+        repeats.append("the mechanism itself")
+    for name, make in _CLONES.items():
+        try:
+            clone = make(mechanism)
+        except Exception:
+            refusals.append(name)
+            continue
+        if trace(clone) == trace(mechanism):
+            repeats.append(name)
+    repeats += [f"{name} of its source" for name in _CLONES if _source_repeats(name)]
+    forked = _forked(lambda: trace(mechanism) + _source_trace(current()))
+    if forked is not None and _common(forked):
+        repeats.append("fork")
+    tried = ", ".join([*_CLONES, "fork"] if forked is not None else _CLONES)
+    refused = f"; it refuses {', '.join(refusals)}" if refusals else ""
+    detail = (
+        f"noise is repeated by {', '.join(repeats)}"
+        if repeats
+        else f"no noise is repeated by {tried} over {length} releases{refused}"
+    )
+    return Finding(
+        name="clones", verdict="failed" if repeats else "passed", detail=detail, false_alarm=FALSE_ALARM
+    )
+
+
+_CLONES: dict[str, Callable[[object], object]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda thing: pickle.loads(pickle.dumps(thing)),  # noqa: S301
+}
+
+
+def _length(mechanism: Mechanism, value: object) -> int | None:
+    """Return how many releases coincide by chance with probability below `FALSE_ALARM`.
+
+    Two independent sequences of n releases coincide with probability at most m^n, where m is the
+    largest mass of an output. It is taken from a trial, raised by five standard deviations.
+    """
+    counts = Counter(output_key(observe(mechanism.release, value)) for _ in range(_TRIAL))
+    share = max(counts.values()) / _TRIAL
+    most = share + 5 * (max(share * (1 - share), 1 / _TRIAL) / _TRIAL) ** 0.5
+    # Ten comparisons share the rate.
+    length = ceil(log(FALSE_ALARM / 10) / log(most)) if most < 1 else _MOST_RELEASES + 1
+    return max(length, 8) if length <= _MOST_RELEASES else None
+
+
+def _source_trace(source: object) -> bytes:
+    words = getattr(source, "words", None)
+    return bytes(words(_WORDS).tobytes()) if words is not None else os.urandom(8 * _WORDS)
+
+
+def _source_repeats(name: str) -> bool:
+    source = current()
+    try:
+        clone = _CLONES[name](source)
+    except Exception:
+        return False
+    return _source_trace(clone) == _source_trace(source)
+
+
+def _common(traces: list[bytes]) -> bool:
+    """Tell whether two processes share the trace of the mechanism, or of the source."""
+    parts = [{trace[:32] for trace in traces}, {trace[32:] for trace in traces}]
+    return any(len(part) < len(traces) for part in parts)
+
+
+def _forked(trace: Callable[[], bytes]) -> list[bytes] | None:
+    """Return the traces of two forked children and of this process, or None where it cannot fork."""
+    if not hasattr(os, "fork"):
+        return None
+    children = [_child(trace) for _ in range(2)]
+    traces = [trace()]
+    for process, pipe in children:
+        received = b""
+        while select.select([pipe], [], [], _PATIENCE)[0]:
+            part = os.read(pipe, 65536)
+            if not part:
+                break
+            received += part
+        os.close(pipe)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        if not received:
+            return None
+        traces.append(received)
+    return traces
+
+
+def _child(trace: Callable[[], bytes]) -> tuple[int, int]:
+    """Fork a child that writes its trace into a pipe and ends without any cleaning up."""
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        # Python warns of forks beside threads. This child only draws, writes and ends, and
+        # is given up after a while if a lock that a thread held keeps it waiting.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
+    if process:
+        os.close(writer)
+        return process, reader
+    try:
+        os.write(writer, trace())
+    finally:
+        os._exit(0)

@@ -1,0 +1,95 @@
+"""The house stands: imports go down only, walls hold, and nothing is named for nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "discreet"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# From the ground up. Rooms on one line may not import each other.
+LEVELS = [{"errors"}, {"noise", "privacy"}, {"mechanisms"}, {"audit"}]
+HEIGHT = {room: height for height, rooms in enumerate(LEVELS) for room in rooms}
+
+# Third-party libraries and the only files that may import them.
+WALLS = {
+    "cryptography": ["noise/entropy.py"],
+    "secrets": [],
+    "random": [],
+    "scipy": ["mechanisms/", "audit/"],
+    "matplotlib": [],
+    "ibis": [],
+    "duckdb": [],
+    "sqlglot": [],
+    "torch": [],
+    "sklearn": [],
+    "mpmath": [],
+    "pandas": [],
+    "importlib": ["__init__.py"],
+}
+
+
+def room_of(path: Path) -> str:
+    part = path.relative_to(SOURCE).parts[0]
+    return part.removesuffix(".py")
+
+
+def imports(path: Path) -> list[str]:
+    """Every module a file imports, inside functions too."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.append(node.module or "")
+    return found
+
+
+def test_every_room_has_its_level():
+    rooms = {room_of(path) for path in FILES} - {"__init__"}
+    assert rooms == set(HEIGHT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_down_only(path):
+    room = room_of(path)
+    if room == "__init__":
+        return
+    for module in imports(path):
+        if module == "discreet":
+            pytest.fail(f"{path.name} imports the front door")
+        if module.startswith("discreet."):
+            other = module.split(".")[1]
+            assert other == room or HEIGHT[other] < HEIGHT[room], f"{room} may not import {module}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_third_party_walls(path):
+    place = path.relative_to(SOURCE).as_posix()
+    for module in imports(path):
+        library = module.split(".")[0]
+        if library in WALLS:
+            assert any(place == home or place.startswith(home) for home in WALLS[library] if home), (
+                f"{place} may not import {library}"
+            )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_are_short_and_named_for_an_idea(path):
+    assert len(path.read_text().splitlines()) <= 400
+    assert not re.search(r"(^|/)(utils?|common|helpers?|misc)(/|\.py$)|_v\d+\.py$", path.as_posix())
+
+
+def test_randomness_enters_in_one_place():
+    readers = [
+        path.relative_to(SOURCE).as_posix()
+        for path in FILES
+        if re.search(r"os\.urandom|np\.random|numpy\.random|getrandom", path.read_text())
+    ]
+    assert readers == ["noise/entropy.py"]

@@ -1,0 +1,74 @@
+"""Every shipped mechanism passes the battery, and where its law can be enumerated, it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet import mechanisms
+from discreet.audit import check_mechanism
+from discreet.mechanisms import (
+    AboveThreshold,
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    RandomizedResponse,
+    ReportNoisyMax,
+    TopK,
+    UnaryEncoding,
+)
+
+ENUMERATED = [
+    Laplace(sensitivity=1, epsilon=Fraction(1, 2)),
+    Laplace(sensitivity=3, epsilon=1),
+    Laplace(sensitivity=2, epsilon=3, size=2),
+    Gaussian(sensitivity=1, rho=Fraction(1, 8)),
+    Gaussian(sensitivity=1, epsilon=1, delta=1e-3),
+    Gaussian(sensitivity=2, epsilon=2, delta=1e-3, size=1),
+    Gaussian.classical(sensitivity=1, epsilon=1, delta=1e-2),
+    Exponential(sensitivity=1, epsilon=1),
+    Exponential(sensitivity=1, epsilon=1, monotone=True),
+    PermuteAndFlip(sensitivity=1, epsilon=1),
+    PermuteAndFlip(sensitivity=2, epsilon=1, monotone=True),
+    ReportNoisyMax(sensitivity=1, epsilon=2),
+    ReportNoisyMax(sensitivity=1, epsilon=2, monotone=True),
+    TopK(k=2, sensitivity=1, epsilon=1),
+    AboveThreshold(threshold=2, sensitivity=1, epsilon=4),
+    RandomizedResponse.two_coins(),
+    RandomizedResponse(categories=5, epsilon=1),
+    UnaryEncoding(size=3, epsilon=1),
+    UnaryEncoding.symmetric(3, 1),
+]
+
+SAMPLED = [
+    Laplace(sensitivity=0.3, epsilon=1),
+    Laplace(sensitivity=1, epsilon=Fraction(1, 10**6)),
+    Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5),
+    Exponential(sensitivity=0.3, epsilon=1),
+    PermuteAndFlip(sensitivity=0.3, epsilon=1),
+    ReportNoisyMax(sensitivity=0.3, epsilon=2),
+    TopK(k=2, sensitivity=0.3, epsilon=1),
+    AboveThreshold(threshold=2.5, sensitivity=0.5, epsilon=4),
+]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", ENUMERATED, ids=repr)
+def test_the_law_of_the_code_keeps_the_promise(mechanism):
+    report = check_mechanism(mechanism, draws=100_000, false_alarm=1e-9 * 5)
+    assert report.passed, str(report)
+    verdicts = {finding.name: finding.verdict for finding in report.findings}
+    assert verdicts["enumeration"] == "passed", str(report)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", SAMPLED, ids=repr)
+def test_samples_do_not_contradict_the_promise(mechanism):
+    report = check_mechanism(mechanism, draws=100_000, false_alarm=1e-9 * 5)
+    assert report.passed, str(report)
+
+
+def test_no_mechanism_is_left_out():
+    assert {type(mechanism).__name__ for mechanism in ENUMERATED} == set(mechanisms.__all__)
