@@ -74,7 +74,7 @@ def main() -> None:
     try:
         plot(errors, path)
     except ImportError:
-        print("(pip install 'discreet[plot]' to draw the curves)")
+        print("(pip install matplotlib to draw the curves)")
     else:
         print(f"Curves: examples/output/{path.name}")
 

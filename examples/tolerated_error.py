@@ -22,8 +22,9 @@ def main() -> None:
     print(f"  continuous Laplace noise, exp(-10 epsilon) = 1e-5:  epsilon = {log(1e5) / 10:.4f}")
     print(f"  discrete noise, which suits a count better:         epsilon = {mechanism.epsilon:.4f}")
     noise = np.abs(mechanism.release(np.zeros(10_000_000, np.int64)))
-    promised, measured = mechanism.error.tail(10), np.mean(noise > 10)
-    print(f"  promised {promised:.2e}, measured {measured:.2e} in ten million releases")
+    expected = len(noise) * mechanism.error.tail(10)
+    seen = int((noise > 10).sum())
+    print(f"  in ten million releases {expected:.0f} ± {2 * expected**0.5:.0f} should exceed 10; {seen} did")
 
     print("\nThe total error of 20 counts (L1), epsilon = 1, at most this with probability 0.99:")
     vector = dp.Laplace(sensitivity=20, epsilon=1, size=20)

@@ -35,7 +35,7 @@ def test_the_public_names_are_all_that_is_defined():
 
 def test_parameter_error_names_the_parameter_and_what_it_may_be():
     error = errors.ParameterError("epsilon", "is negative", "0 or greater")
-    assert str(error) == "epsilon is negative; it must be 0 or greater"
+    assert str(error) == "epsilon is negative; allowed: 0 or greater"
     assert (error.parameter, error.problem, error.allowed) == ("epsilon", "is negative", "0 or greater")
 
 

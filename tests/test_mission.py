@@ -79,7 +79,7 @@ def test_A8_basic_composition_is_tight_for_laplace(releases):
     total = mechanism.event * releases
     assert total == sum([mechanism.event] * (releases - 1), mechanism.event)
     with mpmath.workdps(30):
-        law = laplace_law(mechanism.scale, 20)
+        law = laplace_law(mechanism.event.scale, 20)
         worst = (law[5] / law[6]) ** releases  # every release lands at or above both values
         loss = mpmath.log(worst)
         assert abs(loss - releases * mpmath.mpf(epsilon.numerator) / epsilon.denominator) < mpmath.mpf(
@@ -95,7 +95,7 @@ def test_A8_each_of_k_counts_has_variance_two_k_squared_over_epsilon_squared(cou
     epsilon = 0.01
     together = Laplace(sensitivity=counts, epsilon=epsilon)
     divided = Laplace(sensitivity=1, epsilon=Fraction(1, 100) / counts)
-    assert together.scale == divided.scale
+    assert together.event.scale == divided.event.scale
     assert together.error.variance == pytest.approx(2 * counts**2 / epsilon**2, rel=1e-3)
 
 
@@ -120,7 +120,7 @@ def largest_loss(scales: list[Fraction], shifts: tuple[int, ...]) -> mpmath.mpf:
 def test_A8_parallel_parts_cost_their_maximum_or_the_two_largest():
     """Add or remove: a person is in one part. Replace: one leaves a part and another enters a part."""
     parts = [Laplace(sensitivity=1, epsilon=Fraction(1, 2)), Laplace(sensitivity=1, epsilon=Fraction(1, 4))]
-    scales = [part.scale for part in parts]
+    scales = [part.event.scale for part in parts]
     assert largest_loss(scales, (1, 0)) == mpmath.mpf("0.5")
     assert largest_loss(scales, (0, 1)) == mpmath.mpf("0.25")
     assert largest_loss(scales, (-1, 1)) == mpmath.mpf("0.75")

@@ -79,7 +79,7 @@ class ParameterError(DiscreetError, ValueError):
         self.allowed = allowed
 
     def __str__(self) -> str:
-        return f"{self.parameter} {self.problem}; it must be {self.allowed}"
+        return f"{self.parameter} {self.problem}; allowed: {self.allowed}"
 
 
 class MissingExtra(DiscreetError, ImportError):

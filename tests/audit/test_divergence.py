@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.right import IntegerGaussian, IntegerLaplace
-from discreet.audit.divergence import compare, least_delta, least_renyi_sum, tightest, worst_ratio
+from discreet.audit.divergence import (
+    _inverse_power,
+    compare,
+    least_delta,
+    least_renyi_sum,
+    tightest,
+    worst_ratio,
+)
 from discreet.audit.enumeration import OutputLaw, output_law
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
@@ -172,6 +179,16 @@ def test_less_resolved_laws_never_look_worse(p, q, hidden):
     assert worst_ratio(p, dimmed) <= worst_ratio(p, q)
     assert least_delta(p, dimmed, Fraction(1, 2)) <= least_delta(p, q, Fraction(1, 2))
     assert least_renyi_sum(p, dimmed, Fraction(2)) <= least_renyi_sum(p, q, Fraction(2))
+
+
+@given(st.fractions(0, 60, max_denominator=100))
+def test_powers_are_rounded_up(epsilon):
+    low, bits = _inverse_power(epsilon)
+    with mpmath.workprec(1000):
+        exact = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        power = mpmath.mpf(1 << bits) / low
+        assert exact <= power * (1 + mpmath.mpf(2) ** -900)
+        assert power <= exact * (1 + mpmath.mpf(2) ** -200)
 
 
 def test_orders_off_the_grid_are_an_error(laplace):

@@ -61,12 +61,14 @@ def test_the_limit_is_two_hundredths_at_a_hundred_thousand(monkeypatch):
     assert FALSE_ALARM < 1e-9
 
 
-def test_integers_that_python_keeps_ready_are_no_leak():
+def test_integers_that_python_keeps_ready_are_no_leak(monkeypatch):
     outputs = RNG.integers(-300, 300, 20_000)
     ready = (outputs >= -5) & (outputs <= 256)
     times = np.where(ready, 100, 200) + RNG.integers(0, 50, 20_000) - 30 * (outputs == 0)
     assert abs(rank_correlation(times, np.abs(outputs))) > 0.1
-    assert check_timing(IntegerLaplace(), 0, times, collect(outputs.tolist())).verdict == "passed"
+    measured = times, collect(outputs.tolist())
+    monkeypatch.setattr("discreet.audit.timing.timed_releases", lambda *arguments: measured)
+    assert check_timing(IntegerLaplace(), 0, *measured).verdict == "passed"
 
 
 def test_outputs_from_which_no_input_can_be_taken_are_skipped():

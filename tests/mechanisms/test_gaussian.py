@@ -63,7 +63,7 @@ def test_rounding_is_charged_and_rho_holds_for_reals(sensitivity, rho, size):
 @given(sensitivity=positive, sigma=positive)
 def test_sigma_is_kept_as_given(sensitivity, sigma):
     mechanism = Gaussian(sensitivity=sensitivity, sigma=sigma)
-    assert mechanism.variance == sigma**2
+    assert mechanism.event.variance == sigma**2
     assert mechanism.guarantee.rho == mechanism.event.rho
 
 
@@ -100,8 +100,8 @@ def test_profile_agrees_on_both_sides_of_the_summed_range():
 def test_A4_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensitivity):
     mechanism = Gaussian(sensitivity=sensitivity, epsilon=epsilon, delta=delta, size=1)
     exact = Fraction(str(epsilon))
-    assert divergence(mechanism.variance, sensitivity, exact) <= delta
-    less = mechanism.variance * Fraction(9999, 10_000)
+    assert divergence(mechanism.event.variance, sensitivity, exact) <= delta
+    less = mechanism.event.variance * Fraction(9999, 10_000)
     assert divergence(less, sensitivity, exact) > delta
     assert mechanism.guarantee == ApproximateDP(epsilon=epsilon, delta=delta)
 
@@ -120,9 +120,9 @@ def test_A4_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
     classical = Gaussian.classical(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
     analytic = Gaussian(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
     expected = 2 * mpmath.log(2 / mpmath.mpf(delta)) / mpmath.mpf(epsilon) ** 2
-    assert float(classical.variance) == pytest.approx(float(expected), rel=1e-10)
-    assert analytic.variance < classical.variance
-    assert profile(classical.variance, 1, epsilon) <= delta
+    assert float(classical.event.variance) == pytest.approx(float(expected), rel=1e-10)
+    assert analytic.event.variance < classical.event.variance
+    assert profile(classical.event.variance, 1, epsilon) <= delta
     # For vectors: by way of zero-concentrated privacy.
     assert rho_delta(float(classical.event.rho), epsilon) <= delta
 
@@ -148,14 +148,14 @@ def test_integer_vectors_go_by_way_of_rho(size):
     mechanism = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=size)
     assert rho_delta(float(mechanism.event.rho), 1.0) <= 1e-6
     single = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=1)
-    assert single.variance < mechanism.variance < 2 * single.variance
+    assert single.event.variance < mechanism.event.variance < 2 * single.event.variance
 
 
 @pytest.mark.parametrize("vector", [(1, 1, 1, 1), (2, 0, 0, 0), (1, 1, 0, 0)])
 def test_integer_vectors_are_private_on_their_worst_shifts(vector):
     """Two coordinates at a time: the law of the loss is a sum over independent coordinates."""
     mechanism = Gaussian(sensitivity=2, epsilon=2, delta=1e-3)
-    variance = float(mechanism.variance)
+    variance = float(mechanism.event.variance)
     reach = int(12 * variance**0.5)
     support = np.arange(-reach, reach + 1)
     law = np.exp(-(support.astype(float) ** 2) / (2 * variance))
@@ -182,7 +182,7 @@ def test_integer_vectors_are_private_on_their_worst_shifts(vector):
 def test_releases_follow_the_law_of_the_event(sigma):
     mechanism = Gaussian(sensitivity=1, sigma=sigma)
     noise = mechanism.release(np.full(300_000, -4)) + 4
-    spread = float(mechanism.variance)
+    spread = float(mechanism.event.variance)
     reach = int(15 * spread**0.5) + 5
     support = np.arange(-reach, reach + 1)
     law = np.exp(-(support.astype(float) ** 2) / (2 * spread))
@@ -209,7 +209,7 @@ def test_for_error_is_the_smallest_epsilon():
 def test_a_sensitivity_keeps_the_root_of_two():
     mechanism = Gaussian(sensitivity=disjoint_counts(5, neighbors=REPLACE_ROW), rho=Fraction(1, 2))
     assert mechanism.event.squared_sensitivity == 2
-    assert mechanism.variance == 2
+    assert mechanism.event.variance == 2
     assert mechanism.guarantee.neighbors == REPLACE_ROW
 
 

@@ -79,7 +79,7 @@ def test_additive_noise_has_no_memory_of_its_mean():
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 3), 1, 4])
 def test_releases_follow_the_law_of_the_event(epsilon):
     mechanism = Laplace(sensitivity=2, epsilon=epsilon)
-    scale = float(mechanism.scale)
+    scale = mechanism.scale
     noise = mechanism.release(np.full(300_000, 17)) - 17
     ratio = exp(-1 / scale)
 

@@ -252,7 +252,7 @@ def test_what_is_no_category_is_refused_before_anything_is_drawn(value):
     with using(Script([])), pytest.raises(ParameterError, match="value") as refusal:
         RandomizedResponse(categories=3, epsilon=1).release(value)
     assert str(refusal.value).endswith(
-        "must be an integer from 0 to 2, or a one-dimensional array of such integers"
+        "allowed: an integer from 0 to 2, or a one-dimensional array of such integers"
     )
     assert refusal.value.__cause__ is None
 

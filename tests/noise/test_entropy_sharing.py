@@ -31,17 +31,16 @@ class Interruption(Exception):
 
 
 def interrupted(call, function, line: int) -> bool:
-    """Make a call that is interrupted before the given line of `function`; tell whether it got there."""
-    seen = 0
+    """Make a call that is interrupted before the n-th new line of `function`; tell whether it got there."""
+    seen: set[int] = set()
 
     def tracer(frame, event, argument):
-        nonlocal seen
         del argument
         if frame.f_code is not function.__code__:
             return None
-        if event == "line":
-            seen += 1
-            if seen == line:
+        if event == "line" and frame.f_lineno not in seen:
+            seen.add(frame.f_lineno)
+            if len(seen) == line:
                 raise Interruption
         return tracer
 

@@ -158,9 +158,10 @@ class _Audit:
         reasons: list[str] = []
         unresolved, atoms = 0.0, 0
         for x, other in self._pairs:
-            p, q = self._law(x), self._law(other)
+            p = self._law(x)
+            q = p if isinstance(p, NotEnumerable) else self._law(other)
             if isinstance(p, NotEnumerable) or isinstance(q, NotEnumerable):
-                reasons.append(str(p if isinstance(p, NotEnumerable) else q))
+                reasons.append(str(q))
                 continue
             if not p.decisions and not q.decisions:
                 reasons.append("a release makes no decision in the noise room")

@@ -35,7 +35,7 @@ MOST_LANES = 64
 MOST_LAWS = 2000
 """Decisions of different laws beyond which a release is not enumerated."""
 
-_TABLE_BITS = 128
+_TABLE_BITS = 96
 _SINGLE_BITS = 80
 _RERUNS = 64
 _RECENT = 256
@@ -183,8 +183,8 @@ def output_law(
     heap: list[tuple[float, int, int, int, tuple[int, ...]]] = [(-1.0, 0, 1, 0, ())]
     recent: deque[float] = deque(maxlen=_RECENT)
     while heap and runs < most_runs:
-        # Paths come in the order of their mass, so that later runs resolve no more than recent ones.
-        hope = 1.0 if len(recent) < _RECENT else 2 * sum(recent) / _RECENT
+        # Paths come in the order of their mass: later runs hardly resolve more than early ones.
+        hope = 2 * sum(recent) / _RECENT if len(recent) == _RECENT else 64 * max(recent, default=1.0)
         if goal and (1.0 - resolved - goal) > hope * (most_runs - runs):
             raise NotEnumerable(f"{most_runs} runs would leave more than {goal:.0e} of the law unresolved")
         _, _, mass, depth, script = heappop(heap)

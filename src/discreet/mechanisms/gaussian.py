@@ -16,9 +16,9 @@ from discreet.mechanisms.values import (
     Value,
     check_reach,
     check_size,
+    holds_integers,
     lattice_for,
     relation_of,
-    typed_as_integer,
 )
 from discreet.noise import current, sample_gaussian
 from discreet.noise.gaussian import check_variance
@@ -27,7 +27,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import DiscreteGaussian
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import Neighbors
-from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["Gaussian"]
@@ -63,7 +63,8 @@ class Gaussian:
     Finite precision
     ----------------
     Values are rounded to the grid and the noise is drawn from the discrete Gaussian law on that
-    grid, exactly. Rounding is charged: the event's sensitivity is that of the rounded values.
+    grid, exactly. Rounding is charged: the event's sensitivity is that of the rounded values. Values
+    beyond `largest` (2^62; real ones 2^52 grid steps) are clamped, as by `Laplace`.
 
     Error
     -----
@@ -81,11 +82,12 @@ class Gaussian:
     >>> noisy = mechanism.release([12, 7, 0])
     """
 
-    squared_sensitivity: Fraction
-    variance: Fraction
+    event: DiscreteGaussian
+    """The law that `release` draws."""
     lattice: Lattice
-    size: int | None
+    """The integers, or the grid of multiples, on which values and noise live."""
     guarantee: ApproximateDP | ZeroConcentratedDP
+    """What is promised: (epsilon, delta) if it was built from them, else rho."""
 
     def __init__(
         self,
@@ -132,14 +134,16 @@ class Gaussian:
         size: int | None,
         guarantee: ApproximateDP | ZeroConcentratedDP,
     ) -> None:
-        for name, value in (
-            ("squared_sensitivity", squared),
-            ("variance", variance),
-            ("lattice", lattice),
-            ("size", size),
-            ("guarantee", guarantee),
-        ):
-            object.__setattr__(self, name, value)
+        event = DiscreteGaussian(
+            squared_sensitivity=squared,
+            variance=variance,
+            grid=lattice.step,
+            size=size,
+            neighbors=guarantee.neighbors,
+        )
+        object.__setattr__(self, "event", event)
+        object.__setattr__(self, "lattice", lattice)
+        object.__setattr__(self, "guarantee", guarantee)
 
     @classmethod
     def classical(
@@ -154,8 +158,9 @@ class Gaussian:
     ) -> Gaussian:
         """Return the textbook's mechanism, for epsilon <= 1.
 
-        sigma^2 = 2 sensitivity^2 log(2 / delta) / epsilon^2. For teaching and comparison:
-        the constructor needs less noise for the same guarantee.
+        sigma^2 = 2 sensitivity^2 log(2 / delta) / epsilon^2. (Textbooks also print log(1.25 / delta),
+        which is proven for continuous noise; this constant holds for the discrete law, vectors
+        included.) For teaching and comparison: the constructor needs less noise for the same guarantee.
         """
         loss, failure = _approximate(epsilon, delta)
         relation = relation_of(sensitivity, neighbors)
@@ -176,17 +181,18 @@ class Gaussian:
         return mechanism
 
     def __repr__(self) -> str:
+        grid = "" if self.lattice.integers else f", grid={show(self.grid)}"
         size = "" if self.size is None else f", size={self.size}"
-        return f"Gaussian(sensitivity={self.sensitivity:.6g}, sigma={self.sigma:.6g}{size})"
+        return f"Gaussian(sensitivity={self.sensitivity:.6g}, sigma={self.sigma:.6g}{grid}{size})"
 
     @property
     def sensitivity(self) -> float:
-        """The L2 sensitivity on the grid, rounded up to a float."""
+        """The L2 sensitivity, rounding to the grid included, rounded up to a float."""
         return self.event.sensitivity
 
     @property
     def sigma(self) -> float:
-        """The scale of the noise, rounded down to a float."""
+        """The scale of the noise, rounded down to a float; `event.variance` is exact."""
         return self.event.sigma
 
     @property
@@ -195,26 +201,42 @@ class Gaussian:
         return float_above(self.event.rho)
 
     @property
+    def epsilon(self) -> float | None:
+        """The epsilon it was built for, rounded up to a float; None if it was built otherwise."""
+        promise = self.guarantee
+        return float_above(promise.epsilon) if isinstance(promise, ApproximateDP) else None
+
+    @property
+    def delta(self) -> float | None:
+        """The delta it was built for, rounded up to a float; None if it was built otherwise."""
+        promise = self.guarantee
+        return float_above(promise.delta) if isinstance(promise, ApproximateDP) else None
+
+    @property
     def grid(self) -> Fraction:
         """The step of which every output is a multiple."""
         return self.lattice.step
 
     @property
-    def event(self) -> DiscreteGaussian:
-        """The law that `release` draws."""
-        return DiscreteGaussian(
-            squared_sensitivity=self.squared_sensitivity,
-            variance=self.variance,
-            grid=self.lattice.step,
-            size=self.size,
-            neighbors=self.guarantee.neighbors,
-        )
+    def size(self) -> int | None:
+        """How many values are released together; None if any number of integers may."""
+        return self.event.size
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation for which the guarantee holds."""
+        return self.event.neighbors
+
+    @property
+    def largest(self) -> int | float:
+        """The largest magnitude that is not clamped."""
+        return self.lattice.largest
 
     @property
     def error(self) -> GaussianError:
         """The law of the error of each value, known before anything is released."""
         return GaussianError(
-            squared_sigma=self.variance,
+            squared_sigma=self.event.variance,
             step=self.lattice.step,
             rounding=self.lattice.rounding,
             size=self.size or 1,
@@ -225,12 +247,14 @@ class Gaussian:
         steps = self.lattice.enter(value)
         check_size(self.size, steps.size)
         source = current()
-        noise = sample_gaussian(self.variance / self.lattice.step**2, steps.size, source)
-        return source.mark(self.lattice.leave(steps + noise.reshape(steps.shape)))
+        noise = sample_gaussian(self.event.variance / self.lattice.step**2, steps.size, source)
+        noise = noise.reshape(steps.shape)
+        noise += steps
+        return source.mark(self.lattice.leave(noise))
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs that lie one sensitivity apart."""
-        shift = isqrt(int(self.squared_sensitivity / self.lattice.step**2))
+        shift = isqrt(int(self.event.squared_sensitivity / self.lattice.step**2))
         return self.lattice.pairs(shift * self.lattice.step, 1 if self.size is None else self.size)[:1]
 
     @classmethod
@@ -243,6 +267,7 @@ class Gaussian:
         sensitivity: Number | Sensitivity = 1,
         grid: Number | None = None,
         size: int | None = None,
+        neighbors: Neighbors | None = None,
     ) -> Gaussian:
         """Return the mechanism with the smallest epsilon, at a given delta, within a tolerated error.
 
@@ -252,14 +277,21 @@ class Gaussian:
             The largest error that is tolerated, for each value.
         confidence : number
             With at least which probability.
-        delta, sensitivity, grid, size
+        delta, sensitivity, grid, size, neighbors
             As for the mechanism.
         """
         limit = rational(tolerance, "tolerance", positive=True)
         failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
 
         def build(epsilon: Fraction) -> Gaussian:
-            return cls(sensitivity=sensitivity, epsilon=epsilon, delta=delta, grid=grid, size=size)
+            return cls(
+                sensitivity=sensitivity,
+                epsilon=epsilon,
+                delta=delta,
+                grid=grid,
+                size=size,
+                neighbors=neighbors,
+            )
 
         return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))
 
@@ -267,11 +299,13 @@ class Gaussian:
 def _check_one_way(
     epsilon: Number | None, delta: Number | None, rho: Number | None, sigma: Number | None
 ) -> None:
-    ways = [epsilon is not None or delta is not None, rho is not None, sigma is not None]
-    if sum(ways) != 1 or (epsilon is None) != (delta is None):
-        raise ParameterError(
-            "epsilon", "does not fit the other parameters", "given with delta, or else rho or sigma"
-        )
+    allowed = "epsilon with delta, or rho, or sigma"
+    if epsilon is not None and delta is None:
+        raise ParameterError("delta", "is missing", f"given with epsilon; {allowed}")
+    if epsilon is None and delta is not None:
+        raise ParameterError("epsilon", "is missing", f"given with delta; {allowed}")
+    if sum(way is not None for way in (epsilon, rho, sigma)) != 1:
+        raise ParameterError("epsilon, rho or sigma", "must be given, and only one of them", allowed)
 
 
 def _given(epsilon: Number | None, rho: Number | None) -> str:
@@ -305,7 +339,7 @@ def _placed(
 ) -> tuple[Lattice, Fraction, int | None]:
     """Choose the lattice, and return it with the squared sensitivity and the size that hold on it."""
     lattice = lattice_for(
-        integers=typed_as_integer(sensitivity),
+        integers=holds_integers(sensitivity),
         grid=grid,
         sensitivity=sqrt_interval(squared)[0],
         scale=sqrt_interval(variance)[0],

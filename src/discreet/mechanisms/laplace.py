@@ -14,9 +14,9 @@ from discreet.mechanisms.values import (
     Value,
     check_reach,
     check_size,
+    holds_integers,
     lattice_for,
     relation_of,
-    typed_as_integer,
 )
 from discreet.noise import current, sample_laplace
 from discreet.noise.geometric import check_scale
@@ -63,7 +63,8 @@ class Laplace:
     ----------------
     Values are rounded to the grid and the noise is drawn from the discrete Laplace law on that
     grid, exactly. Rounding is charged: `event.sensitivity` is that of the rounded values. Outputs
-    are exact multiples of the grid.
+    are exact multiples of the grid. Values beyond `largest` (2^62; real ones 2^52 grid steps) are
+    clamped, without a word: an error would be an answer about the data.
 
     Error
     -----
@@ -81,11 +82,10 @@ class Laplace:
     >>> noisy = mechanism.release(1234)
     """
 
-    sensitivity: Fraction
-    scale: Fraction
+    event: DiscreteLaplace
+    """The law that `release` draws."""
     lattice: Lattice
-    size: int | None
-    neighbors: Neighbors
+    """The integers, or the grid of multiples, on which values and noise live."""
 
     def __init__(
         self,
@@ -98,16 +98,15 @@ class Laplace:
         neighbors: Neighbors | None = None,
     ) -> None:
         if (epsilon is None) == (scale is None):
-            raise ParameterError(
-                "epsilon", "and scale are both given or both missing", "given, or else scale"
-            )
+            problem = "and scale are both missing" if scale is None else "and scale are both given"
+            raise ParameterError("epsilon", problem, "one of the two")
         relation = relation_of(sensitivity, neighbors)
         distance = rational(
             sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity,
             "sensitivity",
             positive=True,
         )
-        integers = typed_as_integer(sensitivity)
+        integers = holds_integers(sensitivity)
         check_size(size)
         wanted = (
             distance / rational(epsilon, "epsilon", positive=True)
@@ -123,23 +122,33 @@ class Laplace:
             if epsilon is not None:
                 wanted = distance / rational(epsilon, "epsilon")
         check_reach(check_scale, wanted / lattice.step, "scale" if epsilon is None else "epsilon")
-        for name, value in (
-            ("sensitivity", distance),
-            ("scale", wanted),
-            ("lattice", lattice),
-            ("size", size),
-            ("neighbors", relation),
-        ):
-            object.__setattr__(self, name, value)
+        event = DiscreteLaplace(
+            sensitivity=distance, scale=wanted, grid=lattice.step, size=size, neighbors=relation
+        )
+        object.__setattr__(self, "event", event)
+        object.__setattr__(self, "lattice", lattice)
 
     def __repr__(self) -> str:
-        size = "" if self.size is None else f", size={self.size}"
-        return f"Laplace(sensitivity={show(self.sensitivity)}, scale={show(self.scale)}{size})"
+        if self.lattice.integers:
+            shown = f"sensitivity={show(self.event.sensitivity)}, scale={show(self.event.scale)}"
+            return f"Laplace({shown}{'' if self.size is None else f', size={self.size}'})"
+        shown = f"sensitivity={self.sensitivity:.6g}, scale={self.scale:.6g}"
+        return f"Laplace({shown}, grid={show(self.grid)}, size={self.size})"
 
     @property
     def epsilon(self) -> float:
         """The privacy loss, sensitivity / scale, rounded up to a float."""
-        return float_above(self.sensitivity / self.scale)
+        return float_above(self.guarantee.epsilon)
+
+    @property
+    def sensitivity(self) -> float:
+        """How far values move between neighbors, rounding to the grid included, rounded up to a float."""
+        return float_above(self.event.sensitivity)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise, as a float; `event.scale` is exact."""
+        return float(self.event.scale)
 
     @property
     def grid(self) -> Fraction:
@@ -147,26 +156,30 @@ class Laplace:
         return self.lattice.step
 
     @property
-    def event(self) -> DiscreteLaplace:
-        """The law that `release` draws."""
-        return DiscreteLaplace(
-            sensitivity=self.sensitivity,
-            scale=self.scale,
-            grid=self.lattice.step,
-            size=self.size,
-            neighbors=self.neighbors,
-        )
+    def size(self) -> int | None:
+        """How many values are released together; None if any number of integers may."""
+        return self.event.size
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation for which the guarantee holds."""
+        return self.event.neighbors
+
+    @property
+    def largest(self) -> int | float:
+        """The largest magnitude that is not clamped."""
+        return self.lattice.largest
 
     @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy with epsilon = sensitivity / scale."""
-        return PureDP(epsilon=self.sensitivity / self.scale, neighbors=self.neighbors)
+        return PureDP(epsilon=self.event.sensitivity / self.event.scale, neighbors=self.neighbors)
 
     @property
     def error(self) -> LaplaceError:
         """The law of the error of each value, known before anything is released."""
         return LaplaceError(
-            scale=self.scale, step=self.lattice.step, rounding=self.lattice.rounding, size=self.size or 1
+            scale=self.event.scale, step=self.grid, rounding=self.lattice.rounding, size=self.size or 1
         )
 
     def release(self, value: Value) -> Value:
@@ -174,12 +187,14 @@ class Laplace:
         steps = self.lattice.enter(value)
         check_size(self.size, steps.size)
         source = current()
-        noise = sample_laplace(self.scale / self.lattice.step, steps.size, source)
-        return source.mark(self.lattice.leave(steps + noise.reshape(steps.shape)))
+        noise = sample_laplace(self.event.scale / self.grid, steps.size, source)
+        noise = noise.reshape(steps.shape)
+        noise += steps
+        return source.mark(self.lattice.leave(noise))
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs whose outputs differ as much as the guarantee allows."""
-        return self.lattice.pairs(self.sensitivity, self.size)
+        return self.lattice.pairs(self.event.sensitivity, self.size)
 
     @classmethod
     def for_error(
@@ -190,6 +205,7 @@ class Laplace:
         sensitivity: Number | Sensitivity = 1,
         grid: Number | None = None,
         size: int | None = None,
+        neighbors: Neighbors | None = None,
     ) -> Laplace:
         """Return the mechanism with the smallest epsilon whose error stays within a tolerance.
 
@@ -199,7 +215,7 @@ class Laplace:
             The largest error that is tolerated, for each value.
         confidence : number
             With at least which probability.
-        sensitivity, grid, size
+        sensitivity, grid, size, neighbors
             As for the mechanism.
 
         Examples
@@ -213,6 +229,6 @@ class Laplace:
         failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
 
         def build(epsilon: Fraction) -> Laplace:
-            return cls(sensitivity=sensitivity, epsilon=epsilon, grid=grid, size=size)
+            return cls(sensitivity=sensitivity, epsilon=epsilon, grid=grid, size=size, neighbors=neighbors)
 
         return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))

@@ -75,6 +75,8 @@ def category_array(value: int | Categories, categories: int, name: str = "value"
         raise ParameterError(name, "is no array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "is empty", allowed)
+    if array.dtype.kind == "b" and categories == 2:
+        array = array.astype(np.int64)  # no is 0 and yes is 1
     if array.dtype.kind not in "iu" or array.ndim > 1:
         raise ParameterError(name, "is no integer and no one-dimensional array of integers", allowed)
     if array.min() < 0 or array.max() >= categories:
@@ -89,7 +91,7 @@ class RandomizedResponse:
     Parameters
     ----------
     categories : int
-        How many answers there are, numbered from 0; 2 for a yes-or-no question.
+        How many answers there are, numbered from 0; 2 for a yes-or-no question, which also takes booleans.
     epsilon : number, optional
         The privacy loss of one answer. Give this or `truth`.
     truth : number, optional

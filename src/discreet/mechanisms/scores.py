@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.error.selection import SelectionError
-from discreet.mechanisms.values import Lattice, Value, lattice_for, relation_of, typed_as_integer
+from discreet.mechanisms.values import Lattice, Value, holds_integers, lattice_for, relation_of
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Change, Neighbors
@@ -134,8 +134,6 @@ def scores_for(
     """
     if not isinstance(monotone, bool | np.bool_):
         raise ParameterError("monotone", "is not a boolean", "True or False")
-    if neighbors is not None and not isinstance(neighbors, Neighbors):
-        raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
     relation = relation_of(sensitivity, neighbors)
     if monotone and relation.change is Change.REPLACE:
         raise ParameterError(
@@ -150,7 +148,7 @@ def scores_for(
     )
     try:
         lattice = lattice_for(
-            integers=typed_as_integer(sensitivity),
+            integers=holds_integers(sensitivity),
             grid=grid,
             sensitivity=distance,
             scale=distance * stretch,

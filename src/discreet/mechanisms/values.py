@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.noise.grid import LARGEST_STEPS, check_grid, from_grid, steps_of, suitable_grid
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.rational import Number, rational, typed_as_integers, whole
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Lattice", "Value", "check_reach", "check_size", "lattice_for", "relation_of", "typed_as_integer"]
+__all__ = ["Lattice", "Value", "check_reach", "check_size", "holds_integers", "lattice_for", "relation_of"]
 
 Value: TypeAlias = (
     int | float | list[int] | list[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
@@ -77,7 +77,7 @@ class Lattice:
             raise ParameterError(
                 name,
                 "holds floats, but an int as sensitivity says that the data are integers",
-                "integers; for real numbers give a float sensitivity, as in sensitivity=1.0",
+                "integers; for real numbers give a float, as in sensitivity=1.0 or sum_of(0.0, 5.0)",
             )
         real = array.astype(np.float64)
         if not np.isfinite(real).all():
@@ -109,13 +109,14 @@ class Lattice:
 
 def _as_array(value: Value, name: str) -> NDArray[Any]:
     """Return a value as an array of a numeric type that converts to float64 or int64 exactly."""
-    allowed = "a number, or an array of integers or floats of at most 64 bits"
+    allowed = "a number, or a list or array of ints or of floats, of at most 64 bits each"
+    kind = type(value).__name__
     try:
         array = np.asarray(_representable(value))
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "is not numeric", allowed) from None
+        raise ParameterError(name, f"is a {kind} that does not form an array", allowed) from None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise ParameterError(name, "is not numeric", allowed)
+        raise ParameterError(name, f"is a {kind} of no such numbers", allowed)
     return array
 
 
@@ -131,19 +132,21 @@ def _representable(value: Any) -> Any:
 def _clamped(array: NDArray[Any], bound: int) -> NDArray[np.int64]:
     if array.dtype.kind == "u":
         array = np.minimum(array, np.uint64(bound))
-    signed: NDArray[np.int64] = array.astype(np.int64)
+    signed: NDArray[np.int64] = array.astype(np.int64, copy=False)
     return signed.clip(-bound, bound)
 
 
-def typed_as_integer(sensitivity: Number | Sensitivity) -> bool:
-    """Tell whether a sensitivity was typed as an integer: then the data are integers too."""
+def holds_integers(sensitivity: Number | Sensitivity) -> bool:
+    """Tell whether a sensitivity says that the data are integers."""
     if isinstance(sensitivity, Sensitivity):
-        return sensitivity.linf.denominator == 1 and sensitivity.l1.denominator == 1
-    return isinstance(sensitivity, int | np.integer) and not isinstance(sensitivity, bool)
+        return sensitivity.integers
+    return typed_as_integers(sensitivity)
 
 
 def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
     """Return the neighbor relation, which a `Sensitivity` brings along."""
+    if neighbors is not None:
+        check_relation(neighbors)
     if not isinstance(sensitivity, Sensitivity):
         return ADD_REMOVE_PERSON if neighbors is None else neighbors
     if neighbors not in (None, sensitivity.neighbors):
@@ -159,7 +162,7 @@ def check_size(size: int | None, actual: int | None = None) -> None:
             raise ParameterError(
                 "value",
                 "has another number of entries than the mechanism was built for",
-                f"of size {size}; build the mechanism with the size of your arrays",
+                f"of size {size}; or give the constructor size=…, the number of entries of your arrays",
             )
 
 
@@ -171,7 +174,8 @@ def check_reach(sampler_accepts: Callable[[Fraction], Fraction], noise: Fraction
         raise ParameterError(
             parameter,
             "calls for noise that is out of range",
-            "such that the scale of the noise is a fraction of moderate length from 1/100 to 2^40 grid steps",
+            "such that the scale of the noise, which falls as epsilon or rho grows, is from 1/100 to 2^40"
+            " grid steps and has at most a few hundred digits",
         ) from None
 
 

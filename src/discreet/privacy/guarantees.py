@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import ParameterError
 from discreet.privacy.grouping import group_delta, group_renyi
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, rational, show, show_above, whole
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ class _Record:
     __slots__ = ()
 
     def _fill(self, neighbors: Neighbors, **values: Fraction) -> None:
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        check_relation(neighbors)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "neighbors", neighbors)

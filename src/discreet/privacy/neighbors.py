@@ -22,6 +22,7 @@ __all__ = [
     "Change",
     "Neighbors",
     "Unit",
+    "check_relation",
 ]
 
 
@@ -113,3 +114,13 @@ REPLACE_PERSON = Neighbors(change=Change.REPLACE, unit=Unit.PERSON)
 """One person has other rows. The relation of local privacy, where who answers is public."""
 REPLACE_ROW = Neighbors(change=Change.REPLACE, unit=Unit.ROW)
 """One row has other values; the number of rows is public."""
+
+
+def check_relation(neighbors: object) -> None:
+    """Refuse what is no neighbor relation."""
+    if not isinstance(neighbors, Neighbors):
+        raise ParameterError(
+            "neighbors",
+            "is no neighbor relation",
+            "ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON or REPLACE_ROW of discreet.neighbors",
+        )

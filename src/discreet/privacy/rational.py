@@ -19,7 +19,17 @@ import numpy as np
 
 from discreet.errors import ParameterError
 
-__all__ = ["Number", "float_above", "float_below", "non_negative", "rational", "show", "show_above", "whole"]
+__all__ = [
+    "Number",
+    "float_above",
+    "float_below",
+    "non_negative",
+    "rational",
+    "show",
+    "show_above",
+    "typed_as_integers",
+    "whole",
+]
 
 Number: TypeAlias = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 """What a parameter may be typed as."""
@@ -133,6 +143,11 @@ def _limited(numerator: int, denominator: int, name: str) -> Fraction:
     if max(numerator.bit_length(), denominator.bit_length()) > MOST_BITS:
         raise ParameterError(name, "is too large, too small or too long", _RANGE)
     return Fraction(numerator, denominator)
+
+
+def typed_as_integers(*values: object) -> bool:
+    """Tell whether all numbers were typed as integers, Python's or NumPy's."""
+    return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values)
 
 
 def float_above(x: Fraction) -> float:

@@ -4,6 +4,8 @@ Each rule states a bound that some pair of neighbors attains, for tables in whic
 is one row. Where a person has more rows, bound them first, or take
 `Sensitivity.group`. Values are clipped to public bounds [lower, upper].
 
+Bounds that are typed as ints say that the values are integers.
+
 Under replace the number of rows n is public. Under add/remove it is private, so rules
 that divide by n have no meaning there and are refused: release a sum and a count instead.
 """
@@ -16,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
-from discreet.privacy.rational import float_above, non_negative, rational, show, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON, Change, Neighbors, check_relation
+from discreet.privacy.rational import float_above, non_negative, rational, show, typed_as_integers, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -54,6 +56,9 @@ class Sensitivity:
         The largest change of one value.
     neighbors : Neighbors
         The relation.
+    integers : bool, optional
+        Whether the statistics are integers, so that integer noise suits them. By default they are
+        if every norm was typed as an int.
 
     Notes
     -----
@@ -66,6 +71,7 @@ class Sensitivity:
     squared_l2: Fraction
     linf: Fraction
     neighbors: Neighbors = ADD_REMOVE_PERSON
+    integers: bool = False
 
     def __init__(
         self,
@@ -75,15 +81,16 @@ class Sensitivity:
         squared_l2: Number,
         linf: Number,
         neighbors: Neighbors = ADD_REMOVE_PERSON,
+        integers: bool | None = None,
     ) -> None:
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        check_relation(neighbors)
         values: dict[str, object] = {
             "l0": whole(l0, "l0", least=1),
             "l1": non_negative(l1, "l1"),
             "squared_l2": non_negative(squared_l2, "squared_l2"),
             "linf": non_negative(linf, "linf"),
             "neighbors": neighbors,
+            "integers": typed_as_integers(l1, squared_l2, linf) if integers is None else bool(integers),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -114,6 +121,7 @@ class Sensitivity:
             squared_l2=size**2 * self.squared_l2,
             linf=size * self.linf,
             neighbors=self.neighbors.group(size),
+            integers=self.integers,
         )
 
     def __repr__(self) -> str:
@@ -155,10 +163,11 @@ def sum_of(lower: Number, upper: Number, *, neighbors: Neighbors = ADD_REMOVE_PE
     """
     low, high = _bounds(lower, upper)
     _check_single(neighbors)
-    return _scalar(max(-low, high) if neighbors.change is Change.ADD_REMOVE else high - low, neighbors)
+    bound = max(-low, high) if neighbors.change is Change.ADD_REMOVE else high - low
+    return _scalar(bound, neighbors, integers=typed_as_integers(lower, upper))
 
 
-def proportions(k: int, n: int, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
+def proportions(k: int, n: int, *, neighbors: Neighbors = REPLACE_PERSON) -> Sensitivity:
     """Return the sensitivity of k overlapping counts, each divided by the public number of rows n.
 
     Replace only: L1 = k / n.
@@ -170,18 +179,18 @@ def proportions(k: int, n: int, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> 
     )
 
 
-def mean(lower: Number, upper: Number, n: int, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
+def mean(lower: Number, upper: Number, n: int, *, neighbors: Neighbors = REPLACE_PERSON) -> Sensitivity:
     """Return the sensitivity of the mean of n values in [lower, upper], n public.
 
     Replace only: (upper - lower) / n.
     """
     (low, high), n = _bounds(lower, upper), whole(n, "n", least=1)
     _check_public_n(neighbors)
-    return _scalar((high - low) / n, neighbors)
+    return _scalar((high - low) / n, neighbors, integers=False)
 
 
 def standard_deviation(
-    lower: Number, upper: Number, n: int, *, neighbors: Neighbors = ADD_REMOVE_PERSON
+    lower: Number, upper: Number, n: int, *, neighbors: Neighbors = REPLACE_PERSON
 ) -> Sensitivity:
     """Return the sensitivity of the population standard deviation of n values in [lower, upper].
 
@@ -196,7 +205,7 @@ def standard_deviation(
     _check_public_n(neighbors)
     squared = (high - low) ** 2 * Fraction(n - 1, n**2)
     root = sqrt_interval(squared)[1]
-    return Sensitivity(l0=1, l1=root, squared_l2=squared, linf=root, neighbors=neighbors)
+    return Sensitivity(l0=1, l1=root, squared_l2=squared, linf=root, neighbors=neighbors, integers=False)
 
 
 def maximum(lower: Number, upper: Number, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
@@ -207,7 +216,7 @@ def maximum(lower: Number, upper: Number, *, neighbors: Neighbors = ADD_REMOVE_P
     """
     low, high = _bounds(lower, upper)
     _check_single(neighbors)
-    return _scalar(high - low, neighbors)
+    return _scalar(high - low, neighbors, integers=typed_as_integers(lower, upper))
 
 
 def median(lower: Number, upper: Number, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
@@ -219,11 +228,13 @@ def median(lower: Number, upper: Number, *, neighbors: Neighbors = ADD_REMOVE_PE
     """
     low, high = _bounds(lower, upper)
     _check_single(neighbors)
-    return _scalar(high - low, neighbors)
+    return _scalar(high - low, neighbors, integers=typed_as_integers(lower, upper))
 
 
-def _scalar(bound: Fraction, neighbors: Neighbors) -> Sensitivity:
-    return Sensitivity(l0=1, l1=bound, squared_l2=bound**2, linf=bound, neighbors=neighbors)
+def _scalar(bound: Fraction, neighbors: Neighbors, *, integers: bool) -> Sensitivity:
+    return Sensitivity(
+        l0=1, l1=bound, squared_l2=bound**2, linf=bound, neighbors=neighbors, integers=integers
+    )
 
 
 def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
@@ -234,7 +245,8 @@ def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
 
 
 def _check_single(neighbors: Neighbors) -> None:
-    if not isinstance(neighbors, Neighbors) or neighbors.size != 1:
+    check_relation(neighbors)
+    if neighbors.size != 1:
         raise ParameterError(
             "neighbors", "is not the relation of one unit", "of size 1; then take Sensitivity.group"
         )

@@ -66,9 +66,9 @@ def test_A5_on_a_fine_grid_the_l1_error_is_gamma_distributed(size):
     mechanism = Laplace(sensitivity=1.0, epsilon=0.5, size=size)
     for multiple in (0.5, 1, 2):
         threshold = multiple * size * 2
-        exact = stats.gamma.sf(threshold, size, scale=float(mechanism.scale))
+        exact = stats.gamma.sf(threshold, size, scale=mechanism.scale)
         assert mechanism.error.l1.tail(threshold) == pytest.approx(exact, rel=1e-3)
-        continuous_union = min(1.0, size * exp(-threshold / (size * float(mechanism.scale))))
+        continuous_union = min(1.0, size * exp(-threshold / (size * mechanism.scale)))
         assert exact <= continuous_union * (1 + 1e-12)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.law import allowed_failure
 from discreet.mechanisms.frequencies import MOST_PEOPLE, SAFETY, ReportLaw
@@ -116,6 +117,8 @@ def epsilon_for_error(
 ) -> Fraction:
     """Return the smallest epsilon whose error exceeds a tolerance with probability at most 1 - confidence."""
     limit = rational(tolerance, "tolerance", positive=True)
+    if limit >= 1:
+        raise ParameterError("tolerance", "is not a proportion", "below 1, such as 0.03 for three points")
     failure = allowed_failure(confidence)
     count = whole(people, "people", least=1, most=MOST_PEOPLE)
     return smallest(lambda epsilon: error(epsilon).tail(limit, people=count) <= failure, "tolerance")

@@ -262,8 +262,13 @@ def _counted(parts: Iterable[tuple[Event, int]]) -> Parts:
     kept = {event: times for event, times in counts.items() if times}
     if any(times > MOST_TIMES for times in kept.values()):
         raise ParameterError("times", "is out of range", f"at most {MOST_TIMES} for each event")
-    if len({event.neighbors for event in kept}) > 1:
-        raise ParameterError("neighbors", "differ between parts: relations do not mix", "the same in all")
+    relations = sorted({str(event.neighbors) for event in kept})
+    if len(relations) > 1:
+        raise ParameterError(
+            "neighbors",
+            f"differ between parts ({', '.join(relations)}): relations do not mix",
+            "the same in all; build every mechanism with the same neighbors",
+        )
     return tuple(sorted(kept.items(), key=lambda part: part[0].to_json()))
 
 

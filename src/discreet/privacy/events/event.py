@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from discreet.errors import ParameterError
-from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.neighbors import Neighbors, check_relation
 from discreet.privacy.rational import show
 
 if TYPE_CHECKING:
@@ -92,6 +92,10 @@ class Event(ABC):
 
         return compose((self, other))
 
+    def __radd__(self, other: int) -> Event:
+        """Let ``sum(events)`` start from its 0."""
+        return self if other == 0 else NotImplemented
+
     def __mul__(self, times: int) -> Event:
         from discreet.privacy.events.composition import repeat
 
@@ -113,6 +117,8 @@ class Event(ABC):
             Where the text is not JSON, names an event or a field that is unknown, lacks a
             field, or holds a value out of range.
         """
+        if not isinstance(text, str):
+            raise ParameterError("text", f"is a {type(text).__name__}", "a string, " + _ALLOWED)
         try:
             content = json.loads(
                 text,
@@ -141,8 +147,7 @@ class Event(ABC):
 
     def _fill(self, neighbors: Neighbors, **values: object) -> None:
         """Set the fields of a frozen record, once, from its constructor."""
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        check_relation(neighbors)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "neighbors", neighbors)
@@ -167,6 +172,8 @@ def read_event(content: object) -> Event:
     values = dict(content)
     name = values.pop("event", None)
     event_class = _registry.get(name) if isinstance(name, str) else None
+    if name is None:
+        raise ParameterError("event", "is missing", _ALLOWED)
     if event_class is None:
         raise ParameterError("event", f"has the unknown name {_quoted(name)}", f"one of {sorted(_registry)}")
     known = {field.name: field for field in fields(cast("DataclassInstance", event_class))}
