@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.enclosure import exponential
+from discreet.noise.parameters import check_exponents, check_rate, check_rational, check_size
 from discreet.noise.powers import RELATIVE_ERROR, Powers
 
 if TYPE_CHECKING:
@@ -121,15 +122,13 @@ class ExponentialCoins:
 
 def bernoulli(probability: Fraction, size: int, source: Source) -> NDArray[np.int64]:
     """Draw `size` coins that show 1 with a rational probability, exactly."""
+    probability = check_rational(probability, "probability")
     if not 0 <= probability <= 1:
         raise ParameterError("probability", "is out of range", "a rational from 0 to 1")
-    return source.decide(Coin(Fraction(probability)), size)
+    return source.decide(Coin(probability), check_size(size))
 
 
 def bernoulli_exponential(exponents: NDArray[np.int64], rate: Fraction, source: Source) -> NDArray[np.int64]:
     """Draw one coin for each integer k >= 0 that shows 1 with probability exp(-k rate), exactly."""
-    if rate <= 0:
-        raise ParameterError("rate", "is out of range", "a positive rational")
-    if exponents.size and int(exponents.min()) < 0:
-        raise ParameterError("exponents", "contain a negative number", "non-negative integers")
-    return source.decide(ExponentialCoins(exponents, Powers(Fraction(rate))), len(exponents))
+    powers = Powers(check_rate(rate))
+    return source.decide(ExponentialCoins(check_exponents(exponents), powers), len(exponents))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.noise.parameters import check_exponents, check_rate
 from discreet.noise.powers import RELATIVE_ERROR, Powers
 
 if TYPE_CHECKING:
@@ -104,10 +105,9 @@ def choose(exponents: NDArray[np.int64], rate: Fraction, source: Source) -> int:
     source : Source
         Where the words come from.
     """
-    if rate <= 0:
-        raise ParameterError("rate", "is out of range", "a positive rational")
+    rate, exponents = check_rate(rate), check_exponents(exponents)
     if exponents.size == 0:
         raise ParameterError("exponents", "are empty", "at least one integer")
     if int(exponents.min()) != 0:
         raise ParameterError("exponents", "do not start at zero", "non-negative integers with least 0")
-    return int(source.decide(Choice(exponents, Fraction(rate)), 1)[0])
+    return int(source.decide(Choice(exponents, rate), 1)[0])

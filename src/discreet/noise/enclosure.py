@@ -55,4 +55,4 @@ def exponential(x: Fraction, bits: int) -> Enclosure:
     total = max(total[0] - term[1], 0), total[1] + term[1]
     for _ in range(halvings):
         total = product(total, total, working)
-    return total[0] >> (working - bits), -(-total[1] >> (working - bits))
+    return total[0] >> (working - bits), min(-(-total[1] >> (working - bits)), 1 << bits)

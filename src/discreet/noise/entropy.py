@@ -1,9 +1,9 @@
 """Where randomness comes from: the only reader of the operating system's entropy.
 
 A `Source` hands out uniform 64-bit words. `System` is the one that private releases use:
-an AES-256-CTR keystream, keyed by the operating system, whose key is overwritten from its
-own stream at every refill (so a memory image reveals no noise drawn before), re-keyed in
-every forked child, and impossible to copy. `Replay` repeats itself from a seed; it exists
+an AES-256-CTR keystream, keyed by the operating system, whose key is replaced from its
+own stream at every refill (so the key in use says nothing about noise drawn before), re-keyed
+in every forked child, and impossible to copy. `Replay` repeats itself from a seed; it exists
 for tests and marks every result as not private.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from discreet.errors import ParameterError
 from discreet.noise.replayed import mark_replayed
 
 if TYPE_CHECKING:
@@ -115,33 +117,44 @@ def _keystream(key: bytes, size: int) -> tuple[bytes, NDArray[np.uint64]]:
     return next_key, words[:size]
 
 
+_systems: weakref.WeakSet[System] = weakref.WeakSet()
+
+
 class System(Source):
     """Words from a keystream that is keyed by the operating system."""
 
     def __init__(self) -> None:
-        self._rekey()
+        self._forget()
+        _systems.add(self)
+
+    def _forget(self) -> None:
+        """Drop the key; the next read asks for a new one. Runs in forked children, where nothing may fail."""
+        self._process: int | None = None
+        self._lock = threading.Lock()
 
     def _rekey(self) -> None:
-        self._process = os.getpid()
+        # The process is set last: a new key that is interrupted or refused is asked for again.
         self._key = os.urandom(_KEY_BYTES)
         self._buffer = np.empty(0, np.uint64)
         self._used = 0
+        self._process = os.getpid()
 
     def words(self, size: int) -> NDArray[np.uint64]:
         """Return `size` fresh words, and forget them."""
-        if self._process != os.getpid():
-            self._rekey()
-        if size > _BUFFERED_WORDS:
-            self._key, words = _keystream(self._key, size)
+        with self._lock:
+            if self._process != os.getpid():
+                self._rekey()
+            if size > _BUFFERED_WORDS:
+                self._key, words = _keystream(self._key, size)
+                return words
+            if self._used + size > len(self._buffer):
+                self._key, self._buffer = _keystream(self._key, _BUFFERED_WORDS)
+                self._used = 0
+            taken = self._buffer[self._used : self._used + size]
+            self._used += size  # first: an interruption may lose words, never hand them out twice
+            words = taken.copy()
+            taken.fill(0)
             return words
-        if self._used + size > len(self._buffer):
-            self._key, self._buffer = _keystream(self._key, _BUFFERED_WORDS)
-            self._used = 0
-        taken = self._buffer[self._used : self._used + size]
-        words = taken.copy()
-        taken.fill(0)
-        self._used += size
-        return words
 
     def mark(self, result: T) -> T:
         """Return the result unchanged: it is private."""
@@ -152,7 +165,9 @@ class Replay(Source):
     """Words that repeat for the same seed. For tests: whatever it yields is not private."""
 
     def __init__(self, seed: int) -> None:
-        self._key = hashlib.sha384(str(int(seed)).encode()).digest()
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ParameterError("seed", f"is a {type(seed).__name__}", "an int")
+        self._key = hashlib.sha384(str(seed).encode()).digest()
 
     def words(self, size: int) -> NDArray[np.uint64]:
         """Return the next `size` words of the repeatable stream."""
@@ -167,6 +182,8 @@ _override: ContextVar[Source | None] = ContextVar("source", default=None)
 def _forget_after_fork() -> None:
     global _thread  # noqa: PLW0603
     _thread = threading.local()
+    for system in list(_systems):
+        system._forget()
 
 
 os.register_at_fork(after_in_child=_forget_after_fork)

@@ -22,6 +22,7 @@ from discreet.noise.bernoulli import Coin, ExponentialCoin, settle_exponential
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.entropy import in_batches
 from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE, sample_geometric
+from discreet.noise.parameters import check_rational, check_size
 from discreet.noise.uniform import UniformBits
 
 if TYPE_CHECKING:
@@ -45,14 +46,13 @@ _TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
 
 def check_variance(variance: Fraction) -> Fraction:
     """Return a variance for which the tables are certified, or refuse it."""
-    if isinstance(variance, bool) or not isinstance(variance, int | Fraction):
-        raise ParameterError("variance", f"is a {type(variance).__name__}", "an int or a Fraction")
+    variance = check_rational(variance, "variance")
     in_range = LEAST_SCALE**2 <= variance <= LARGEST_SCALE**2
     if not in_range or variance.denominator.bit_length() > _LONGEST_DENOMINATOR:
         raise ParameterError(
             "variance", "is out of range", "a rational from 1/10^4 to 2^80 squared grid steps"
         )
-    return Fraction(variance)
+    return variance
 
 
 def _low_bits(variance: Fraction) -> int:
@@ -239,7 +239,7 @@ def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np
     source : Source
         Where the words come from.
     """
-    variance = check_variance(variance)
+    variance, size = check_variance(variance), check_size(size)
     shift = _low_bits(variance)
     if shift == 0:
         return source.decide(single_table(variance), size)

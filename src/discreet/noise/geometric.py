@@ -18,6 +18,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise.alias import AliasTable
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+from discreet.noise.parameters import check_rational, check_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,16 +32,15 @@ LEAST_SCALE, LARGEST_SCALE = Fraction(1, 100), Fraction(2**40)
 
 _DIGIT_BITS = 10
 _TAIL_BITS = 66
-_LONGEST_DENOMINATOR = 1024
+_LONGEST_DENOMINATOR = 4096
 
 
 def check_scale(scale: Fraction) -> Fraction:
     """Return a scale for which the tables are certified, or refuse it."""
-    if isinstance(scale, bool) or not isinstance(scale, int | Fraction):
-        raise ParameterError("scale", f"is a {type(scale).__name__}", "an int or a Fraction")
+    scale = check_rational(scale, "scale")
     if not LEAST_SCALE <= scale <= LARGEST_SCALE or scale.denominator.bit_length() > _LONGEST_DENOMINATOR:
         raise ParameterError("scale", "is out of range", "a rational from 1/100 to 2^40 grid steps")
-    return Fraction(scale)
+    return scale
 
 
 def low_bits(scale: Fraction) -> int:
@@ -113,7 +113,7 @@ def _high_table(scale: Fraction) -> AliasTable:
 
 def sample_geometric(scale: Fraction, size: int, source: Source) -> NDArray[np.int64]:
     """Draw `size` values with P(k) = (1 - r) r^k on k >= 0, r = exp(-1 / scale), exactly."""
-    scale = check_scale(scale)
+    scale, size = check_scale(scale), check_size(size)
     shift = low_bits(scale)
     drawn = source.decide(_high_table(scale), size) << shift
     for position, table in digit_tables(scale, shift):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.noise.parameters import check_rational
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ _LEAST_EXPONENT, _LARGEST_EXPONENT = -1000, 900
 
 def check_grid(grid: Fraction) -> Fraction:
     """Return a grid that floats can be rounded to, or refuse it."""
+    grid = check_rational(grid, "grid")
     exponent = grid.numerator.bit_length() - grid.denominator.bit_length()
     if grid <= 0 or not _LEAST_EXPONENT <= exponent <= _LARGEST_EXPONENT or grid != Fraction(2) ** exponent:
         raise ParameterError("grid", "is not usable", "a power of two from 2^-1000 to 2^900")
@@ -36,6 +38,9 @@ def check_grid(grid: Fraction) -> Fraction:
 
 def suitable_grid(resolution: Fraction) -> Fraction:
     """Return the largest power of two that is at most `resolution`."""
+    resolution = check_rational(resolution, "resolution")
+    if resolution <= 0:
+        raise ParameterError("resolution", "is not positive", "a positive rational")
     exponent = resolution.numerator.bit_length() - resolution.denominator.bit_length()
     grid = Fraction(2) ** exponent
     return check_grid(grid if grid <= resolution else grid / 2)
@@ -45,10 +50,10 @@ def steps_of(values: NDArray[np.float64], grid: Fraction) -> NDArray[np.int64]:
     """Round finite floats to grid steps, halves upward, clamped to 2^52 steps.
 
     Rounding is monotone and commutes with adding a multiple of the grid, so two numbers at
-    distance D land at most ceil(D / grid) steps apart. Every operation is exact: scaling by a
-    power of two within the clamp, floor, and the difference of a number and its floor. (Where
-    scaling underflows, the number is far below half a step and lands on 0 or, exactly at
-    the edge of the subnormals, keeps its side of one half.)
+    distance D land at most ceil(D / grid) steps apart. Scaling by a power of two within the clamp
+    and the floor are exact, and the difference of a number and its floor is compared with 1/2
+    correctly: it is exact, but for numbers just below zero, whose difference is far above 1/2.
+    (Where scaling underflows, the number is far below half a step and lands on 0.)
     """
     exponent = grid.numerator.bit_length() - grid.denominator.bit_length()
     bound = float(LARGEST_STEPS)
@@ -72,7 +77,7 @@ def rounded_l1(sensitivity: Fraction, grid: Fraction, size: int) -> Fraction:
     In steps: coordinates a_i >= 0 with sum at most A land at most ceil(a_i) apart, and
     sum ceil(a_i) < A + size, an integer, hence at most ceil(A) + size - 1.
     """
-    return ((sensitivity / grid).__ceil__() + size - 1) * grid
+    return ((Fraction(sensitivity) / grid).__ceil__() + size - 1) * grid
 
 
 def rounded_squared_l2(squared_sensitivity: Fraction, grid: Fraction, size: int) -> Fraction:
@@ -82,7 +87,7 @@ def rounded_squared_l2(squared_sensitivity: Fraction, grid: Fraction, size: int)
     A + sqrt(size) apart, by the triangle inequality, and the square of a distance
     between integer vectors is an integer.
     """
-    squared = squared_sensitivity / grid**2
+    squared = Fraction(squared_sensitivity) / grid**2
     if size == 1:
         root = isqrt((squared.numerator - 1) // squared.denominator) + 1 if squared > 0 else 0
         return root**2 * grid**2

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["ReplayedArray", "ReplayedFloat", "ReplayedInt", "is_private", "mark_replayed"]
 
@@ -30,6 +33,12 @@ class ReplayedFloat(float):
 class ReplayedArray(np.ndarray):
     """An array that was drawn from replayed noise."""
 
+    def __getitem__(self, key: Any) -> Any:
+        return mark_replayed(super().__getitem__(key))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (mark_replayed(item) for item in super().__iter__())
+
     def __repr__(self) -> str:
         return f"<{np.asarray(self)!r}: {_NOTE}>"
 
@@ -49,6 +58,8 @@ def mark_replayed(result: T) -> T:
         marked = ReplayedFloat(result)
     elif isinstance(result, tuple | list):
         marked = type(result)(mark_replayed(item) for item in result)
+    elif result is not None:
+        raise TypeError(f"a {type(result).__name__} cannot carry the mark of replayed noise")
     return cast(T, marked)
 
 
