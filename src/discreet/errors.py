@@ -10,7 +10,8 @@
     ├── LedgerError               the ledger cannot be trusted or written
     │   └── LedgerMismatch        it was opened with other declarations than it records
     ├── ParameterError            a parameter is outside its range (also a ValueError)
-    └── MissingExtra              an optional library is not installed (also an ImportError)
+    ├── MissingExtra              an optional library is not installed (also an ImportError)
+    └── audit.AuditFailed         a mechanism did not pass its audit (also an AssertionError)
 
 Messages hold public facts only: the name of a parameter, what it may be, and what was
 asked. No message ever holds a value from the data.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 
+import numpy as np
 import pytest
 
 from audit.mutants import MUTANTS, FloatLaplace, TextbookLaplace, TooFineGaussian
 from discreet.audit import AuditFailed, Report, check_mechanism
+from discreet.mechanisms import Gaussian
+from discreet.noise import current, sample_laplace
+from discreet.privacy.guarantees import PureDP, ZeroConcentratedDP
 from significance import FALSE_ALARM
 
 # Fast generators afford more draws; the textbook's sampler is slow, and gives itself away soon.
@@ -30,3 +35,44 @@ def test_mutant_is_rejected_by_its_check(mechanism, check):
     assert report.finding(check).verdict == "failed", str(report)
     with pytest.raises(AuditFailed):
         report.raise_if_failed()
+
+
+class Tells:
+    """Right noise, and a channel beside it that tells the input."""
+
+    guarantee = PureDP(epsilon=1)
+
+    def __init__(self, channel):
+        self.channel = channel
+
+    def release(self, value):
+        noisy = value + int(sample_laplace(Fraction(1), 1, current())[0])
+        return self.channel(noisy, value)
+
+    def neighboring_inputs(self):
+        return ((0, 1),)
+
+
+def refuse(noisy, value):
+    if noisy > 3:
+        raise ValueError(f"{value} is too large")
+    return noisy
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        lambda noisy, value: np.array([noisy], np.int32 if value else np.int64),
+        lambda noisy, value: np.array([noisy, value])[:1],
+        refuse,
+    ],
+    ids=["width", "view", "message"],
+)
+def test_a_channel_beside_the_noise_is_rejected(channel):
+    assert not check_mechanism(Tells(channel), draws=20_000).passed
+
+
+def test_noise_for_one_step_at_sensitivity_ten_is_rejected():
+    """The neighbors that a mechanism names must lie its whole sensitivity apart."""
+    mechanism = Gaussian(sensitivity=10, sigma=1)
+    assert not check_mechanism(mechanism, claim=ZeroConcentratedDP(rho=Fraction(1, 2)), draws=20_000).passed

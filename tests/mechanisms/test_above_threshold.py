@@ -369,3 +369,11 @@ def test_epsilon_for_a_tolerated_error():
     assert mechanism.error.quantile(0.99, candidates=100) == 20
     cheaper = AboveThreshold(threshold=0, sensitivity=1, epsilon=mechanism.epsilon * (1 - 1e-6), positives=2)
     assert cheaper.error.tail(20, candidates=100) > 0.01
+
+
+def test_no_answer_hides_behind_the_result():
+    """A view would carry every later comparison along."""
+    mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=8)
+    result = mechanism.release([100, -100, 100, 100])
+    assert result.base is None
+    assert len(result) <= 1

@@ -252,3 +252,34 @@ def test_analytic_variance_is_rounded_up_to_a_short_decimal():
     variance = analytic_variance(1, Fraction(1), Fraction(1, 10**6))
     assert len(str(float(variance)).replace(".", "")) <= 12
     assert profile(variance, 1, 1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("sensitivity", [10, 1.0, Fraction(7, 3)])
+def test_audits_see_the_whole_sensitivity(sensitivity):
+    mechanism = Gaussian(sensitivity=sensitivity, sigma=5)
+    zero, apart = mechanism.neighboring_inputs()[0]
+    assert Fraction(apart) - Fraction(zero) >= Fraction(str(float(sensitivity))) * Fraction(999, 1000)
+
+
+@pytest.mark.parametrize(
+    ("shift", "epsilon", "delta"),
+    [(1, "2.5382e-05", "5.33e-100"), (1, "1e-4", "1e-12"), (242484, "2.7367e-05", "5.71e-90")],
+)
+def test_A4_tiny_losses_do_not_cancel(shift, epsilon, delta):
+    """Two tails that nearly agree are subtracted; what they are off by must be on our side."""
+    variance = analytic_variance(shift, Fraction(epsilon), Fraction(delta))
+    with mpmath.workdps(80):
+        spread, e = mpmath.mpf(variance.numerator) / variance.denominator, mpmath.mpf(epsilon)
+        sigma = mpmath.sqrt(spread)
+        edge = mpmath.floor(e * spread / shift - mpmath.mpf(shift) / 2)
+
+        def tail(m):  # Euler-Maclaurin with two corrections, in high precision
+            x = (m + mpmath.mpf("0.5")) / sigma
+            density = mpmath.exp(-x * x / 2) / (sigma * mpmath.sqrt(2 * mpmath.pi))
+            first = -x / sigma * density / 24
+            third = (3 * x - x**3) / sigma**3 * density * (-7) / 5760
+            return mpmath.ncdf(-x) + first + third
+
+        exact = tail(edge) - mpmath.exp(e) * tail(edge + shift)
+    assert exact <= mpmath.mpf(delta)
+    assert exact >= mpmath.mpf(delta) * (1 - mpmath.mpf("1e-3"))

@@ -18,7 +18,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.scores import LARGEST_SCORE, scores_for
 from discreet.mechanisms.top_k import TopK
 from discreet.noise import Source, is_private, replay, using
-from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_PERSON
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON
 from discreet.privacy.sensitivity import disjoint_counts, overlapping_counts
 
 BUILDERS = {
@@ -266,3 +266,9 @@ def test_floats_are_refused_where_integers_were_announced(build):
     with using(Silent()), pytest.raises(ParameterError, match=r"sensitivity=1\.0"):
         build(sensitivity=1, epsilon=1).release([1.0, 2.0])
     build(sensitivity=1.0, epsilon=1).release([1, 2])
+
+
+def test_monotone_needs_a_single_unit():
+    """In a group of two, one may leave as the other comes."""
+    with pytest.raises(ParameterError, match="monotone"):
+        Exponential(sensitivity=1, epsilon=1, monotone=True, neighbors=ADD_REMOVE_PERSON.group(2))

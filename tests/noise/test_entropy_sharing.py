@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from discreet.noise.entropy import Replay, System, current
+from discreet.noise.entropy import Replay, System, current, replay
 from noise.sources import Counting
 
 
@@ -59,7 +60,7 @@ def test_an_interrupted_read_leaves_no_erased_words_behind():
     source = System()
     source.words(3)
     read, line = [source.words(2)], 1
-    while interrupted(lambda: source.words(2), System.words, line):
+    while interrupted(lambda: source.words(2), System._next, line):
         read.append(source.words(2))
         assert read[-1].all(), "a read returned words that were erased before"
         line += 1
@@ -236,3 +237,38 @@ def test_a_child_of_a_busy_process_is_not_locked_out():
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", BUSY_FORK], capture_output=True, check=True, timeout=60
     )
+
+
+def test_blocks_that_end_out_of_order_leave_no_source_behind():
+    def block(seed):
+        with replay(seed):
+            yield
+
+    first, second = block(1), block(2)
+    next(first)
+    next(second)
+    first.close()
+    assert isinstance(current(), Replay)
+    second.close()
+    assert isinstance(current(), System)
+
+
+def test_a_signal_handler_that_draws_repeats_nothing():
+    """A handler may run between any two steps of a draw, in the same thread."""
+    source = System()
+    seen: list[int] = []
+
+    def handler(number, frame):
+        seen.extend(source.words(3).tolist())
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    try:
+        drawn = [word for _ in range(40_000) for word in source.words(2).tolist()]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    words = drawn + seen
+    assert len(seen) > 30
+    assert 0 not in words
+    assert len(set(words)) == len(words)

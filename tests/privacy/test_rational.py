@@ -34,8 +34,9 @@ from discreet.privacy.rational import float_above, float_below, non_negative, ra
         (np.int64(7), Fraction(7)),
         (np.uint8(255), Fraction(255)),
         (np.float64(0.1), Fraction(1, 10)),
-        (np.float32(0.1), Fraction(1, 10)),
-        (np.float16(0.1), Fraction(1, 10)),
+        (np.float32(0.1), Fraction(13421773, 2**27)),
+        (np.float16(0.1), Fraction(819, 8192)),
+        (np.longdouble(0.5), Fraction(1, 2)),
     ],
 )
 def test_a_number_is_what_was_typed(typed, meant):

@@ -148,7 +148,7 @@ def _features(
     values, others = first.values, second.values
     if values is None or others is None:
         return [("outputs", *_label_codes(_labels(first), _labels(second)))]
-    if values.shape[1:] != others.shape[1:] or values.dtype.kind != others.dtype.kind:
+    if values.shape[1:] != others.shape[1:] or values.dtype != others.dtype:
         return [("kinds of output", np.zeros(len(values), np.int64), np.ones(len(others), np.int64))]
     if values.ndim > 1:
         features = [(name, *_bins(left, right)) for name, left, right in _projections(values, others, inputs)]

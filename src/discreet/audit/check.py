@@ -92,7 +92,7 @@ def check_mechanism(
     share = (false_alarm - TIMING_FALSE_ALARM - CLONES_FALSE_ALARM) / 3
     audit = _Audit(mechanism, claim, pairs, draws, most_runs)
     return Report(
-        mechanism=_shortened(repr(mechanism)),
+        mechanism=_named(mechanism),
         claim=repr(claim),
         findings=(
             audit.enumeration(),
@@ -223,11 +223,15 @@ def _pairs(mechanism: Mechanism, inputs: Iterable[Pair] | None) -> list[Pair]:
         if known is None:
             raise ParameterError("inputs", "are missing, and the mechanism knows of none", allowed)
         inputs = known()
-    pairs = [tuple(pair) for pair in inputs or ()]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ParameterError("inputs", "are no pairs", allowed)
+    pairs = list(inputs)
+    if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        raise ParameterError("inputs", "are no pairs", f"{allowed}, such as [(0, 1)]")
     return [(x, other) for x, other in pairs]
 
 
-def _shortened(text: str) -> str:
+def _named(mechanism: object) -> str:
+    """Return a name for the report: the repr, unless it is only an address."""
+    text = repr(mechanism)
+    if type(mechanism).__repr__ is object.__repr__:
+        text = type(mechanism).__name__
     return text if len(text) <= 100 else text[:97] + "..."

@@ -30,7 +30,8 @@ def check_claim(claim: object) -> Guarantee:
     """Return a guarantee that this room can check, or refuse it."""
     if isinstance(claim, PureDP | ApproximateDP | ZeroConcentratedDP | RenyiDP | GaussianDP):
         return claim
-    raise ParameterError("claim", "is no guarantee", "a record of discreet.privacy.guarantees")
+    problem = "is missing, and the mechanism states no guarantee" if claim is None else "is no guarantee"
+    raise ParameterError("claim", problem, "a record of discreet.guarantees, such as PureDP(epsilon=1)")
 
 
 def points(claim: Guarantee) -> list[tuple[float, float]]:

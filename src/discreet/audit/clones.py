@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.audit.samples import Mechanism
+    from discreet.noise.entropy import Source
 
 __all__ = ["check_clones"]
 
@@ -98,18 +99,18 @@ def _length(mechanism: Mechanism, value: object) -> int | None:
     return max(length, 8) if length <= _MOST_RELEASES else None
 
 
-def _source_trace(source: object) -> bytes:
-    words = getattr(source, "words", None)
-    return bytes(words(_WORDS).tobytes()) if words is not None else os.urandom(8 * _WORDS)
+def _source_trace(source: Source) -> bytes:
+    return source.words(_WORDS).tobytes()
 
 
 def _source_repeats(name: str) -> bool:
     source = current()
     try:
-        clone = _CLONES[name](source)
+        clone = cast("Source", _CLONES[name](source))
     except Exception:
         return False
-    return _source_trace(clone) == _source_trace(source)
+    trace = _source_trace(clone)
+    return bool(trace) and trace == _source_trace(source)
 
 
 def _common(traces: list[bytes]) -> bool:

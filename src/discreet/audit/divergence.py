@@ -79,7 +79,7 @@ def _compare_pure(p: OutputLaw, q: OutputLaw, epsilon: Fraction) -> Comparison:
         return Comparison(violated=True, detail="an output is possible at one input only", tightness=inf)
     low, bits = _inverse_power(epsilon)
     delta = least_delta(p, q, epsilon)
-    figures = f"the worst likelihood ratio is e^{_log(ratio):.12g}, where e^{_show(epsilon)} is claimed"
+    figures = f"the worst likelihood ratio is e^{_log(ratio):.12g}, where e^{float(epsilon):.12g} is claimed"
     if ratio * low <= 1 << bits and delta > 0:
         figures = f"delta at epsilon {_show(epsilon)} is at least {float(delta):.6g}, where 0 is claimed"
     return Comparison(

@@ -6,22 +6,25 @@ types, shapes and signs are part of an output. An exception is an output too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-__all__ = ["observe", "output_key", "private_copy"]
+    from numpy.typing import NDArray
+
+__all__ = ["behind", "observe", "output_key", "private_copy"]
 
 
 def output_key(output: object) -> Hashable:
     """Return the key of an output.
 
     An int is its own key, and so are None, text and bytes. A float becomes ("float", its
-    hexadecimal text), an array ("array", its kind, its shape, its items), a sequence (its type,
-    the keys of its items). Marks of replayed noise are left out.
+    hexadecimal text), an array ("array", its type, its shape, its items, what a view shows of the
+    array behind it), a sequence (its type, the keys of its items), an exception its type and its
+    message. Marks of replayed noise are left out.
     """
     if output is None or isinstance(output, str | bytes):
         return output
@@ -33,12 +36,20 @@ def output_key(output: object) -> Hashable:
         return "float", float(output).hex()
     if isinstance(output, np.ndarray):
         items = tuple(output_key(item) for item in output.ravel().tolist())
-        return "array", output.dtype.kind, output.shape, items
+        return "array", output.dtype.name, output.shape, items, behind(output)
     if isinstance(output, tuple | list):
         return type(output).__name__, tuple(output_key(item) for item in output)
     if isinstance(output, Exception):
-        return "raised", type(output).__name__
+        return "raised", type(output).__name__, str(output)
     return type(output).__name__, repr(output)
+
+
+def behind(output: NDArray[Any]) -> Hashable:
+    """Return what whoever holds a view can read beyond it, or None."""
+    base = output.base
+    if not isinstance(base, np.ndarray) or base.size == output.size:
+        return None
+    return tuple(output_key(item) for item in base.ravel().tolist())
 
 
 def observe(release: Callable[[object], object], value: object) -> object:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from discreet.audit.outputs import observe, output_key
+from discreet.audit.outputs import behind, observe, output_key
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Sample:
         if self.values is None:
             return dict(Counter(self.keys or ()))
         found, numbers = np.unique(self.values, axis=0, return_counts=True)
-        rows = found.tolist() if found.ndim == 1 else found
+        rows = found.tolist() if found.ndim == 1 else [row.copy() for row in found]  # a view shows more
         return {output_key(row): int(number) for row, number in zip(rows, numbers, strict=True)}
 
 
@@ -105,5 +105,6 @@ def _kind(output: object) -> tuple[object, ...] | None:
     if isinstance(output, float | np.floating):
         return ("f",) if np.isfinite(output) else None
     if isinstance(output, np.ndarray) and output.ndim == 1 and output.dtype.kind in "if":
-        return (output.dtype.kind, output.shape) if np.isfinite(output).all() else None
+        plain = np.isfinite(output).all() and behind(output) is None
+        return (output.dtype.name, output.shape) if plain else None
     return None

@@ -48,7 +48,7 @@ def timed_releases(mechanism: Mechanism, value: object, count: int) -> tuple[NDA
     try:
         for index in range(count):
             start = clock()
-            output = release(value)
+            output = observe(release, value)
             times[index] = clock() - start
             outputs.append(output)
     finally:
@@ -80,7 +80,7 @@ def check_timing(mechanism: Mechanism, value: object, times: NDArray[np.int64], 
         again = _correlation(value, *timed_releases(mechanism, value, len(times)))
         measured.append(0.0 if again is None else again)
     failed = abs(measured[-1]) > limit and measured[-1] * correlation > 0
-    shown = ", ".join(f"{figure:+.4f}" for figure in measured)
+    shown = ", then ".join(f"{figure:+.4f}" for figure in measured)
     return Finding(
         name="timing",
         verdict="failed" if failed else "passed",

@@ -197,7 +197,7 @@ class AboveThreshold:
         steps = self.scores.enter(values, "values")
         source = current()
         above = self._above(steps, self._threshold_noise(source), source)
-        return source.mark(np.flatnonzero(above)[: self.positives])
+        return source.mark(np.flatnonzero(above)[: self.positives].copy())
 
     def start(self) -> Session:
         """Start a run in which values arrive one by one, each perhaps chosen after the last answer."""

@@ -254,8 +254,9 @@ class Gaussian:
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs that lie one sensitivity apart."""
-        shift = isqrt(int(self.event.squared_sensitivity / self.lattice.step**2))
-        return self.lattice.pairs(shift * self.lattice.step, 1 if self.size is None else self.size)[:1]
+        steps, count = self.event.shift, self.size or 1
+        spread = min(count, int(self.event.squared_sensitivity / self.grid**2))
+        return self.lattice.pairs([[steps] + [0] * (count - 1), [1] * spread + [0] * (count - spread)])
 
     @classmethod
     def for_error(

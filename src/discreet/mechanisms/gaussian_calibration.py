@@ -15,7 +15,7 @@ from math import ceil, exp, floor, log, log10, sqrt
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.error.gaussian import upper_tail
+from discreet.mechanisms.error.gaussian import tail_error, upper_tail
 
 __all__ = ["analytic_variance", "classical_variance", "largest_rho", "profile", "rho_delta"]
 
@@ -38,11 +38,15 @@ def profile(variance: Fraction, shift: int, epsilon: float) -> float:
     The loss at y is (shift^2 + 2 shift y) / (2 variance), increasing in y, so the worst set is
     y > m = floor(epsilon variance / shift - shift / 2) and
     delta = P(N > m) - e^epsilon P(N > m + shift)  (Canonne, Kamath & Steinke 2020).
-    Larger shifts of a log-concave law are worse, so the largest shift is the one to charge.
+    Larger shifts of a log-concave law are worse, so the largest shift is the one to charge. Above
+    4096 steps the answer is an upper bound, close unless epsilon is tiny.
     """
     edge = floor(Fraction(epsilon) * variance / shift - Fraction(shift, 2))
     if variance > _LARGEST_SUMMED**2:
-        return max(0.0, upper_tail(variance, edge) - exp(epsilon) * upper_tail(variance, edge + shift))
+        near, far = upper_tail(variance, edge), exp(epsilon) * upper_tail(variance, edge + shift)
+        # The difference may cancel; what the two tails are off by is added.
+        off = tail_error(variance, edge) * near + tail_error(variance, edge + shift) * far
+        return max(0.0, near - far) + off
     spread = float(variance)
     values = np.arange(edge + 1, max(edge + 1, 0) + int(39 * sqrt(spread)) + 3, dtype=np.float64)
     losses = (shift * shift + 2 * shift * values) / (2 * spread)
@@ -53,9 +57,11 @@ def profile(variance: Fraction, shift: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=256)
 def analytic_variance(shift: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the smallest variance, in squared steps, with profile(variance, shift, epsilon) <= delta.
+    """Return the least variance, in squared steps, with profile(variance, shift, epsilon) <= delta.
 
-    The analytic calibration of Balle & Wang (2018), for the discrete law.
+    The analytic calibration of Balle & Wang (2018), for the discrete law. Bisection finds the least
+    wherever delta falls as the variance grows. That may fail for noise of less than a step, which is
+    mostly zero: there some smaller variance may suffice as well.
     """
     target = float(delta) / _SAFETY
     loss = float(epsilon)
@@ -64,7 +70,10 @@ def analytic_variance(shift: int, epsilon: Fraction, delta: Fraction) -> Fractio
         return profile(Fraction(sigma) ** 2, shift, loss) <= target
 
     sigma = _bisect(suffices, 1e-2, shift * 2.0**40)
-    return _rounded_up(sigma * sigma)
+    variance = _rounded_up(sigma * sigma)
+    while profile(variance, shift, loss) > target * (1 + 1e-9):  # rounding must not undo it
+        variance *= 1 + Fraction(1, 10**9)
+    return variance
 
 
 def rho_delta(rho: float, epsilon: float) -> float:

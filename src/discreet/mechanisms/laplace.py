@@ -194,7 +194,10 @@ class Laplace:
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs whose outputs differ as much as the guarantee allows."""
-        return self.lattice.pairs(self.event.sensitivity, self.size)
+        steps, count = self.event.shift, self.size or 1
+        spread = [steps // count + (index < steps % count) for index in range(count)]
+        rest = [0] * (count - 1)
+        return self.lattice.pairs([[steps, *rest], spread, [1, *rest]])
 
     @classmethod
     def for_error(

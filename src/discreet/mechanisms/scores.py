@@ -135,11 +135,11 @@ def scores_for(
     if not isinstance(monotone, bool | np.bool_):
         raise ParameterError("monotone", "is not a boolean", "True or False")
     relation = relation_of(sensitivity, neighbors)
-    if monotone and relation.change is Change.REPLACE:
+    if monotone and (relation.change is Change.REPLACE or relation.size > 1):
         raise ParameterError(
             "monotone",
-            "is True, but where units are replaced, one leaves as another comes and scores move both ways",
-            "False, unless units are added or removed",
+            "is True, but where several units change, one may leave as another comes",
+            "False, unless one unit is added or removed",
         )
     distance = rational(
         sensitivity.linf if isinstance(sensitivity, Sensitivity) else sensitivity,

@@ -8,7 +8,7 @@ because an error or a warning would itself be an answer about the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -91,28 +91,26 @@ class Lattice:
         real = from_grid(steps, self.step)
         return float(real) if steps.ndim == 0 else real
 
-    def pairs(self, distance: Fraction, size: int | None) -> tuple[tuple[Value, Value], ...]:
-        """Return pairs of values that lie `distance` apart, in one entry and spread over several."""
-        steps = int(distance / self.step)
-        count = 1 if size is None else size
-        apart = [np.zeros(count, np.int64), np.zeros(count, np.int64)]
-        apart[0][0] = steps
-        apart[1][:] = steps // count
-        apart[1][: steps % count] += 1
-        ends = {tuple(end) for end in apart} | {(1,) + (0,) * (count - 1)}
-        shape: tuple[int, ...] = () if count == 1 else (count,)
-        return tuple(
-            (self.leave(np.zeros(shape, np.int64)), self.leave(np.array(end).reshape(shape)))
-            for end in sorted(ends)
-        )
+    def pairs(self, ends: Iterable[Sequence[int]]) -> tuple[tuple[Value, Value], ...]:
+        """Return pairs of values: zeros, and each of the `ends`, given in steps."""
+        shaped = [np.array(end, np.int64) for end in dict.fromkeys(tuple(end) for end in ends)]
+        return tuple((self.leave(np.zeros_like(end).squeeze()), self.leave(end.squeeze())) for end in shaped)
+
+
+def _single_array_type(value: object) -> bool:
+    """Tell whether a value is of a type whose numbers NumPy reads without looking at them."""
+    return hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray)
 
 
 def _as_array(value: Value, name: str) -> NDArray[Any]:
     """Return a value as an array of a numeric type that converts to float64 or int64 exactly."""
     allowed = "a number, or a list or array of ints or of floats, of at most 64 bits each"
     kind = type(value).__name__
+    if not (isinstance(value, int | float | list | tuple) or _single_array_type(value)):
+        raise ParameterError(name, f"is a {kind}", allowed)
+    bound = _EXACT_INTEGER if _holds_floats(value) else LARGEST_INTEGER
     try:
-        array = np.asarray(_representable(value))
+        array = np.asarray(_representable(value, bound))
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(name, f"is a {kind} that does not form an array", allowed) from None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
@@ -120,12 +118,21 @@ def _as_array(value: Value, name: str) -> NDArray[Any]:
     return array
 
 
-def _representable(value: Any) -> Any:
-    """Clamp Python's integers, alone or in lists: NumPy would turn longer ones into another type."""
+def _holds_floats(value: object) -> bool:
     if isinstance(value, list | tuple):
-        return [_representable(item) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return max(-LARGEST_INTEGER, min(LARGEST_INTEGER, int(value)))
+        return any(_holds_floats(item) for item in value)
+    return isinstance(value, float | np.floating)
+
+
+def _representable(value: Any, bound: int) -> Any:
+    """Clamp integers, alone or in lists, to what NumPy holds exactly.
+
+    Longer ones it would turn into another type, and next to floats it rounds them.
+    """
+    if isinstance(value, list | tuple):
+        return [_representable(item, bound) for item in value]
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return max(-bound, min(bound, int(value)))
     return value
 
 

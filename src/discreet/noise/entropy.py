@@ -84,6 +84,10 @@ class Source(ABC):
 
     def decide(self, decision: Decision, size: int) -> NDArray[np.int64]:
         """Return the outcomes of `size` independent uniforms under one rule."""
+        with np.errstate(all="ignore"):  # a caller's np.seterr must not turn values into errors
+            return self._decide(decision, size)
+
+    def _decide(self, decision: Decision, size: int) -> NDArray[np.int64]:
         if size <= LANES_AT_ONCE:
             return decision.outcomes(self.words(size), 0, self)
         outcomes = np.empty(size, np.int64)
@@ -141,20 +145,28 @@ class System(Source):
 
     def words(self, size: int) -> NDArray[np.uint64]:
         """Return `size` fresh words, and forget them."""
-        with self._lock:
-            if self._process != os.getpid():
-                self._rekey()
-            if size > _BUFFERED_WORDS:
-                self._key, words = _keystream(self._key, size)
-                return words
-            if self._used + size > len(self._buffer):
-                self._key, self._buffer = _keystream(self._key, _BUFFERED_WORDS)
-                self._used = 0
-            taken = self._buffer[self._used : self._used + size]
-            self._used += size  # first: an interruption may lose words, never hand them out twice
-            words = taken.copy()
-            taken.fill(0)
+        if not self._lock.acquire(blocking=False):
+            # Another thread is inside, or this is a signal handler that interrupted a draw.
+            return np.frombuffer(os.urandom(8 * size), np.uint64).copy()
+        try:
+            return self._next(size)
+        finally:
+            self._lock.release()
+
+    def _next(self, size: int) -> NDArray[np.uint64]:
+        if self._process != os.getpid():
+            self._rekey()
+        if size > _BUFFERED_WORDS:
+            self._key, words = _keystream(self._key, size)
             return words
+        if self._used + size > len(self._buffer):
+            self._key, self._buffer = _keystream(self._key, _BUFFERED_WORDS)
+            self._used = 0
+        taken = self._buffer[self._used : self._used + size]
+        self._used += size  # first: an interruption may lose words, never hand them out twice
+        words = taken.copy()
+        taken.fill(0)
+        return words
 
     def mark(self, result: T) -> T:
         """Return the result unchanged: it is private."""
@@ -176,7 +188,7 @@ class Replay(Source):
 
 
 _thread = threading.local()
-_override: ContextVar[Source | None] = ContextVar("source", default=None)
+_overrides: ContextVar[tuple[tuple[Source], ...]] = ContextVar("sources", default=())
 
 
 def _forget_after_fork() -> None:
@@ -191,9 +203,9 @@ os.register_at_fork(after_in_child=_forget_after_fork)
 
 def current() -> Source:
     """Return the source that releases draw from: this thread's own `System`, unless overridden."""
-    override = _override.get()
-    if override is not None:
-        return override
+    overrides = _overrides.get()
+    if overrides:
+        return overrides[-1][0]
     source: System | None = getattr(_thread, "source", None)
     if source is None:
         source = _thread.source = System()
@@ -202,12 +214,16 @@ def current() -> Source:
 
 @contextmanager
 def using(source: Source) -> Iterator[Source]:
-    """Draw from `source` inside a with-block. Results are marked unless it is a `System`."""
-    token = _override.set(source)
+    """Draw from `source` inside a with-block. Results are marked unless it is a `System`.
+
+    A block that ends takes away its own source and no other, in whatever order blocks end.
+    """
+    entry = (source,)
+    _overrides.set((*_overrides.get(), entry))
     try:
         yield source
     finally:
-        _override.reset(token)
+        _overrides.set(tuple(other for other in _overrides.get() if other is not entry))
 
 
 @contextmanager

@@ -49,7 +49,8 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
     Parameters
     ----------
     value : int, float, str, Decimal, Fraction or a NumPy integer or float
-        A float means its shortest decimal: 0.1 is 1/10, and so is ``numpy.float32(0.1)``.
+        A float means its shortest decimal: 0.1 is 1/10. NumPy's narrower and wider floats mean
+        exactly what they hold: ``numpy.float32(0.1)`` is a little more than 1/10.
         Text is a decimal ("0.25", "1e-6") or a ratio ("1/3").
     name : str
         The name of the parameter, for the error message.
@@ -107,6 +108,8 @@ def _exact(value: object, name: str) -> Fraction:
     if isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise ParameterError(name, "is not finite", _ALLOWED)
+        if not isinstance(value, float):  # NumPy's float64 is a float; narrower ones mean what they hold
+            return _limited(*value.as_integer_ratio(), name)
         return _from_decimal(Decimal(np.format_float_scientific(value, unique=True)), name)
     if isinstance(value, Decimal):
         if not value.is_finite():

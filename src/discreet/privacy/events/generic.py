@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import non_negative, rational, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from discreet.privacy.rational import Number
 
 __all__ = ["Approximate", "Pure", "PureEvent", "Renyi", "ZeroConcentrated"]
@@ -135,10 +134,9 @@ class Renyi(Event):
     def __init__(
         self, *, curve: Iterable[tuple[Number, Number]], neighbors: Neighbors = ADD_REMOVE_PERSON
     ) -> None:
-        try:
-            pairs = [(order, epsilon) for order, epsilon in curve]
-        except (TypeError, ValueError):
-            raise ParameterError("curve", "is no sequence of pairs", "pairs (order, epsilon)") from None
+        pairs = list(curve) if isinstance(curve, Iterable) else []
+        if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+            raise ParameterError("curve", "is no sequence of pairs", "pairs (order, epsilon)")
         points = sorted((rational(order, "order"), non_negative(value, "epsilon")) for order, value in pairs)
         if not points or points[0][0] <= 1:
             raise ParameterError("curve", "has no order, or one that is not above 1", "pairs with order > 1")
