@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.law import SAFETY, allowed_failure
@@ -20,7 +24,7 @@ from discreet.mechanisms.values import (
     lattice_for,
     relation_of,
 )
-from discreet.noise import current, sample_gaussian
+from discreet.noise import Source, sample_gaussian
 from discreet.noise.gaussian import check_variance
 from discreet.noise.grid import rounded_squared_l2
 from discreet.privacy.directed import sqrt_interval
@@ -34,7 +38,7 @@ __all__ = ["Gaussian"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Gaussian:
+class Gaussian(Additive):
     """Add Gaussian noise to a number or to an array of numbers.
 
     Parameters
@@ -84,8 +88,6 @@ class Gaussian:
 
     event: DiscreteGaussian
     """The law that `release` draws."""
-    lattice: Lattice
-    """The integers, or the grid of multiples, on which values and noise live."""
     guarantee: ApproximateDP | ZeroConcentratedDP
     """What is promised: (epsilon, delta) if it was built from them, else rho."""
 
@@ -213,26 +215,6 @@ class Gaussian:
         return float_above(promise.delta) if isinstance(promise, ApproximateDP) else None
 
     @property
-    def grid(self) -> Fraction:
-        """The step of which every output is a multiple."""
-        return self.lattice.step
-
-    @property
-    def size(self) -> int | None:
-        """How many values are released together; None if any number of integers may."""
-        return self.event.size
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """The relation for which the guarantee holds."""
-        return self.event.neighbors
-
-    @property
-    def largest(self) -> int | float:
-        """The largest magnitude that is not clamped."""
-        return self.lattice.largest
-
-    @property
     def error(self) -> GaussianError:
         """The law of the error of each value, known before anything is released."""
         return GaussianError(
@@ -242,15 +224,8 @@ class Gaussian:
             size=self.size or 1,
         )
 
-    def release(self, value: Value) -> Value:
-        """Return the value, or every value of an array, with fresh noise."""
-        steps = self.lattice.enter(value)
-        check_size(self.size, steps.size)
-        source = current()
-        noise = sample_gaussian(self.event.variance / self.lattice.step**2, steps.size, source)
-        noise = noise.reshape(steps.shape)
-        noise += steps
-        return source.mark(self.lattice.leave(noise))
+    def _noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        return sample_gaussian(self.event.variance / self.grid**2, count, source)
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs that lie one sensitivity apart."""

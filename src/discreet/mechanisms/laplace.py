@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.values import (
-    Lattice,
     Value,
     check_reach,
     check_size,
@@ -18,7 +21,7 @@ from discreet.mechanisms.values import (
     lattice_for,
     relation_of,
 )
-from discreet.noise import current, sample_laplace
+from discreet.noise import Source, sample_laplace
 from discreet.noise.geometric import check_scale
 from discreet.noise.grid import rounded_l1
 from discreet.privacy.events import DiscreteLaplace
@@ -31,7 +34,7 @@ __all__ = ["Laplace"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Laplace:
+class Laplace(Additive):
     """Add Laplace noise to a number or to an array of numbers.
 
     Parameters
@@ -84,8 +87,6 @@ class Laplace:
 
     event: DiscreteLaplace
     """The law that `release` draws."""
-    lattice: Lattice
-    """The integers, or the grid of multiples, on which values and noise live."""
 
     def __init__(
         self,
@@ -151,26 +152,6 @@ class Laplace:
         return float(self.event.scale)
 
     @property
-    def grid(self) -> Fraction:
-        """The step of which every output is a multiple."""
-        return self.lattice.step
-
-    @property
-    def size(self) -> int | None:
-        """How many values are released together; None if any number of integers may."""
-        return self.event.size
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """The relation for which the guarantee holds."""
-        return self.event.neighbors
-
-    @property
-    def largest(self) -> int | float:
-        """The largest magnitude that is not clamped."""
-        return self.lattice.largest
-
-    @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy with epsilon = sensitivity / scale."""
         return PureDP(epsilon=self.event.sensitivity / self.event.scale, neighbors=self.neighbors)
@@ -182,15 +163,8 @@ class Laplace:
             scale=self.event.scale, step=self.grid, rounding=self.lattice.rounding, size=self.size or 1
         )
 
-    def release(self, value: Value) -> Value:
-        """Return the value, or every value of an array, with fresh noise."""
-        steps = self.lattice.enter(value)
-        check_size(self.size, steps.size)
-        source = current()
-        noise = sample_laplace(self.event.scale / self.grid, steps.size, source)
-        noise = noise.reshape(steps.shape)
-        noise += steps
-        return source.mark(self.lattice.leave(noise))
+    def _noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        return sample_laplace(self.event.scale / self.grid, count, source)
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs whose outputs differ as much as the guarantee allows."""
