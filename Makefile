@@ -29,6 +29,7 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 
 bench: $(VENV)/.bench  ## speed against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
+	$(BIN)/python -m benchmarks.accounting
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet import audit, errors, mechanisms, noise, privacy
+    from discreet import accounting, audit, errors, mechanisms, noise, privacy
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
 
@@ -24,6 +24,7 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "Sensitivity",
+    "accounting",
     "audit",
     "errors",
     "events",

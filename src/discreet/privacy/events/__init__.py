@@ -9,6 +9,12 @@ from discreet.privacy.events.composition import Composed, Nothing, Parallel, com
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
+from discreet.privacy.events.sampling import (
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    Shuffled,
+)
 from discreet.privacy.events.selection import AboveThreshold, ExponentialChoice, NoisyMax, PermuteAndFlip
 
 __all__ = [
@@ -25,9 +31,13 @@ __all__ = [
     "Nothing",
     "Parallel",
     "PermuteAndFlip",
+    "PoissonSampled",
     "Pure",
     "RandomizedResponse",
     "Renyi",
+    "SampledWithReplacement",
+    "SampledWithoutReplacement",
+    "Shuffled",
     "UnaryEncoding",
     "ZeroConcentrated",
     "compose",

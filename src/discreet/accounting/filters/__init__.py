@@ -1,0 +1,34 @@
+"""Filters and odometers: budgets that hold when every request may depend on all answers before it.
+
+A filter is a frozen value: ``filter.spend(event)`` returns the filter after the event or refuses
+it, before anything is drawn. Only the cap of a filter is a guarantee; what an odometer shows is
+a reading.
+
+- `PureFilter`: epsilons add up.
+- `ZeroConcentratedFilter`: rhos add up; also made from a target (epsilon, delta).
+- `RenyiFilter`: a fixed Rényi curve, held at every order.
+- `GaussianFilter`: squares of mu add up, for exactly Gaussian events.
+
+Proofs: docs/proofs/filters.md.
+"""
+
+from discreet.accounting.filters.conversion import epsilon_above, rho_below
+from discreet.accounting.filters.cost import Cost, cost_of
+from discreet.accounting.filters.filter import Filter
+from discreet.accounting.filters.kinds import GaussianFilter, PureFilter, ZeroConcentratedFilter
+from discreet.accounting.filters.odometer import Odometer, Reading
+from discreet.accounting.filters.renyi_filter import RenyiFilter
+
+__all__ = [
+    "Cost",
+    "Filter",
+    "GaussianFilter",
+    "Odometer",
+    "PureFilter",
+    "Reading",
+    "RenyiFilter",
+    "ZeroConcentratedFilter",
+    "cost_of",
+    "epsilon_above",
+    "rho_below",
+]

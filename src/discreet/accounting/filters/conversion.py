@@ -1,0 +1,79 @@
+"""From rho to (epsilon, delta) and back, with every rounding against us.
+
+If D_alpha(P || Q) <= rho alpha at one order alpha > 1, then P(S) <= e^epsilon Q(S) + delta with
+
+    log delta = (alpha - 1)(alpha rho - epsilon) - log(alpha - 1) - alpha log(alpha / (alpha - 1))
+
+(Canonne, Kamath & Steinke 2020, Proposition 12; the best that this order's moment alone implies).
+Every order gives a valid answer: the best is looked for with floats, and the answer at that order is
+computed with enclosed logarithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy.directed import log_interval
+from discreet.privacy.rational import float_above, float_below
+
+__all__ = ["epsilon_above", "renyi_epsilon_above", "rho_below"]
+
+_GAP = Fraction(2) ** 40  # orders are rounded to 1/2^40 above 1: any order will do
+
+
+def epsilon_above(rho: Fraction, delta: Fraction) -> float:
+    """Return the least epsilon for which rho implies (epsilon, delta), rounded up; infinity for delta 0."""
+    if rho == 0:
+        return 0.0
+    if delta == 0:
+        return inf
+    if delta >= 1:
+        return 0.0
+    slope, log_delta = min(float_above(rho), 1e12), -float(log_interval(1 / delta)[1])
+    order = _best(lambda a: -(a * slope + (-log_delta - _constant(a)) / (a - 1)))
+    return renyi_epsilon_above(order, rho * order, delta)
+
+
+def renyi_epsilon_above(order: Fraction, divergence: Fraction, delta: Fraction) -> float:
+    """Return the epsilon of (epsilon, delta) that one Rényi divergence implies, rounded up."""
+    if divergence == 0 or delta >= 1:
+        return 0.0
+    if delta == 0:
+        return inf
+    exact = divergence + (log_interval(1 / delta)[1] - _constant_below(order)) / (order - 1)
+    return float_above(max(exact, Fraction(0)))
+
+
+def rho_below(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return the largest rho that implies (epsilon, delta), rounded down; 0 for delta 0."""
+    if delta == 0:
+        return Fraction(0)
+    target, log_delta = min(float_below(epsilon), 1e12), -float(log_interval(1 / delta)[1])
+    order = _best(lambda a: (target + (log_delta + _constant(a)) / (a - 1)) / a)
+    exact = (epsilon + (_constant_below(order) - log_interval(1 / delta)[1]) / (order - 1)) / order
+    return Fraction(max(float_below(exact), 0.0))
+
+
+def _constant(orders: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(alpha - 1) + alpha log(alpha / (alpha - 1))."""
+    return np.asarray(np.log(orders - 1) + orders * np.log1p(1 / (orders - 1)))
+
+
+def _constant_below(order: Fraction) -> Fraction:
+    return log_interval(order - 1)[0] + order * log_interval(order / (order - 1))[0]
+
+
+def _best(objective: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Fraction:
+    """Return an order at which a function with one peak is nearly largest."""
+    gaps = np.geomspace(1e-8, 1e10, 181)
+    for _ in range(4):
+        values = objective(1 + gaps)
+        best = int(np.argmax(values))
+        peak = float(gaps[best])
+        gaps = np.geomspace(gaps[max(best - 1, 0)], gaps[min(best + 1, len(gaps) - 1)], 65)
+    return 1 + Fraction(round(Fraction(peak) * _GAP), _GAP)

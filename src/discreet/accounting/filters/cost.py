@@ -1,0 +1,107 @@
+"""What an event costs, as a vector of exact fractions: one entry for each thing that a filter limits.
+
+A *rate* says what one simple event costs. Compositions add up, part by part. Of parallel parts,
+those that the relation can touch are paid: the costliest one for each unit added or
+removed, the two costliest for each unit replaced, entry by entry. An entry is None where no
+finite bound is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.errors import ParameterError
+from discreet.privacy.events import Approximate, Composed, Event, Gaussian, Parallel
+from discreet.privacy.neighbors import Change
+
+__all__ = ["Cost", "Rate", "concentrated_rate", "cost_of", "gaussian_rate", "pure_rate", "unpriced"]
+
+Cost: TypeAlias = tuple[Fraction | None, ...]
+"""One entry for each limit of a filter; None is an unbounded loss."""
+
+Rate: TypeAlias = Callable[[Event], Cost]
+"""What one event that is neither composed nor parallel costs."""
+
+_ZERO = Fraction(0)
+
+
+def pure_rate(event: Event) -> Cost:
+    """Return (epsilon, delta)."""
+    if isinstance(event, Approximate):
+        return event.epsilon, event.delta
+    return event.pure_epsilon, _ZERO
+
+
+def concentrated_rate(event: Event) -> Cost:
+    """Return (rho, delta).
+
+    An (epsilon, delta) event is, but for a share delta of its law, a pure epsilon event (Kairouz, Oh &
+    Viswanath 2015), hence costs epsilon^2 / 2 and delta.
+    """
+    if isinstance(event, Approximate):
+        return event.epsilon**2 / 2, event.delta
+    return event.concentrated_rho, _ZERO
+
+
+def gaussian_rate(event: Event) -> Cost:
+    """Return mu^2, for continuous normal noise only: the discrete law is not exactly Gaussian private."""
+    return (1 / event.noise_multiplier**2 if isinstance(event, Gaussian) else None,)
+
+
+def cost_of(event: Event, rate: Rate, width: int) -> Cost:
+    """Return the cost of any event under a rate with `width` entries.
+
+    Parameters
+    ----------
+    event : Event
+        Simple, composed or parallel.
+    rate : Rate
+        What a simple event costs.
+    width : int
+        The number of entries.
+
+    Returns
+    -------
+    Cost
+        Under add/remove, a parallel event costs its costliest part; under replace, its two costliest; for
+        a relation of k units, k times as many parts. Entries are taken one by one, which is what a filter
+        needs: whatever parts are touched, no entry is exceeded.
+    """
+    if isinstance(event, Composed):
+        costs = [(cost_of(part, rate, width), times) for part, times in event.parts]
+        return tuple(
+            _touched([(cost[entry], times) for cost, times in costs], None) for entry in range(width)
+        )
+    if isinstance(event, Parallel):
+        touched = (1 if event.neighbors.change is Change.ADD_REMOVE else 2) * event.neighbors.size
+        costs = [(cost_of(part, rate, width), times) for part, times in event.parts]
+        return tuple(
+            _touched([(cost[entry], times) for cost, times in costs], touched) for entry in range(width)
+        )
+    if not isinstance(event, Event):
+        raise ParameterError("event", "is no event", "an Event")
+    return rate(event)
+
+
+def unpriced(event: Event, rate: Rate) -> Event | None:
+    """Return a simple part of an event for which the rate knows no finite bound, if there is one."""
+    if isinstance(event, Composed | Parallel):
+        found = (unpriced(part, rate) for part, _ in event.parts)
+        return next((part for part in found if part is not None), None)
+    return event if None in rate(event) else None
+
+
+def _touched(costs: list[tuple[Fraction | None, int]], most: int | None) -> Fraction | None:
+    """Add up the `most` largest of costs that each occur several times; all of them for None."""
+    known = [(cost, times) for cost, times in costs if cost is not None]
+    if len(known) < len(costs):
+        return None
+    if most is None:
+        return sum((cost * times for cost, times in known), _ZERO)
+    total = _ZERO
+    for cost, times in sorted(known, reverse=True):
+        total += cost * min(times, most)
+        most -= min(times, most)
+    return total

@@ -1,0 +1,264 @@
+"""The filter: a budget that is never exceeded, whatever is asked and whoever chooses it.
+
+A filter is a frozen value that holds its limits and what was spent, never the events, so that its
+size does not grow with the number of requests. Each kind of filter says what an event costs and
+proves that the sum of costs may be limited adaptively (docs/proofs/filters.md).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import ClassVar, Self, cast
+
+from discreet.accounting.filters.cost import Cost, Rate, cost_of, unpriced
+from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.events import Composed, Event
+from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.rational import show, show_above
+
+__all__ = ["Filter"]
+
+MOST_REMAINING = 10**18
+_MOST_BITS = 2048
+_MOST_SHOWN = 200
+_FRACTION = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
+_ALLOWED = "what Filter.to_json wrote"
+
+_kinds: dict[str, type[Filter]] = {}
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Filter(ABC):
+    """A budget under full adaptivity; see the kinds of filter for what is limited.
+
+    Guarantee
+    ---------
+    Let every request be chosen by anyone who has seen all answers before it, and be run only if `spend`
+    returned. Then all answers together, however many, keep the guarantee that the limits name.
+
+    Finite precision
+    ----------------
+    Limits, costs and sums are exact fractions, and so are comparisons. Only when a sum has a denominator
+    of more than 2048 bits, it is rounded up, by less than 2^-2048, and never above its limit.
+    """
+
+    neighbors: Neighbors
+    _limits: tuple[Fraction, ...]
+    _totals: tuple[Fraction, ...]
+
+    measure: ClassVar[str]
+    """What an event must have, to be charged, in words."""
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super(Filter, cls).__init_subclass__(**keywords)
+        _kinds[cls.__name__] = cls  # a slotted dataclass is made twice; the second one stays
+
+    def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:
+        if not isinstance(neighbors, Neighbors):
+            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+        totals = (Fraction(0),) * len(limits)
+        for name, value in {"neighbors": neighbors, "_limits": limits, "_totals": totals, **others}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What is limited, one name for each limit."""
+
+    @property
+    @abstractmethod
+    def _rate(self) -> Rate:
+        """What one simple event costs."""
+
+    @abstractmethod
+    def _would_fit(self) -> str:
+        """What would still fit, in words."""
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The budget, by name."""
+        return dict(zip(self.names, self._limits, strict=True))
+
+    @property
+    def spent(self) -> Mapping[str, Fraction]:
+        """What was spent, by name. A reading: only the limits are a guarantee."""
+        return dict(zip(self.names, self._totals, strict=True))
+
+    @property
+    def left(self) -> Mapping[str, Fraction]:
+        """What is left, by name."""
+        return dict(zip(self.names, self._left, strict=True))
+
+    @property
+    def _left(self) -> tuple[Fraction, ...]:
+        return tuple(limit - total for limit, total in zip(self._limits, self._totals, strict=True))
+
+    def cost(self, event: Event) -> Cost:
+        """Return what an event costs, in the order of `names`; None where no finite bound is known.
+
+        Raises
+        ------
+        ParameterError
+            For an event under another neighbor relation: costs of different relations do not mix.
+        """
+        if not isinstance(event, Event):
+            raise ParameterError("event", "is no event", "an Event")
+        relation = event.neighbors
+        if relation is not None and relation != self.neighbors:
+            raise ParameterError(
+                "event", f"holds under '{relation}': relations do not mix", f"under '{self.neighbors}'"
+            )
+        return cost_of(event, self._rate, len(self._limits))
+
+    def spend(self, event: Event) -> Self:
+        """Return the filter after an event.
+
+        Parameters
+        ----------
+        event : Event
+            What is about to be run. Chosen freely, after all answers so far.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it would cost more than is left; nothing is spent.
+        """
+        cost = self.cost(event)
+        totals = []
+        for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
+            if entry is None or (after := total + entry) > limit:
+                raise BudgetExceeded(self._refusal(event, cost))
+            totals.append(after if _is_short(after) else min(shortened(after), limit))
+        return self._with_totals(tuple(totals))
+
+    def fits(self, event: Event) -> bool:
+        """Return whether `spend` would accept an event."""
+        return all(
+            entry is not None and total + entry <= limit
+            for limit, total, entry in zip(self._limits, self._totals, self.cost(event), strict=True)
+        )
+
+    def remaining(self, event: Event) -> int:
+        """Return the largest n, at most 10^18, for which n runs of an event fit."""
+        most = MOST_REMAINING
+        for left, entry in zip(self._left, self.cost(event), strict=True):
+            if entry is None:
+                return 0
+            if entry:
+                most = min(most, math.floor(left / entry))
+        return most
+
+    def to_json(self) -> str:
+        """Write the filter, with what was spent, as canonical JSON: keys sorted, fractions as "p/q"."""
+        content = {
+            "filter": type(self).__name__,
+            "neighbors": str(self.neighbors),
+            "spent": [str(total) for total in self._totals],
+            **self._parameters(),
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> Filter:
+        """Read a filter of any kind that `to_json` wrote."""
+        try:
+            content = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_no_float)
+        except (TypeError, ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict) or not isinstance(content.get("spent"), list):
+            raise ParameterError("text", "is no stored filter", _ALLOWED)
+        kind, relation, spent = (content.pop(name, None) for name in ("filter", "neighbors", "spent"))
+        if not isinstance(kind, str) or kind not in _kinds:
+            raise ParameterError("filter", "has an unknown name", f"one of {sorted(_kinds)}")
+        try:
+            fresh = _kinds[kind](neighbors=Neighbors.from_text(cast("str", relation)), **content)  # type: ignore[call-arg]
+        except TypeError:
+            raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
+        totals = tuple(_read_fraction(total) for total in spent)
+        if len(totals) != len(fresh._limits) or any(map(Fraction.__gt__, totals, fresh._limits)):
+            raise ParameterError("spent", "does not lie within the limits", _ALLOWED)
+        return fresh._with_totals(totals)
+
+    def _parameters(self) -> dict[str, object]:
+        """Return what the constructor takes, but for the relation, in words of JSON."""
+        return {name: str(limit) for name, limit in self.limits.items()}
+
+    def _with_totals(self, totals: tuple[Fraction, ...]) -> Self:
+        after = object.__new__(type(self))
+        for field in fields(self):
+            object.__setattr__(after, field.name, getattr(self, field.name))
+        object.__setattr__(after, "_totals", totals)
+        return after
+
+    def _refusal(self, event: Event, cost: Cost) -> str:
+        """Say what was asked, what is left and what would fit. Events hold public facts only."""
+        part = unpriced(event, self._rate)
+        if part is not None:
+            return (
+                f"{_cut(part)} has no {self.measure}, which this budget counts; {self._would_fit()} would fit"
+            )
+        asked = [
+            f"{name} {show_above(entry)} where {show_below(left)} of {show_below(limit)} is left"
+            for name, entry, left, limit in zip(self.names, cost, self._left, self._limits, strict=True)
+            if entry is not None and entry > left
+        ]
+        fit = self._would_fit()
+        if isinstance(event, Composed) and len(event.parts) == 1:
+            run, times = event.parts[0]
+            fit = f"{self.remaining(run)} of the {times} runs, or {fit}"
+        return f"{_cut(event)} asks for {' and '.join(asked)}; {fit} would fit"
+
+    def __repr__(self) -> str:
+        amounts = (
+            f"{name}={show_above(total)} of {show(limit)}"
+            for name, total, limit in zip(self.names, self._totals, self._limits, strict=True)
+        )
+        return f"<{type(self).__name__}: spent {', '.join(amounts)}; {self.neighbors}>"
+
+
+def show_below(x: Fraction) -> str:
+    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded down."""
+    text = show(x)
+    if not text.startswith("≈"):
+        return text
+    context = Context(prec=6, rounding=ROUND_FLOOR, Emin=-20_000, Emax=20_000)
+    return str(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
+
+
+def shortened(total: Fraction) -> Fraction:
+    """Round a sum of too many different denominators up, so that its size stays bounded."""
+    if _is_short(total):
+        return total
+    return Fraction(-(-(total.numerator << _MOST_BITS) // total.denominator), 1 << _MOST_BITS)
+
+
+def _is_short(total: Fraction) -> bool:
+    return total.denominator.bit_length() <= _MOST_BITS
+
+
+def _cut(event: Event) -> str:
+    text = repr(event)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def _read_fraction(text: object) -> Fraction:
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise ParameterError("spent", "holds something that is no fraction", _ALLOWED)
+    return Fraction(text)
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(dict(pairs)) < len(pairs):
+        raise ParameterError("text", "names a field twice", _ALLOWED)
+    return dict(pairs)
+
+
+def _no_float(_: str) -> float:
+    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)

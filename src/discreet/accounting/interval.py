@@ -1,0 +1,44 @@
+"""What an accountant answers: an interval that holds the true number, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.privacy.neighbors import Neighbors
+
+__all__ = ["Interval"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """Bounds on an epsilon or a delta. As a float it is its upper end, which is safe to promise.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The true number lies between them. `lower` is 0 where only an upper bound is known.
+    method : str
+        How the upper bound was found.
+    neighbors : Neighbors or None
+        The relation for which it holds; None where nothing was released.
+    certified : bool
+        Whether every error of the computation, truncation and rounding included, is bounded
+        and inside the interval.
+    assumption : str
+        What the events take for granted about sampling, empty if nothing.
+    """
+
+    lower: float
+    upper: float
+    method: str
+    neighbors: Neighbors | None
+    certified: bool
+    assumption: str = ""
+
+    def __float__(self) -> float:
+        return self.upper
+
+    @property
+    def width(self) -> float:
+        """The distance of the bounds."""
+        return self.upper - self.lower

@@ -1,0 +1,399 @@
+"""Rényi curves: how far the laws of a release on neighboring tables are apart, at every order.
+
+    D_alpha(P || Q) = log E_Q (P / Q)^alpha / (alpha - 1),   alpha > 1.
+
+Curves of composed releases add up, also if each release depends on the answers before it. All numbers
+here are upper bounds, the worse of both directions. Inside, we work with the cumulant
+(alpha - 1) D_alpha, which is convex in alpha and 0 at alpha = 1. Proofs: docs/proofs/renyi.md and
+docs/proofs/sampling_amplification.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, logsumexp, xlog1py
+
+from discreet.accounting import theorems
+from discreet.errors import ParameterError
+from discreet.privacy import events
+from discreet.privacy.events import Event
+from discreet.privacy.events.generic import PureEvent
+from discreet.privacy.neighbors import Change
+from discreet.privacy.rational import float_above, float_below, rational
+
+__all__ = [
+    "ORDERS",
+    "delta",
+    "delta_from_renyi",
+    "divergence",
+    "epsilon",
+    "epsilon_from_renyi",
+    "extra_delta",
+    "rho",
+]
+
+_FEW, _SOME, _MANY = 1 + np.geomspace(0.01, 1, 20), np.arange(2.2, 12, 0.2), np.geomspace(12, 2**16, 100)
+ORDERS = np.unique(np.concatenate([_FEW, _SOME, _MANY.round()]))
+"""Orders that serve from large epsilons to small ones."""
+
+Array = NDArray[np.float64]
+
+_ABOVE = 1 + 1e-12  # more than the rounding of any formula below
+_MOST_WHOLE, _MOST_FRACTIONAL = 2**16, 256  # orders up to which sampled moments are summed
+_MOST_DRAWS, _MOST_COPIED = 10**5, 64
+_SYMMETRIC = (events.Laplace, events.Gaussian, events.DiscreteLaplace, events.DiscreteGaussian)
+
+
+def divergence(event: Event, orders: ArrayLike) -> Array:
+    """Return upper bounds on the Rényi divergence of an event at finite orders above 1, in both directions.
+
+    Infinity where no bound is known. A part with a delta counts as if it had none; see `extra_delta`.
+    """
+    checked = _checked(orders)
+    return _ABOVE * _cumulant(event, checked) / (checked - 1)
+
+
+def rho(event: Event) -> float:
+    """Return a rho with D_alpha <= rho alpha at every order, rounded up; refuse where none is known."""
+    exact = event.concentrated_rho
+    if exact is None:
+        raise ParameterError("event", "has no rho, since a part has none", "zero-concentrated private")
+    return float_above(exact)
+
+
+def extra_delta(event: Event) -> float:
+    """Return the probability, in each law, outside of which `divergence` holds: add it to delta."""
+    return min(1.0, float_above(_extra(event)))
+
+
+def epsilon(event: Event, delta: float, orders: ArrayLike = ORDERS) -> float:
+    """Return an epsilon for a delta: the best that the curve at these orders gives."""
+    left = float(rational(delta, "delta") - _extra(event))
+    return (
+        epsilon_from_renyi(divergence(event, orders), orders, np.nextafter(left, 0)) if left > 0 else np.inf
+    )
+
+
+def delta(event: Event, epsilon: float, orders: ArrayLike = ORDERS) -> float:
+    """Return a delta for an epsilon: the best that the curve at these orders gives."""
+    return min(1.0, extra_delta(event) + delta_from_renyi(divergence(event, orders), orders, epsilon))
+
+
+def delta_from_renyi(divergences: ArrayLike, orders: ArrayLike, epsilon: float) -> float:
+    """Return the smallest delta that follows from bounds at single orders.
+
+    With gamma = e^epsilon and any 0 <= s < 1, v = s^(alpha - 1), the curve a + b r + c r^alpha that touches
+    0 at r = s x and r - gamma at r = x lies above (r - gamma)+ at every r = P/Q. Its mean under Q is
+
+        delta = ((alpha - 1) v s x - alpha v + M x^(1 - alpha)) / (alpha (1 - v)),
+        x = gamma alpha (1 - v) / ((alpha - 1)(1 - v s)),   M = e^((alpha - 1) D_alpha).
+
+    v = 0 is the bound of Canonne, Kamath & Steinke (2020, Proposition 12); the best v is the exact
+    optimum at one order (Asoodeh et al. 2021), since two ratios attain it.
+    """
+    alpha, bounds = _curve(divergences, orders)
+    if epsilon < 0:
+        raise ParameterError("epsilon", "is negative", "0 or greater")
+    # A delta may underflow, but is not 0 unless the laws are equal.
+    return float(np.clip(_deltas(alpha, bounds, epsilon).min(), 5e-324, 1.0)) if bounds.min() > 0 else 0.0
+
+
+def _deltas(alpha: Array, bounds: Array, epsilon: float) -> Array:
+    alpha, bounds = alpha[:, None], bounds[:, None]
+    lower = np.append(0.0, 1 - np.geomspace(1, 1e-12, 120)[1:])  # where the curve touches 0: s x, at most 1
+    v, s = np.zeros_like(alpha), np.zeros_like(alpha)
+    for _ in range(12):  # any v is sound, so that it need not converge
+        log_x = epsilon + np.log(alpha * (1 - v)) - np.log((alpha - 1) * (1 - v * s))
+        s = np.minimum(lower * np.exp(-log_x), 1 - 1e-12)
+        v = s ** (alpha - 1)
+    log_x = epsilon + np.log(alpha * (1 - v)) - np.log((alpha - 1) * (1 - v * s))
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, second = (alpha - 1) * v * s * np.exp(log_x), np.exp((alpha - 1) * (bounds - log_x))
+        rounding = 1e-13 * (first + alpha * v + second * (1 + (alpha - 1) * np.abs(log_x)))
+        return np.asarray(np.nanmin((first - alpha * v + second + rounding) / (alpha * (1 - v)), axis=1))
+
+
+def epsilon_from_renyi(divergences: ArrayLike, orders: ArrayLike, delta: float) -> float:
+    """Return the smallest epsilon that follows from bounds at single orders; see `delta_from_renyi`."""
+    alpha, bounds = _curve(divergences, orders)
+    if not 0 <= delta < 1:
+        raise ParameterError("delta", "is out of range", "at least 0 and below 1")
+    if delta == 0:
+        return float("inf") if bounds.min() > 0 else 0.0
+    simple = bounds + np.log1p(-1 / alpha) - (np.log(delta) + np.log(alpha)) / (alpha - 1)
+    high = max(0.0, float(simple.min()) * _ABOVE + 1e-300)
+    if not np.isfinite(high):
+        return high
+    if _deltas(alpha, bounds, 0.0).min() <= delta:
+        return 0.0
+    for _ in range(3):  # by the few orders that are best at the epsilon found so far
+        few = np.argsort(_deltas(alpha, bounds, high))[:12]
+        low = 0.0
+        while high - low > 1e-10 * high:
+            middle = (low + high) / 2
+            fits = _deltas(alpha[few], bounds[few], middle).min() <= delta
+            low, high = (low, middle) if fits else (middle, high)
+    return high
+
+
+def _checked(orders: ArrayLike) -> Array:
+    array = np.array(orders, dtype=float, ndmin=1)
+    if array.ndim != 1 or not array.size or not np.all((array > 1) & np.isfinite(array)):
+        raise ParameterError("orders", "are not all finite and above 1", "a list of numbers above 1")
+    return array
+
+
+def _curve(divergences: ArrayLike, orders: ArrayLike) -> tuple[Array, Array]:
+    alpha, bounds = _checked(orders), np.atleast_1d(np.asarray(divergences, dtype=float))
+    if bounds.shape != alpha.shape or not np.all(bounds >= 0):
+        raise ParameterError(
+            "divergences", "do not fit the orders", "one number for each order, 0 or greater"
+        )
+    return alpha, bounds
+
+
+def _cumulant(event: Event, orders: Array) -> Array:
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        bounds = [_law(event, orders)]
+        if (pure := event.pure_epsilon) is not None:
+            bounds.append(_pure(float_above(pure), orders))
+        if (concentrated := event.concentrated_rho) is not None:
+            bounds.append(float_above(concentrated) * orders * (orders - 1))
+        # fmin passes over NaN, which formulas give where they overflow.
+        smallest = np.fmin.reduce(bounds)
+    return np.maximum(np.where(np.isnan(smallest), np.inf, smallest), 0.0)
+
+
+@singledispatch
+def _law(event: Event, orders: Array) -> Array:
+    """Return the cumulant that the law gives; NaN or infinity where pure_epsilon and rho say as much."""
+    raise ParameterError(
+        "event", f"has a part of the unknown kind {type(event).__name__}", "known to `renyi`"
+    )
+
+
+_Plain = (
+    PureEvent | events.AboveThreshold | events.Gaussian | events.DiscreteGaussian | events.ZeroConcentrated
+)
+
+
+@_law.register
+def _(event: _Plain, orders: Array) -> Array:
+    return np.full_like(orders, np.inf)
+
+
+def _pure(epsilon: Array | float, orders: Array | float) -> Array:
+    """The pair of randomized response, into which every pure event can be simulated."""
+    product = 2 * np.sinh(orders * epsilon / 2) * np.sinh((orders - 1) * epsilon / 2) / np.cosh(epsilon / 2)
+    large = orders * epsilon + np.log1p(np.exp((1 - 2 * orders) * epsilon)) - np.logaddexp(0, epsilon)
+    return np.where(orders * epsilon < 30, np.log1p(product), large)
+
+
+def _two_exponentials(weight: Array, rest: Array, epsilon: float, drift: Array, orders: Array) -> Array:
+    """log(weight e^((alpha - 1) epsilon) + rest e^(-alpha epsilon)), where the weights sum to 1."""
+    up, down = (orders - 1) * epsilon, -orders * epsilon
+    small = weight * _excess_exponential(up) + rest * _excess_exponential(down) + epsilon * drift
+    return np.where(up < 30, np.log1p(small), np.logaddexp(np.log(weight) + up, np.log(rest) + down))
+
+
+def _excess_exponential(x: Array) -> Array:
+    """e^x - 1 - x, without cancellation."""
+    series, near = np.ones_like(x), np.where(np.abs(x) < 1, x, 0.0)
+    for k in range(22, 2, -1):
+        series = 1 + near / k * series
+    return np.where(np.abs(x) < 1, near**2 / 2 * series, np.expm1(x) - x)
+
+
+@_law.register
+def _(event: events.Laplace, orders: Array) -> Array:
+    weight, rest = orders / (2 * orders - 1), (orders - 1) / (2 * orders - 1)
+    return _two_exponentials(weight, rest, float_above(event.epsilon), np.zeros_like(orders), orders)
+
+
+@_law.register
+def _(event: events.DiscreteLaplace, orders: Array) -> Array:
+    step, total = float_above(event.grid / event.scale), float_above(event.pure_epsilon)
+    whole = (1 + np.exp(-step)) * -np.expm1(-(2 * orders - 1) * step)
+    weight = -np.expm1(-2 * orders * step) / whole
+    rest = -np.exp(-step) * np.expm1(-2 * (orders - 1) * step) / whole
+    gain, loss = (orders - 1) * weight, orders * rest
+    return _two_exponentials(weight, rest, total, gain - loss + 2e-15 * (gain + loss), orders)
+
+
+def _finite(pairs: Iterable[tuple[Fraction, Fraction]], orders: Array) -> Array:
+    """The cumulant of outcomes with masses (P, Q), of which those with P = Q may be left out."""
+    terms = [float(q) * theorems.excess(float((p - q) / q), orders) for p, q in pairs]
+    return np.asarray(np.log1p(np.sum(terms, axis=0)))
+
+
+@_law.register
+def _(event: events.RandomizedResponse, orders: Array) -> Array:
+    other = (1 - event.truth) / (event.categories - 1)
+    return _finite([(event.truth, other), (other, event.truth)], orders)
+
+
+@_law.register
+def _(event: events.UnaryEncoding, orders: Array) -> Array:
+    p, q = event.keep, event.flip
+    return _finite([(p, q), (1 - p, 1 - q)], orders) + _finite([(q, p), (1 - q, 1 - p)], orders)
+
+
+@_law.register
+def _(event: events.ExponentialChoice, orders: Array) -> Array:
+    # Two losses, t and t - width; with u = e^t and A = B + e^width - 1, B = 1 - e^((1 - alpha) width), the
+    # moment is u^(alpha - 1)(A - u B) / (e^width - 1), which is largest at u = (alpha - 1) A / (alpha B).
+    width, a = float_above(event.epsilon), orders - 1
+    log_a, log_b = np.log(-np.expm1(-orders * width)), np.log(-np.expm1(-a * width))
+    log_u = width + np.log(a / orders) + log_a - log_b
+    moment = a * log_u + log_a - np.log(orders) - np.log(-np.expm1(-width))
+    return np.asarray(moment) + 1e-15 * (30 + a * width + np.abs(log_a) + np.abs(a * log_b) + orders)
+
+
+@_law.register
+def _(event: events.Approximate, orders: Array) -> Array:
+    return _pure(float_above(event.epsilon), orders)
+
+
+@_law.register
+def _(event: events.Renyi, orders: Array) -> Array:
+    # The lower convex hull of the points (order, (order - 1) epsilon), from (1, 0) on.
+    hull = [(Fraction(1), Fraction(0))]
+    for order, bound in event.curve:
+        x, y = order, (order - 1) * bound
+        while len(hull) > 1:
+            (a, b), (c, d) = hull[-2:]
+            if (d - b) * (x - a) < (y - b) * (c - a):
+                break
+            hull.pop()
+        hull.append((x, y))
+    borders, heights = [float(x) for x, _ in hull], [float_above(y) for _, y in hull]
+    return np.asarray(np.interp(orders, borders, heights, right=np.inf))
+
+
+@_law.register
+def _(event: events.Composed, orders: Array) -> Array:
+    return sum((times * _cumulant(part, orders) for part, times in event.parts), start=np.zeros_like(orders))
+
+
+@_law.register
+def _(event: events.Parallel, orders: Array) -> Array:
+    # One part is touched by each unit that comes or goes, two by each that changes.
+    touched = _touched(event)
+    rows = [row for part, times in event.parts for row in [_cumulant(part, orders)] * min(times, touched)]
+    return np.asarray(np.sort(np.array(rows), axis=0)[::-1][:touched].sum(axis=0))
+
+
+def _touched(event: events.Parallel) -> int:
+    return (1 if event.neighbors.change is Change.ADD_REMOVE else 2) * event.neighbors.size
+
+
+def _extra(event: Event) -> Fraction:
+    match event:
+        case events.Approximate():
+            return event.delta
+        case events.Composed():
+            return sum((times * _extra(part) for part, times in event.parts), start=Fraction(0))
+        case events.Parallel():
+            touched = _touched(event)
+            each = [d for part, times in event.parts for d in [_extra(part)] * min(times, touched)]
+            return sum(sorted(each, reverse=True)[:touched], start=Fraction(0))
+        case events.PoissonSampled() | events.SampledWithoutReplacement():
+            inner = _extra(event.inner)
+            return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
+    return Fraction(0)
+
+
+@_law.register
+def _(event: events.Shuffled, orders: Array) -> Array:
+    weights, ratios = theorems.clone_ratios(
+        float_above(event.inner.pure_epsilon or Fraction(0)), event.people
+    )
+    return np.asarray(np.log1p((weights[:, None] * theorems.excess(ratios[:, None], orders)).sum(axis=0)))
+
+
+def _at_whole_orders(
+    value: Callable[[int, Array], float], moments: Callable[[Array], Array], orders: Array
+) -> Array:
+    """Evaluate a cumulant at whole orders, from inner ones at 2, 3, …, and join by chords from (1, 0) on."""
+    usable = orders <= _MOST_WHOLE
+    ends = np.unique(np.concatenate([np.floor(orders[usable]), np.ceil(orders[usable])])).astype(int)
+    if not (ends := ends[ends > 1]).size:
+        return np.full_like(orders, np.inf)
+    inner = moments(np.arange(2.0, ends[-1] + 1))
+    return np.interp(orders, [1, *ends], [0.0, *(value(int(end), inner) for end in ends)], right=np.inf)
+
+
+@_law.register
+def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: Array) -> Array:
+    inner, rate = event.inner, float_above(event.rate)
+    if isinstance(inner, events.Approximate):
+        return _pure(theorems.amplified(theorems.Cost(float_above(inner.epsilon), 0), rate).epsilon, orders)
+    plain = _cumulant(inner, orders)
+    if rate in (0.0, 1.0):
+        return plain * rate
+    if isinstance(event, events.PoissonSampled):
+        return np.fmin(_poisson(inner, rate, plain, orders), plain)
+    if _extra(inner):
+        raise ParameterError("event", "is a sample without replacement of a part with a delta", "without one")
+    excess = np.inf if inner.pure_epsilon is None else float(np.expm1(float_above(inner.pure_epsilon)))
+    sums = _at_whole_orders(
+        lambda n, k: theorems.fixed_size_cumulant(n, rate, k, excess), lambda n: _cumulant(inner, n), orders
+    )
+    return np.fmin(sums, plain)
+
+
+def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
+    squared = np.expm1(_cumulant(inner, np.array([2.0])))
+
+    def sums(moments: Callable[[Array], Array]) -> Array:
+        return _at_whole_orders(lambda n, k: theorems.binomial_cumulant(n, rate, k), moments, orders)
+
+    added = sums(lambda n: _cumulant(inner, n))
+    added = np.where(orders < 2, np.fmin(added, np.log1p(theorems.excess(-rate, orders) * squared)), added)
+    if isinstance(inner, events.Gaussian):
+        sigma = float_below(inner.noise_multiplier)
+        between = (orders <= _MOST_FRACTIONAL) & (np.abs(orders - orders.round()) > 1e-6)
+        added[between] = np.fmin(
+            added[between], [theorems.sampled_gaussian(sigma, rate, x) for x in orders[between]]
+        )
+    if isinstance(inner, _SYMMETRIC):
+        return added
+    steep = np.log1p(theorems.excess(-rate, 1 - orders) * squared)
+    removed = [-(orders - 1) * np.log1p(-rate), np.log1p(rate * np.expm1(plain)), steep]
+    if (pure := inner.pure_epsilon) is not None:  # its pair is symmetric
+        removed.append(sums(lambda n: _pure(float_above(pure), n)))
+    return np.maximum(added, np.fmin.reduce(removed))
+
+
+@_law.register
+def _(event: events.SampledWithReplacement, orders: Array) -> Array:
+    inner, draws, chance = event.inner, event.draws, 1 / event.population
+    pure, concentrated = inner.pure_epsilon, inner.concentrated_rho
+    if concentrated is None or draws > _MOST_DRAWS:
+        allowed = f"one that is purely or zero-concentrated private, drawn at most {_MOST_DRAWS} times"
+        raise ParameterError("event", "is drawn with replacement in a way without a proven bound", allowed)
+    copies = np.arange(1.0, draws + 1)
+    rate = min(1.0, -np.expm1(draws * np.log1p(-chance)) * _ABOVE)
+    weights = gammaln(draws + 1) - gammaln(copies + 1) - gammaln(draws - copies + 1) - np.log(rate)
+    weights += copies * np.log(chance) + xlog1py(draws - copies, -chance)
+
+    def moments(whole: Array) -> Array:
+        # Of a unit that is drawn, so many copies are replaced at once: group privacy of the inner event.
+        rows = [
+            np.fmin(
+                np.inf if pure is None else _pure(copies * float_above(pure), order),
+                copies**2 * float_above(concentrated) * order * (order - 1),
+            )
+            for order in whole
+        ]
+        return np.array([logsumexp(weights + row) for row in rows])
+
+    usable = np.where(orders <= _MOST_COPIED, orders, 2.0)
+    mixed = np.log1p(rate * np.expm1(moments(usable)))
+    whole = _at_whole_orders(lambda n, k: theorems.fixed_size_cumulant(n, rate, k, np.inf), moments, usable)
+    return np.where(orders <= _MOST_COPIED, np.fmin(whole, mixed), np.inf)
