@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from itertools import pairwise
 
 import pytest
 
+from discreet import accounting
 from discreet.accounting.ladder import Ladder, Row, ladder
 from discreet.errors import ParameterError
 from discreet.privacy import REPLACE_PERSON, events
@@ -85,9 +85,9 @@ def test_general_runs_get_the_rows_that_apply():
     assert isinstance(rows, Ladder)
 
 
-def test_without_an_accountant_the_last_row_is_left_out(monkeypatch):
-    monkeypatch.setattr(sys.modules["discreet.accounting.ladder"], "_tight", lambda *_: None)
-    assert ladder(RUN, 1e-5).rows[-1].name == "renyi"
+def test_the_last_row_is_the_accountants():
+    assert ladder(RUN, 1e-5).rows[-1].epsilon == pytest.approx(0.94687, abs=1e-5)
+    assert ladder(RUN, 1e-5).rows[-1].epsilon == float(accounting.epsilon(RUN, delta=1e-5))
 
 
 def test_steps_with_a_delta_of_their_own():

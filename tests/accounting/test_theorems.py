@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from discreet.accounting import theorems
 from discreet.accounting.theorems import Cost, Step
@@ -260,6 +261,45 @@ def test_clones_are_the_enumeration(local, people):
         assert found <= exact * 1.2 + 1e-12
 
 
+@pytest.mark.parametrize(("local", "people"), [(0.3, 3000), (1.0, 4000), (3.0, 20_000)])
+def test_clones_of_many_people_are_the_enumeration(local, people):
+    # Large enough that numbers of clones are put into blocks, and outcomes into cells.
+    w, c = 1 / (1 + math.exp(-local)), np.arange(people)
+    weights = stats.binom.pmf(c, people - 1, math.exp(-local))
+    for z in (0.5, 3.0):
+        epsilon = z * math.tanh(local / 2) * 2 / math.sqrt(people * math.exp(-local))
+        exact = 0.0
+        for clones in c[weights > 1e-18]:
+            law = np.zeros(clones + 2)
+            law[:-1] = stats.binom.pmf(np.arange(clones + 1), clones, 0.5)
+            p = (1 - w) * law + w * np.roll(law, 1)
+            exact += weights[clones] * np.maximum(p - math.exp(epsilon) * p[::-1], 0).sum()
+        found = theorems.shuffled_delta(local, people, epsilon)
+        assert exact * (1 - 1e-9) <= found <= exact * 1.1
+
+
+@pytest.mark.parametrize(
+    ("local", "people"),
+    [
+        (0.0, 10),
+        (0.5, 10**4),
+        (2.0, 10**5),
+        (2.0, 10**8),
+        (8.0, 10**6),
+        (30.0, 10**6),
+        (40.0, 50),
+        (600.0, 3),
+    ],
+)
+def test_atoms_of_clones_keep_both_masses(local, people):
+    weights, ratios = theorems.clone_ratios(local, people)
+    assert weights.sum() == pytest.approx(1, rel=2e-5)
+    assert weights.sum() >= 1 - 1e-12
+    assert weights @ (1 + ratios) == pytest.approx(1, rel=2e-5)
+    assert ratios.max() <= math.expm1(local) * (1 + 1e-12)
+    assert ratios.min() >= math.expm1(-local) * (1 + 1e-12)
+
+
 def test_shuffling_helps_with_many_people_and_never_hurts():
     found = [theorems.shuffled_epsilon(1.0, people, 1e-6) for people in (1, 100, 10_000, 1_000_000)]
     assert found[0] == pytest.approx(1.0, rel=1e-5)
@@ -270,6 +310,8 @@ def test_shuffling_helps_with_many_people_and_never_hurts():
     assert found[3] < closed
     assert theorems.shuffled_epsilon(1.0, 1000, 0.0) == 1.0
     assert theorems.shuffled_epsilon(0.0, 1000, 1e-6) == 0
+    assert theorems.shuffled_epsilon(900.0, 1000, 1e-6) == 900
+    assert theorems.shuffled_delta(900.0, 1000, 10) == 1
 
 
 def test_bad_numbers_are_refused():

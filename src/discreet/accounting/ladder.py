@@ -120,8 +120,8 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
     )
     rows = [*_by_steps(parts, delta), *_by_moments(parts, delta), best]
     rows.sort(key=lambda row: row.epsilon, reverse=True)
-    if (last := _tight(event, delta, tight)) is not None:
-        rows.append(Row(name="tight", epsilon=last, delta=delta, method="laws of the losses, composed"))
+    last = _tight(event, delta, tight)
+    rows.append(Row(name="tight", epsilon=last, delta=delta, method="laws of the losses, composed"))
     return Ladder(rows=tuple(rows), run=repr(event), delta=delta, neighbors=event.neighbors)
 
 
@@ -202,11 +202,9 @@ def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]
     return [Row(name="moments", epsilon=found, delta=delta, method="moments accountant, orders 2 to 33")]
 
 
-def _tight(event: Event, delta: float, tight: Callable[..., SupportsFloat] | None) -> float | None:
+def _tight(event: Event, delta: float, tight: Callable[..., SupportsFloat] | None) -> float:
     if tight is None:
-        try:
-            from discreet.accounting import tight as accountant
-        except ImportError:
-            return None
-        tight = accountant.epsilon
+        from discreet.accounting.tight import epsilon
+
+        tight = epsilon
     return float(tight(event, delta=delta))

@@ -341,6 +341,8 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
     more private, so C is rounded down to blocks; cells of a are split onto their ends, which keeps both
     masses and never lowers a divergence.
     """
+    if epsilon > 700:  # out of the range of floats: nothing is claimed beyond the report's own epsilon
+        return np.ones(1), np.full(1, np.inf)
     keep, others = math.exp(-epsilon), people - 1
     mean, deviation = others * keep, math.sqrt(others * keep * (1 - keep))
     spread = 40 * deviation + 470  # beyond it, by Bernstein's inequality, lies less than exp(-700)
@@ -352,7 +354,7 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
         logs += xlogy(others - c, -np.expm1(-epsilon))
     rounding = 1 + 1e-12 + 2e-15 * float(gammaln(people + 1))
     blocks = np.add.reduceat(np.exp(logs), starts - low) * rounding
-    atoms = [np.array([[1e-300], [math.expm1(min(epsilon, 700))]])]
+    atoms = [np.array([[1e-300], [math.expm1(epsilon)]])]
     for mass, start in zip(blocks, starts, strict=True):
         q, x = _cells(epsilon, int(start) + 1)
         atoms.append(np.vstack([mass * q, x]))
@@ -361,12 +363,12 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
 
 
 def _cells(epsilon: float, size: int) -> tuple[Array, Array]:
-    w = 1 / (1 + math.exp(-epsilon))
+    w, rest = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))  # 1 - w would lose its digits
     reach = 20 * math.sqrt(size)  # beyond it lies less than exp(-700)
     a = np.arange(max(0, math.floor(size / 2 - reach)), min(size, math.ceil(size / 2 + reach)) + 1)
     pmf = np.exp(gammaln(size + 1) - gammaln(a + 1) - gammaln(size - a + 1) - (size - 1) * math.log(2)) / size
-    q = pmf * ((1 - w) * a + w * (size - a))
-    x = (2 * w - 1) * (2 * a - size) / ((1 - w) * a + w * (size - a))
+    q = pmf * (rest * a + w * (size - a))
+    x = math.tanh(epsilon / 2) * (2 * a - size) / (rest * a + w * (size - a))
     borders = size / 2 + math.sqrt(size) / 2 * _CELLS - a[0]
     starts = np.unique(np.clip(np.append(0, borders), 0, len(a) - 1).astype(int))
     mass, moment = np.add.reduceat(q, starts), np.add.reduceat(q * x, starts)
