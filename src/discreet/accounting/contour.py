@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, expm1, log, log1p, pi, sqrt
+from math import exp, expm1, inf, log, log1p, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,11 @@ class Steps:
         """Return the cumulant of the sum at real orders."""
         laws = zip(self.laws, self.counts, strict=True)
         return np.asarray(np.sum([n * law.cumulants_at(orders) for law, n in laws], axis=0))
+
+
+def _exp(exponent: float) -> float:
+    """Return the exponential, or infinity where floats end: a bound that says nothing."""
+    return exp(exponent) if exponent < 700 else inf
 
 
 def peak(order: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -186,7 +191,7 @@ class Contour:
         """Bound both integrands, but for the characteristic function: decreasing in y."""
         width = _BUMP_WIDTH * self._smooth
         kernel = np.exp(-((self._smooth * y) ** 2) / 2) / y**2
-        bump = self._bump * exp((width * self.order) ** 2 / 2) * np.exp(-((width * y) ** 2) / 2)
+        bump = self._bump * _exp((width * self.order) ** 2 / 2) * np.exp(-((width * y) ** 2) / 2)
         return np.asarray(kernel + bump)
 
     def _fill_nodes(self) -> None:
@@ -204,9 +209,9 @@ class Contour:
     def _truncation(self, epsilon: float) -> float:
         """Bound what is left out of either integral."""
         far = exp(-_FAR) * (
-            1 / self._end + self._bump * exp((2 * self._smooth * self.order) ** 2) * self._end
+            1 / self._end + self._bump * _exp((2 * self._smooth * self.order) ** 2) * self._end
         )
-        return exp(float(self._cumulant) - self.order * epsilon) / pi * (self._tail + far)
+        return _exp(float(self._cumulant) - self.order * epsilon) / pi * (self._tail + far)
 
     def upper(self, epsilon: float) -> tuple[float, float]:
         """Return an upper bound on delta, without the mass at infinity, and its slope."""
@@ -221,6 +226,6 @@ class Contour:
         c, x = self.order, self._period
         below = exp(-c * x) / -expm1(-c * x)
         excess = self._second_cumulant - self._second * epsilon + float(peak(np.array([self._second]))[0])
-        above = exp(excess - (self._second - c) * x) / -expm1(-(self._second - c) * x)
+        above = _exp(excess - (self._second - c) * x) / -expm1(-(self._second - c) * x)
         bound = float(terms.sum().real) * (1 - self._rounding) - bump * (1 + self._rounding)
         return bound - below - above - 2 * self._truncation(epsilon), -float((terms * self._s).sum().real)
