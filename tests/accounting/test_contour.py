@@ -11,7 +11,7 @@ from discreet.accounting.loss.law import AtomicLoss, lipschitz
 from discreet.accounting.loss.poisson_sampled import SampledGaussianPair
 
 
-@pytest.mark.parametrize("size", [1e-6, 1e-3, 0.01, 0.1])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 0.01, 0.1, 0.5, 1.0])
 def test_the_bump_covers_the_smoothing(size):
     """e(x) = E f(x + g) - f(x), by its closed form, lies under the bump everywhere."""
     x = size * np.linspace(-9, 9, 20_001)

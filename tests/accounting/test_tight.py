@@ -194,3 +194,22 @@ def test_bad_epsilons_are_refused(bad):
 def test_what_is_no_event_is_refused():
     with pytest.raises(ParameterError, match="event"):
         epsilon(3, delta=0.1)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        events.Pure(epsilon=0) * 10,
+        sampled(1, 0) * 10,
+        sampled(1, "1e-12") * 100,
+        events.Laplace(epsilon="1e-8") * 1000,
+    ],
+)
+def test_next_to_nothing_costs_nothing(event):
+    assert epsilon(event, delta=1e-6).upper <= 1e-9
+
+
+def test_extreme_runs_end():
+    assert epsilon(events.Pure(epsilon=50) * 20, delta=1e-6).upper == pytest.approx(1000, rel=0.05)
+    assert epsilon(events.Pure(epsilon=5000) * 2, delta=1e-6).upper >= 5000
+    assert epsilon(sampled(100, "0.001") * 10**9, delta=1e-6).upper == pytest.approx(1.36761, abs=1e-4)

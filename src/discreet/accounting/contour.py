@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.loss.law import LossLaw, Tilted, lipschitz
 
-__all__ = ["Contour", "Steps", "peak"]
+__all__ = ["Contour", "Steps", "best_order", "peak"]
 
 _UNIT = 2.0**-53
 _FAR = 37.0
@@ -36,6 +36,7 @@ _ALIAS = log(1e-9)
 _TAIL = 1e-8
 _MOST_BLOCKS = 600
 _MOST_TERMS = 30_000_000
+_MOST_SMOOTHING = 1.0
 _QUICK_ROUNDS = 4
 _BUMP_WIDTH, _BUMP_HEIGHT = 1.05, 0.42
 
@@ -113,11 +114,12 @@ class Contour:
         self._steps, self._rough = steps, steps.rough()
         self.order, self.guess = best_order(self._rough, log_delta)
         c = self.order
-        self._smooth = sqrt(tolerance * max(self.guess, 1e-12) / (c + 1))
+        # Near zero an epsilon matters to within a fraction of 1 / c.
+        self._smooth = min(sqrt(tolerance * max(self.guess, 0.1 / c) / (c + 1)), _MOST_SMOOTHING)
         while True:
             self._alias_orders(log_delta)
             self._step = 2 * pi / self._period
-            if self._choose_nodes(log_delta):
+            if self._choose_nodes(log_delta, limited=self._smooth <= _MOST_SMOOTHING / 2):
                 break
             self._smooth *= 2  # a wider interval, in half the time
         self._fill_nodes()
@@ -139,7 +141,7 @@ class Contour:
         )
         self._period = max((-log_delta - _ALIAS) / c, excess_at_second / (self._second - c))
 
-    def _choose_nodes(self, log_delta: float) -> bool:
+    def _choose_nodes(self, log_delta: float, *, limited: bool) -> bool:
         """Take as many nodes as it needs for what lies beyond them to be certifiably small.
 
         Tells whether they are few enough to be visited.
@@ -164,7 +166,7 @@ class Contour:
             if self._tail <= allowed:
                 return True
             self.nodes = 2 * self.nodes + 1
-            if self.nodes * self._steps.size > _MOST_TERMS:
+            if limited and self.nodes * self._steps.size > _MOST_TERMS:
                 return False
 
     def _beyond(self, tilted: list[Tilted], start: float, allowed: float) -> float:

@@ -14,7 +14,7 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.accounting import renyi
-from discreet.accounting.contour import Contour, Steps, peak
+from discreet.accounting.contour import Contour, Steps, best_order, peak
 from discreet.accounting.interval import Interval
 from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
@@ -24,7 +24,7 @@ from discreet.accounting.loss.poisson_sampled import SampledGaussianPair
 from discreet.errors import ParameterError
 from discreet.privacy.events import Composed, Event, Parallel
 from discreet.privacy.neighbors import Change
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, float_above, rational
 
 __all__ = ["delta", "epsilon"]
 
@@ -37,7 +37,7 @@ _ONE_STEP_CELLS = 200_000
 _MOST_SCENARIOS = 64
 _CLOSED_FORM = 1e-11
 _SHARP = 1e-12
-_MOST_ROUNDS = 100
+_FAR = 700.0
 
 Leaves = tuple[tuple[Event, int], ...]
 Paired = list[tuple[Pair, int]]
@@ -67,7 +67,7 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     (0.94686, 0.94688, True)
     """
     target = float(_checked_delta(delta))
-    return _worst(event, lambda parts: _epsilon(parts, target), lambda: renyi.epsilon(event, target))
+    return _worst(event, lambda parts: _epsilon(parts, target), lambda: _without_pairs(event, target))
 
 
 def delta(event: Event, *, epsilon: Number) -> Interval:
@@ -103,7 +103,7 @@ def _worst(event: Event, solve: Callable[[Paired], Bounds], fallback: Callable[[
     scenarios = _scenarios(event)
     answers = []
     for leaves in scenarios or ():
-        pairs = [(pair_of(leaf), times) for leaf, times in leaves]
+        pairs = [(pair_of(leaf), times) for leaf, times in leaves if leaf.pure_epsilon != 0]
         known = [(pair, times) for pair, times in pairs if pair is not None]
         if len(known) < len(pairs):
             break
@@ -115,6 +115,12 @@ def _worst(event: Event, solve: Callable[[Paired], Bounds], fallback: Callable[[
     lower, upper = max(a[0] for a in answers), max(a[1] for a in answers)
     method = max(answers, key=lambda answer: answer[1])[2]
     return Interval(lower=lower, upper=upper, method=method, neighbors=event.neighbors, certified=True)
+
+
+def _without_pairs(event: Event, target: float) -> float:
+    """Return the Rényi bound, or the sum of pure epsilons where that is less or floats end."""
+    pure = inf if event.pure_epsilon is None else float_above(event.pure_epsilon)
+    return pure if _FAR < pure < inf else min(pure, renyi.epsilon(event, target))
 
 
 def _scenarios(event: Event) -> list[Leaves] | None:
@@ -155,16 +161,20 @@ def _directions(parts: Paired) -> range:
 def _epsilon(parts: Paired, target: float) -> Bounds:
     if all(isinstance(pair, GaussianPair) for pair, _ in parts):
         return _closed(_total_mu(parts), lambda mu: _gaussian_epsilon(mu, target))
+    largest = max(
+        sum(times * _largest_loss(pair, direction) for pair, times in parts)
+        for direction in _directions(parts)
+    )
     if target == 0:
-        bound = sum(times * _largest_loss(pair) for pair, times in parts)
-        return bound, bound, "largest loss"
+        return largest, largest, "largest loss"
     if sum(times for _, times in parts) == 1:
         return _both_sides(
             parts, _ONE_STEP_CELLS, lambda steps, side: _one_step_epsilon(steps.laws[0], target)
         )
-    return _narrowed(
+    lower, upper, method = _narrowed(
         parts, _WIDTH, lambda steps, side, tolerance: _contour_epsilon(steps, side, target, tolerance)
     )
+    return min(lower, largest), min(upper, largest), method
 
 
 def _delta(parts: Paired, loss: float) -> Bounds:
@@ -206,8 +216,8 @@ def _both_sides(parts: Paired, cells: int, bound: Callable[[Steps, Side], float]
     return max(0.0, min(lower, upper)), max(0.0, upper), method
 
 
-def _largest_loss(pair: Pair) -> float:
-    law = pair.law(0, "upper", 3)
+def _largest_loss(pair: Pair, direction: int) -> float:
+    law = pair.law(direction if pair.directions == 2 else 0, "upper", 3)
     return law.largest if law.infinity == 0 else inf
 
 
@@ -246,27 +256,46 @@ def _one_step_epsilon(law: LossLaw, target: float) -> float:
 
 
 def _contour_epsilon(steps: Steps, side: Side, target: float, tolerance: float) -> float:
-    """Solve bound(epsilon) = target by Newton's method on the logarithm of the bound."""
+    """Solve bound(epsilon) = target on the logarithm of the bound."""
     left = target - steps.infinity
     if left <= 0:
         return inf
+    order, guess = best_order(steps, log(left))
+    if guess <= 0:
+        return 0.0  # Chernoff's bound at this order proves it
     contour = Contour(steps, log(left), tolerance)
     bound = contour.upper if side == "upper" else contour.lower
-    found = contour.guess
-    for _ in range(_MOST_ROUNDS):
-        value, slope = bound(found)
-        change = 1 / contour.order if value <= 0 else log(value / left) * value / slope
-        found -= change
-        if abs(change) <= _SHARP * abs(found):
-            break
-    if found <= 0:
-        return 0.0
-    # Newton may stop a hair on the wrong side; a step outward puts the bound on ours.
-    hair = 1e-10 * found
-    while side == "upper" and bound(found)[0] > left:
-        found, hair = found + hair, 2 * hair
-    while side == "lower" and found > 0 and bound(found)[0] < left:
-        found, hair = found - hair, 2 * hair
+
+    def excess(at: float) -> float:
+        """Return log(bound / target), kept finite: it falls as epsilon grows."""
+        with np.errstate(all="ignore"):
+            value = bound(at)[0]
+        if not value > 0:
+            return -_FAR if value <= 0 else _FAR
+        return max(-_FAR, min(_FAR, log(value / left))) if value < inf else _FAR
+
+    return _crossing(excess, guess, 1 / order, side)
+
+
+def _crossing(excess: Callable[[float], float], guess: float, unit: float, side: Side) -> float:
+    """Return where a falling function crosses zero, on the safe side of it."""
+    from scipy.optimize import brentq
+
+    low = high = guess
+    step = unit
+    while excess(high) > 0:
+        high, step = high + step, 2 * step
+        if step > _FAR * max(unit, guess):  # floats have run out: say nothing that is not sure
+            return inf if side == "upper" else 0.0
+    step = unit
+    while excess(low) <= 0:
+        low, step = low - step, 2 * step
+        if low <= 0:
+            return 0.0
+    found = float(brentq(excess, low, high, xtol=_SHARP * high, rtol=_SHARP))
+    hair = 1e-11 * found
+    while (excess(found) > 0) if side == "upper" else (found > 0 and excess(found) < 0):
+        found, hair = (found + hair if side == "upper" else found - hair), 2 * hair
     return max(found, 0.0)
 
 
@@ -275,5 +304,8 @@ def _contour_delta(steps: Steps, side: Side, loss: float, tolerance: float) -> f
     orders = np.geomspace(1e-3, 1e7, 201)
     exponents = steps.cumulants_at(orders) - orders * loss + peak(orders)
     contour = Contour(steps, min(float(exponents.min()), -1e-3), tolerance)
-    bound = (contour.upper if side == "upper" else contour.lower)(loss)[0]
+    with np.errstate(all="ignore"):
+        bound = (contour.upper if side == "upper" else contour.lower)(loss)[0]
+    if not bound < inf:
+        return 1.0 if side == "upper" else 0.0
     return min(1.0, max(0.0, bound) + steps.infinity)

@@ -21,7 +21,7 @@ _MOST_ATOMS = 20_000
 
 
 @pair_of.register
-def _(event: events.DiscreteLaplace) -> Pair:
+def _(event: events.DiscreteLaplace) -> Pair | None:
     shift, step = event.shift, float(event.grid / event.scale)
     if shift > _MOST_ATOMS or (shift > 1 and event.size != 1):
         return pure_pair(float(event.pure_epsilon))

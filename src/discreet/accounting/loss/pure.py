@@ -11,9 +11,13 @@ from discreet.privacy.rational import float_above
 
 __all__ = ["pure_pair"]
 
+_LARGEST = 600
 
-def pure_pair(epsilon: float, delta: float = 0.0) -> Pair:
-    """Return the worst pair of all that are (epsilon, delta)-private."""
+
+def pure_pair(epsilon: float, delta: float = 0.0) -> Pair | None:
+    """Return the worst pair of all that are (epsilon, delta)-private; None where floats cannot hold it."""
+    if epsilon > _LARGEST:
+        return None
     truth, lie = 1 / (1 + exp(-epsilon)), 1 / (1 + exp(epsilon))
     if delta == 0:
         return finite_pair([truth, lie], [lie, truth])
@@ -22,10 +26,10 @@ def pure_pair(epsilon: float, delta: float = 0.0) -> Pair:
 
 
 @pair_of.register
-def _(event: PureEvent) -> Pair:
+def _(event: PureEvent) -> Pair | None:
     return pure_pair(float_above(event.epsilon))
 
 
 @pair_of.register
-def _(event: events.Approximate) -> Pair:
+def _(event: events.Approximate) -> Pair | None:
     return pure_pair(float_above(event.epsilon), float_above(event.delta))
