@@ -14,7 +14,7 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.accounting import renyi
-from discreet.accounting.contour import Contour, Steps, best_order, peak
+from discreet.accounting.contour import Contour, Steps, peak
 from discreet.accounting.interval import Interval
 from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
@@ -260,10 +260,11 @@ def _contour_epsilon(steps: Steps, side: Side, target: float, tolerance: float) 
     left = target - steps.infinity
     if left <= 0:
         return inf
-    order, guess = best_order(steps, log(left))
+    contour = Contour(steps, log(left), tolerance)
+    order = np.array([contour.order])
+    guess = float(((steps.cumulants_at(order) - log(left) + peak(order)) / order)[0])
     if guess <= 0:
         return 0.0  # Chernoff's bound at this order proves it
-    contour = Contour(steps, log(left), tolerance)
     bound = contour.upper if side == "upper" else contour.lower
 
     def excess(at: float) -> float:
@@ -274,7 +275,7 @@ def _contour_epsilon(steps: Steps, side: Side, target: float, tolerance: float) 
             return -_FAR if value <= 0 else _FAR
         return max(-_FAR, min(_FAR, log(value / left))) if value < inf else _FAR
 
-    return _crossing(excess, guess, 1 / order, side)
+    return _crossing(excess, guess, 1 / contour.order, side)
 
 
 def _crossing(excess: Callable[[float], float], guess: float, unit: float, side: Side) -> float:
