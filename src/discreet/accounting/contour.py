@@ -9,35 +9,36 @@ Four things stand between this formula and a number, and each is bounded (docs/p
 - *aliasing*: the trapezoid rule with step h returns the sum over all integers m of exp(c x m)
   delta(epsilon + x m), x = 2 pi / h. Every term is non-negative, so it errs upward only, by
   a geometric series below and Chernoff's bound at a second order above;
-- *truncation*: one more Gaussian step of tiny size t can only raise delta, and makes the integrand
-  decay like exp(-t^2 y^2 / 2). Between the nodes that are summed and that decay, blocks of
-  frequencies on which the characteristic function is bounded dispose of the rest;
+- *truncation*: the characteristic function of the tilted loss is bounded on blocks of frequencies beyond
+  the nodes that are summed. Where it does not decay, one more Gaussian step of tiny size t is run, which
+  can only raise delta and makes the integrand decay like exp(-t^2 y^2 / 2);
 - *smoothing*, which the lower bound must undo: the tiny step raises delta by at most the expectation of a
   narrow bump at epsilon, and that is an integral of the same kind;
-- *rounding*: a relative error of each cumulant, times the number of steps.
+- *rounding*: the error of each characteristic function, raised to the number of steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, expm1, inf, log, log1p, pi, sqrt
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, exp, expm1, inf, log, log1p, log2, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.law import LossLaw, Tilted, lipschitz
+from discreet.accounting.loss.law import LossLaw
+from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["Contour", "Steps", "best_order", "peak"]
+__all__ = ["Contour", "Line", "Steps", "choose_line", "peak"]
 
-_UNIT = 2.0**-53
 _FAR = 37.0
-_ALIAS = log(1e-9)
-_TAIL = 1e-8
-_MOST_BLOCKS = 600
-_MOST_TERMS = 30_000_000
+_ALIAS = log(1e-11)
+_NEARBY = 3.0
+_TAIL = 1e-11
+_MOST_NODES = 2**18
 _MOST_SMOOTHING = 1.0
-_QUICK_ROUNDS = 4
+_FIRST_BLOCKS = 0.15 * np.arange(12)
+_BLOCKS_PER_OCTAVE = 2
 _BUMP_WIDTH, _BUMP_HEIGHT = 1.05, 0.42
 
 
@@ -54,11 +55,6 @@ class Steps:
         return sum(self.counts)
 
     @property
-    def size(self) -> int:
-        """How many atoms all laws have together."""
-        return sum(law.size for law in self.laws)
-
-    @property
     def infinity(self) -> float:
         """The probability that some step has an infinite loss."""
         logs = (n * log1p(-law.infinity) for law, n in zip(self.laws, self.counts, strict=True))
@@ -71,7 +67,7 @@ class Steps:
     def cumulants_at(self, orders: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the cumulant of the sum at real orders."""
         laws = zip(self.laws, self.counts, strict=True)
-        return np.asarray(np.sum([n * law.cumulants_at(orders) for law, n in laws], axis=0))
+        return np.asarray(sum(n * law.cumulants_at(orders) for law, n in laws))
 
 
 def _exp(exponent: float) -> float:
@@ -84,17 +80,99 @@ def peak(order: NDArray[np.float64]) -> NDArray[np.float64]:
     return order * np.log(order / (order + 1)) - np.log(order + 1)
 
 
-def best_order(steps: Steps, log_delta: float) -> tuple[float, float]:
-    """Return the order at which Chernoff's bound on epsilon is least, and that bound."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Where the integral runs and how it is cut: free choices, every one of which gives true bounds.
+
+    Attributes
+    ----------
+    order : float
+        The real part c of the line.
+    second : float
+        A greater order, whose Chernoff bound limits the images above.
+    period : float
+        The distance x of the images; the step between nodes is 2 pi / x.
+    smoothing : float
+        The size t of the tiny Gaussian step, at most 1.
+    log_delta : float
+        Roughly the logarithm of the delta of interest.
+    guess : float
+        Roughly the epsilon there.
+    """
+
+    order: float
+    second: float
+    period: float
+    smoothing: float
+    log_delta: float
+    guess: float
+
+
+def choose_line(steps: Steps, log_delta: float, tolerance: float, guess: float | None = None) -> Line:
+    """Return a line that suits the composition at about this delta and epsilon.
+
+    Parameters
+    ----------
+    steps : Steps
+        The composition, or a rough version of it.
+    log_delta : float
+        The logarithm of the delta of interest.
+    tolerance : float
+        The relative width in epsilon that smoothing may cost.
+    guess : float, optional
+        The epsilon of interest; by default the least that Chernoff's bound gives for this delta.
+    """
+    if guess is None:
+        c, guess = _best_order(steps, lambda orders, exponents: (exponents - log_delta) / orders, log_delta)
+    else:
+        c, _ = _best_order(steps, lambda orders, exponents: exponents - orders * guess, log_delta)
+    # Near zero an epsilon matters to within a fraction of 1 / c.
+    smoothing = sqrt(tolerance * max(guess, 0.1 / c) / (c + 1))
+    smoothing = min(smoothing, 0.3 / (c + 1), _MOST_SMOOTHING)
+    nearby = guess - _NEARBY / c
+    orders = c * _LARGER
+    smoothed = steps.cumulants_at(orders) + smoothing**2 * orders * (orders + 1) / 2
+    excess = (smoothed - orders * nearby + peak(orders) - log_delta - _ALIAS) / (orders - c)
+    best = int(np.nanargmin(excess))
+    return Line(
+        order=c,
+        second=float(orders[best]),
+        period=max((-log_delta - _ALIAS) / c, float(excess[best])),
+        smoothing=smoothing,
+        log_delta=log_delta,
+        guess=guess,
+    )
+
+
+_LARGER = np.geomspace(1.02, 30, 24)
+_ORDERS = np.geomspace(1e-3, 1e7, 41)
+_ORDERS_NEAR_ONE = np.geomspace(0.3, 1e7, 41)
+
+
+def _best_order(
+    steps: Steps,
+    badness: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+    log_delta: float,
+) -> tuple[float, float]:
+    """Return the order at which a function of it and of Chernoff's exponent is least, and that least."""
     # Where delta is close to one the bound is least at an order near zero, which would make the
     # period of the trapezoid rule endless.
-    orders = np.geomspace(0.3 if log_delta > log(0.5) else 1e-3, 1e7, 41)
+    orders = _ORDERS_NEAR_ONE if log_delta > log(0.5) else _ORDERS
     for _ in range(3):
-        bounds = (steps.cumulants_at(orders) - log_delta + peak(orders)) / orders
-        best = int(np.nanargmin(bounds))
-        order, bound = float(orders[best]), float(bounds[best])
-        orders = np.geomspace(orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)], 9)
-    return order, bound
+        values = badness(orders, steps.cumulants_at(orders) + peak(orders))
+        best = int(np.nanargmin(values))
+        order, least = float(orders[best]), float(values[best])
+        low, high = log(orders[max(best - 1, 0)]), log(orders[min(best + 1, len(orders) - 1)])
+        orders = np.exp(np.linspace(low, high, 9))
+    return order, least
+
+
+def _borders(start: float, end: float) -> NDArray[np.float64]:
+    """Cut [start, end] into blocks, finer at first, where one more block saves the most nodes."""
+    octaves = log2(end / start)
+    first = _FIRST_BLOCKS[octaves > _FIRST_BLOCKS]
+    rest = np.linspace(first[-1], octaves, int(_BLOCKS_PER_OCTAVE * (octaves - first[-1])) + 2)
+    return np.asarray(start * 2 ** np.concatenate([first, rest[1:]]))
 
 
 class Contour:
@@ -104,130 +182,145 @@ class Contour:
     ----------
     steps : Steps
         The composition.
-    log_delta : float
-        Roughly the logarithm of the delta of interest.
-    tolerance : float
-        The relative width in epsilon that smoothing may cost.
+    line : Line
+        Where to integrate. More smoothing is used where nodes would be too many, none where none is needed.
     """
 
-    def __init__(self, steps: Steps, log_delta: float, tolerance: float = 1e-5) -> None:
-        self._steps, self._rough = steps, steps.rough()
-        self.order, self.guess = best_order(self._rough, log_delta)
-        c = self.order
-        # Near zero an epsilon matters to within a fraction of 1 / c.
-        self._smooth = min(sqrt(tolerance * max(self.guess, 0.1 / c) / (c + 1)), _MOST_SMOOTHING)
-        while True:
-            self._alias_orders(log_delta)
-            self._step = 2 * pi / self._period
-            if self._choose_nodes(log_delta, limited=self._smooth <= _MOST_SMOOTHING / 2):
-                break
-            self._smooth *= 2  # a wider interval, in half the time
+    def __init__(self, steps: Steps, line: Line) -> None:
+        self.line = line
+        self._counts = steps.counts
+        self._tilted = [law.tilted(line.order) for law in steps.laws]
+        self._step = 2 * pi / line.period
+        orders = np.array([line.order, line.second])
+        self._cumulant, self._second_cumulant = map(float, steps.cumulants_at(orders))
+        self._second_peak = float(peak(orders)[1])
+        self._mean = sum(n * law.mean for n, law in zip(steps.counts, self._tilted, strict=True))
+        self._certainty = UNIT * sum(
+            n * (24 + 4 * line.order * (abs(law.mean) + sqrt(law.variance)))
+            for n, law in zip(steps.counts, self._tilted, strict=True)
+        ) + 8 * UNIT * (abs(self._cumulant) + line.order * abs(line.guess))
+        self._choose_nodes()
         self._fill_nodes()
 
-    def _smoothed(self, orders: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._steps.cumulants_at(orders) + self._smooth**2 * orders * (orders + 1) / 2
+    def _product(self, bounds: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Bound the characteristic function of all steps, from a bound for each law."""
+        with np.errstate(divide="ignore"):
+            return np.exp(sum(n * np.log(bound) for n, bound in zip(self._counts, bounds, strict=True)))
 
-    def _alias_orders(self, log_delta: float) -> None:
-        """Choose the second order and the period, so that aliases are about 1e-9 of delta."""
-        c, nearby = self.order, self.guess - 3 / self.order
-        orders = c * np.geomspace(1.02, 30, 24)
-        smooth = self._rough.cumulants_at(orders) + self._smooth**2 * orders * (orders + 1) / 2
-        excess = smooth - orders * nearby + peak(orders) - log_delta - _ALIAS
-        self._second = float(orders[int(np.nanargmin(excess / (orders - c)))])
-        second = np.array([self._second])
-        self._second_cumulant = float(self._smoothed(second)[0])
-        excess_at_second = self._second_cumulant + float(
-            (peak(second) - second * nearby)[0] - log_delta - _ALIAS
-        )
-        self._period = max((-log_delta - _ALIAS) / c, excess_at_second / (self._second - c))
-
-    def _choose_nodes(self, log_delta: float, *, limited: bool) -> bool:
-        """Take as many nodes as it needs for what lies beyond them to be certifiably small.
-
-        Tells whether they are few enough to be visited.
-        """
-        c, step = self.order, self._step
-        nearby = c * np.array([1 - 1e-3, 1, 1 + 1e-3])
-        low, self._cumulant, high = self._smoothed(nearby)
-        variance = max((low - 2 * self._cumulant + high) / (1e-3 * c) ** 2, 1e-12) + c**-2 + (c + 1) ** -2
-        self._end = sqrt(2 * _FAR) / self._smooth
-        width = _BUMP_WIDTH * self._smooth
-        self._bump = _BUMP_HEIGHT * self._smooth * sqrt(2 * pi) * width
-        # What is left out of both integrals, in units of exp(K(c) - c epsilon) / pi.
-        allowed = _TAIL * pi * exp(min(log_delta - float(self._cumulant) + c * self.guess, 700.0)) / 4
-        tilted = [law.tilted(c) for law in self._steps.laws]
-        self.nodes = int(9 / sqrt(variance) / step) + 3
+    def _choose_nodes(self) -> None:
+        """Take as many nodes as it needs for what lies beyond them to be certifiably small."""
+        c, line = self.line.order, self.line
+        variance = sum(n * law.variance for n, law in zip(self._counts, self._tilted, strict=True))
+        start = 4 / sqrt(variance + c**-2 + (c + 1) ** -2)
+        # What may be left out of both integrals, in units of exp(K(c) - c epsilon) / pi.
+        allowed = _TAIL * pi * exp(min(line.log_delta - self._cumulant + c * line.guess, 700.0))
+        octaves = np.float64(start) * 2.0 ** np.arange(max(int(log2(_MOST_NODES * self._step / start)), 1))
+        ceiling = self._product(law.ceiling(octaves) for law in self._tilted)
+        unsmoothed = ceiling * (1 / octaves + self._step / octaves**2)
+        if (unsmoothed <= allowed).any():
+            first = int(np.argmax(unsmoothed <= allowed))
+            self.line = replace(line, smoothing=0.0)
+            self._cut(start, float(octaves[first]), float(unsmoothed[first]), allowed)
+            return
         while True:
-            start = self.nodes * step
-            if start >= self._end:
-                self._tail = 0.0
-                return True
-            self._tail = self._beyond(tilted, start, allowed)
-            if self._tail <= allowed:
-                return True
-            self.nodes = 2 * self.nodes + 1
-            if limited and self.nodes * self._steps.size > _MOST_TERMS:
-                return False
+            end = sqrt(2 * _FAR) / self.line.smoothing
+            beyond = self._envelope(np.array([end]))[0] * (1 / (self.line.smoothing**2 * end) + self._step)
+            self._cut(start, end, float(beyond), allowed)
+            if self.nodes <= _MOST_NODES:
+                return
+            if self.line.smoothing > min(_MOST_SMOOTHING, 30 / (c + 1)) / 2:
+                self._give_up()
+                return
+            self.line = replace(self.line, smoothing=2 * self.line.smoothing)
 
-    def _beyond(self, tilted: list[Tilted], start: float, allowed: float) -> float:
-        """Bound the sum over all nodes in [start, end] of both integrands, block by block."""
-        blocks = np.geomspace(start, self._end, max(2, int(log(self._end / start) / 0.22) + 2))
-        low, high, settled, used, rounds = blocks[:-1], blocks[1:], 0.0, 0, 0
-        while True:
-            used, rounds = used + len(low), rounds + 1
-            logs = np.zeros(len(low))
-            for law, count in zip(tilted, self._steps.counts, strict=True):
-                modulus = law.quick_modulus(low) if rounds <= _QUICK_ROUNDS else law.modulus(low)
-                square = modulus**2 + lipschitz(law.variance, low, high)
-                logs += count / 2 * np.log(np.minimum(square, 1.0))
-            parts = np.exp(logs) * self._envelope(low) * (high - low + self._step)
-            total = settled + float(parts.sum())
-            if total <= allowed or used > _MOST_BLOCKS:
-                return total
-            large = parts > allowed / (4 * len(parts))
-            settled += float(parts[~large].sum())
-            middle = (low[large] + high[large]) / 2
-            low, high = np.concatenate([low[large], middle]), np.concatenate([middle, high[large]])
+    def _give_up(self) -> None:
+        """Sum nothing: the bound on all that is left out says that nothing is known."""
+        self.nodes, self._tail = 1, inf
+
+    def _cut(self, start: float, end: float, beyond: float, allowed: float) -> None:
+        """Choose the number of nodes and bound the sum over those left out, block by block."""
+        if start < end:
+            borders = _borders(start, end)
+            low, high = borders[:-1], borders[1:]
+            parts = (
+                self._product(law.bound(low, high) for law in self._tilted)
+                * self._envelope(low)
+                * (high - low + self._step)
+            )
+            tails = np.append(np.cumsum(parts[::-1])[::-1], 0.0) + beyond
+            enough = int(np.argmax(tails <= max(allowed, beyond)))
+            end, beyond = float(borders[enough]), float(tails[enough])
+        self.nodes = max(ceil(end / self._step), 1) + 1
+        self._tail = beyond / pi
+
+    @property
+    def _bump(self) -> float:
+        """The integral of the bump."""
+        t = self.line.smoothing
+        return _BUMP_HEIGHT * t * sqrt(2 * pi) * _BUMP_WIDTH * t
 
     def _envelope(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Bound both integrands, but for the characteristic function: decreasing in y."""
-        width = _BUMP_WIDTH * self._smooth
-        kernel = np.exp(-((self._smooth * y) ** 2) / 2) / y**2
-        bump = self._bump * _exp((width * self.order) ** 2 / 2) * np.exp(-((width * y) ** 2) / 2)
-        return np.asarray(kernel + bump)
+        c, t = self.line.order, self.line.smoothing
+        width = _BUMP_WIDTH * t
+        kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2
+        return np.asarray(kernel + self._bump * np.exp(width**2 * (c**2 - y**2) / 2))
 
     def _fill_nodes(self) -> None:
-        c, step, count = self.order, self._step, self.nodes
-        s = c + 1j * step * np.arange(count)
-        laws = zip(self._steps.laws, self._steps.counts, strict=True)
-        cumulants = np.sum([n * law.line(c, step, count) for law, n in laws], axis=0)
-        self._s = s
-        self._kernel = cumulants + self._smooth**2 * s * (s + 1) / 2 - np.log(s) - np.log(s + 1)
-        self._bumped = cumulants + (_BUMP_WIDTH * self._smooth * s) ** 2 / 2 + log(self._bump)
-        self._weights = np.full(count, step / pi)
-        self._weights[0] /= 2
-        self._rounding = self._steps.total * _UNIT * (64 + count)
+        c, t, count = self.line.order, self.line.smoothing, self.nodes
+        y = self._step * np.arange(count)
+        modulus, inflated, phase = np.zeros(count), np.zeros(count), np.zeros(count)
+        with np.errstate(divide="ignore"):
+            for n, law in zip(self._counts, self._tilted, strict=True):
+                values = law.line(self._step, count)
+                size = np.abs(values)
+                modulus += n * np.log(size)
+                inflated += n * np.log(size + law.rounding(self._step, count))
+                phase += n * np.angle(values)
+        weights = np.full(count, self._step / pi)
+        weights[0] /= 2
+        s = c + 1j * y
+        plain = weights * np.exp(modulus + 1j * phase)
+        error = weights * (np.exp(inflated) - np.exp(modulus))
+        smooth = np.exp(t**2 * s * (s + 1) / 2) / (s * (s + 1))
+        bump = self._bump * np.exp((_BUMP_WIDTH * t * s) ** 2 / 2)
+        self._y, self._s = y, s
+        self._kernel, self._bumped = plain * smooth, plain * bump
+        sizes = np.abs(self._kernel) + np.abs(self._bumped)
+        self._rounding = float(error @ (np.abs(smooth) + np.abs(bump))) + 64 * UNIT * float(sizes.sum())
+        self._drift = 4 * UNIT * float(sizes @ y)
 
-    def _truncation(self, epsilon: float) -> float:
-        """Bound what is left out of either integral."""
-        far = exp(-_FAR) * (
-            1 / self._end + self._bump * _exp((2 * self._smooth * self.order) ** 2) * self._end
-        )
-        return _exp(float(self._cumulant) - self.order * epsilon) / pi * (self._tail + far)
+    def _scale(self, epsilon: float) -> float:
+        return _exp(self._cumulant - self.line.order * epsilon)
+
+    def _left_out(self, epsilon: float) -> float:
+        """Bound truncation and rounding of either sum, in units of `_scale`."""
+        return self._tail + self._rounding + self._drift * (abs(self._mean) + abs(epsilon))
+
+    def suits(self, epsilon: float) -> bool:
+        """Tell whether the line was chosen for about this epsilon."""
+        return epsilon >= self.line.guess - _NEARBY / self.line.order
 
     def upper(self, epsilon: float) -> tuple[float, float]:
         """Return an upper bound on delta, without the mass at infinity, and its slope."""
-        terms = self._weights * np.exp(self._kernel - self._s * epsilon)
-        bound = float(terms.sum().real) * (1 + self._rounding) + self._truncation(epsilon)
-        return bound, -float((terms * self._s).sum().real)
+        terms = self._kernel * np.exp(1j * (self._mean - epsilon) * self._y)
+        scale = self._scale(epsilon) * (1 + self._certainty)
+        bound = scale * (float(terms.real.sum()) + self._left_out(epsilon))
+        return bound, -scale * float((terms * self._s).real.sum())
 
     def lower(self, epsilon: float) -> tuple[float, float]:
         """Return a lower bound on delta, and roughly its slope."""
-        terms = self._weights * np.exp(self._kernel - self._s * epsilon)
-        bump = float((self._weights * np.exp(self._bumped - self._s * epsilon)).sum().real)
-        c, x = self.order, self._period
+        turns = np.exp(1j * (self._mean - epsilon) * self._y)
+        terms = self._kernel * turns
+        scale = self._scale(epsilon) * (1 - self._certainty)
+        total = float(terms.real.sum()) - float((self._bumped * turns).real.sum())
+        bound = scale * (total - 2 * self._left_out(epsilon)) - self._images(epsilon)
+        return bound, -scale * float((terms * self._s).real.sum())
+
+    def _images(self, epsilon: float) -> float:
+        """Bound the images of the trapezoid rule, below and above."""
+        c, second, x, t = self.line.order, self.line.second, self.line.period, self.line.smoothing
         below = exp(-c * x) / -expm1(-c * x)
-        excess = self._second_cumulant - self._second * epsilon + float(peak(np.array([self._second]))[0])
-        above = _exp(excess - (self._second - c) * x) / -expm1(-(self._second - c) * x)
-        bound = float(terms.sum().real) * (1 - self._rounding) - bump * (1 + self._rounding)
-        return bound - below - above - 2 * self._truncation(epsilon), -float((terms * self._s).sum().real)
+        smoothed = self._second_cumulant + t**2 * second * (second + 1) / 2
+        excess = smoothed - second * epsilon + self._second_peak
+        return below + _exp(excess - (second - c) * x) / -expm1(-(second - c) * x)

@@ -21,6 +21,14 @@ SIMPLE = st.one_of(
     st.builds(events.DiscreteLaplace, sensitivity=EPSILONS, scale=EPSILONS),
     st.builds(events.DiscreteGaussian, squared_sensitivity=EPSILONS, variance=EPSILONS),
     st.builds(events.Gaussian, noise_multiplier=EPSILONS),
+    st.builds(
+        lambda e, s, q: events.PoissonSampled(
+            events.Pure(epsilon=e) + events.Gaussian(noise_multiplier=s), rate=q
+        ),
+        EPSILONS,
+        EPSILONS,
+        st.fractions(0, 1, max_denominator=9),
+    ),
     st.just(Nothing),
 )
 EVENTS = st.recursive(

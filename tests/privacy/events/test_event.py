@@ -15,10 +15,12 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.privacy import REPLACE_ROW, events
 from discreet.privacy.events.event import Event, stored
+from discreet.privacy.neighbors import Neighbors, Unit
 
 GOLDEN = Path(__file__).parent.parent / "stored_events.json"
 LAPLACE = events.DiscreteLaplace(sensitivity=1, scale="7/2", grid=0.25, size=3, neighbors=REPLACE_ROW)
 CHOICE = events.ExponentialChoice(epsilon=0.1, neighbors=REPLACE_ROW)
+ROW = events.Pure(epsilon=1, neighbors=REPLACE_ROW)
 
 # One of each event. The golden file holds them as version 0.1.0 stored them: add to it, never edit it.
 ONE_OF_EACH = {
@@ -39,10 +41,20 @@ ONE_OF_EACH = {
     "Composed": LAPLACE * 3 + CHOICE,
     "Parallel": events.Parallel(LAPLACE, LAPLACE, CHOICE * 2),
     "Nothing": events.Nothing,
+    "PoissonSampled": events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01),
+    "SampledWithoutReplacement": events.SampledWithoutReplacement(ROW, batch=32, population=1000),
+    "SampledWithReplacement": events.SampledWithReplacement(ROW, draws=32, population=1000),
+    "Shuffled": events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10_000),
+    "MixtureOfGaussians": events.MixtureOfGaussians(
+        standard_deviation=2, contributions=[(1, 0.1), (3, "1/30")]
+    ),
 }
 EACH = pytest.mark.parametrize("event", ONE_OF_EACH.values(), ids=ONE_OF_EACH.keys())
+WRAPPERS = [event for event in ONE_OF_EACH.values() if hasattr(event, "inner")]
 LEAVES = pytest.mark.parametrize(
-    "event", [e for e in ONE_OF_EACH.values() if not hasattr(e, "parts")], ids=lambda e: type(e).__name__
+    "event",
+    [e for e in ONE_OF_EACH.values() if not hasattr(e, "parts") and e not in WRAPPERS],
+    ids=lambda e: type(e).__name__,
 )
 
 
@@ -59,7 +71,7 @@ def test_every_event_is_in_the_golden_file():
         for name in events.__all__
         if isinstance(getattr(events, name), type) and getattr(events, name) is not Event
     }
-    assert classes <= set(json.loads(GOLDEN.read_text())["0.1.0"])
+    assert classes | {"Nothing"} == set(ONE_OF_EACH) == set(json.loads(GOLDEN.read_text())["0.1.0"])
 
 
 @EACH
@@ -91,10 +103,37 @@ def test_leaves_are_keyword_only_and_exact(event):
     assert json.loads(event.to_json())["neighbors"] == str(event.neighbors)
 
 
+@pytest.mark.parametrize("event", WRAPPERS, ids=lambda event: type(event).__name__)
+def test_wrappers_take_their_event_first_and_have_its_relation(event):
+    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    inner = values.pop("inner")
+    assert type(event)(inner, **values) == event
+    for wrong in (lambda: type(event)(inner, *values.values()), lambda: type(event)(inner=inner, **values)):
+        with pytest.raises(TypeError):
+            wrong()
+    assert not any(isinstance(value, float) for value in values.values())
+    assert event.neighbors == inner.neighbors
+    other = type(event)(type(inner)(**{**fields_of(inner), "neighbors": other_unit(inner)}), **values)
+    assert other != event
+    with pytest.raises(ParameterError, match="relations do not mix"):
+        _ = event + other
+    with pytest.raises(ParameterError, match="relation of several units"):
+        type(event)(type(inner)(**{**fields_of(inner), "neighbors": inner.neighbors.group(2)}), **values)
+
+
+def fields_of(event):
+    return {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+
+
+def other_unit(event):
+    relation = event.neighbors
+    return Neighbors(change=relation.change, unit=Unit.ROW if relation.unit is Unit.PERSON else Unit.PERSON)
+
+
 @LEAVES
 def test_the_relation_is_part_of_the_event(event):
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    other = type(event)(**{**values, "neighbors": event.neighbors.group(2)})
+    other = type(event)(**{**values, "neighbors": other_unit(event)})
     assert other != event
     with pytest.raises(ParameterError, match="relations do not mix"):
         _ = event + other
@@ -118,6 +157,9 @@ def test_reprs_read_like_the_call():
     assert repr(a * 3 + b) == "NoisyMax(epsilon=1) * 3 + Pure(epsilon=2)"
     assert repr(events.Parallel(a, a, b)) == "Parallel(NoisyMax(epsilon=1), … 2 alike, Pure(epsilon=2))"
     assert repr(events.Nothing) == "Nothing"
+    assert repr(ONE_OF_EACH["PoissonSampled"]) == "PoissonSampled(Gaussian(noise_multiplier=4), rate=0.01)"
+    for event in WRAPPERS:
+        assert eval(repr(event), {**vars(events), "REPLACE_ROW": REPLACE_ROW}) == event  # noqa: S307
 
 
 GOOD = events.Pure(epsilon=1).to_json()
@@ -152,6 +194,16 @@ GOOD = events.Pure(epsilon=1).to_json()
         ('{"event":"Composed","parts":[[' + GOOD + ",0]]}", "^times is out of range"),
         ('{"event":"Composed","parts":[[' + GOOD + ",true]]}", "^times is a boolean"),
         ('{"event":"Parallel","parts":[]}', "^parts release nothing"),
+        ('{"event":"PoissonSampled","rate":"1/2"}', r"^PoissonSampled\.inner is missing"),
+        ('{"event":"PoissonSampled","inner":3,"rate":"1/2"}', "^text is no object"),
+        ('{"event":"PoissonSampled","inner":' + GOOD + ',"rate":"7"}', "^rate is out of range"),
+        ('{"event":"PoissonSampled","inner":' + GOOD + ',"rate":true}', "^rate "),
+        ('{"event":"PoissonSampled","inner":{"event":"Mystery"},"rate":"1/2"}', "unknown name 'Mystery'"),
+        ('{"event":"Shuffled","inner":' + GOOD + ',"people":3}', "^event has a relation"),
+        (
+            '{"event":"Shuffled","inner":' + GOOD + ',"people":3,"batch":1}',
+            r"^Shuffled\.'batch' is an unknown",
+        ),
         ('{"event":"Parallel","parts":[[' + GOOD + ',1],[{"event":"Mystery"},1]]}', "unknown name 'Mystery'"),
     ],
 )

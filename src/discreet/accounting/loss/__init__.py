@@ -1,6 +1,65 @@
-"""The privacy loss of every event: one file for each kind of law."""
+"""The privacy loss of every event: one file for each kind of law.
 
-from discreet.accounting.loss import discrete_laplace, gaussian, laplace, local, poisson_sampled, pure
+`pair_of` returns the worst pair of laws of an event, of which every other pair of neighbors tells less, in
+the sense that no test on it has more power. Such pairs compose, also where a step is chosen by the
+answers before it, as long as its parameters were fixed ahead. Proofs: docs/proofs/dominating_pairs.md.
+
+============================  ==============================================================================
+Event                         Pair, or why there is none
+============================  ==============================================================================
+Gaussian                      N(mu, 1) against N(0, 1); attained; vectors too
+Laplace                       Laplace noise against its shift; attained; vectors too, in L1
+DiscreteLaplace               the same on the grid; attained; vectors too
+DiscreteGaussian              one value: against its largest shift; attained. Vectors of which no value
+                              can move by two steps: one step of each; attained. Other vectors: None, since
+                              no one shift is the worst; charged by rho
+MixtureOfGaussians            the mixture against N(0, 1) and the reverse; attained; vectors too
+RandomizedResponse,           two values; attained
+UnaryEncoding
+Pure, Approximate             the worst law of that epsilon and delta; attained by some law
+ExponentialChoice             the largest delta of any loss of that range; bounded below by two candidates
+PermuteAndFlip                the worst law of that epsilon; bounded below by two candidates
+NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known from below
+ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
+PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none
+SampledWithoutReplacement     the mirrored mixture; bounded below by the mixture itself
+SampledWithReplacement        None; charged by its Rényi curve
+Shuffled                      counts of clones; nothing is known from below
+Composed (in a sample)        Gaussian steps are one; finite pairs multiply while they are few; else None
+Parallel                      None in a sample; else an accountant looks at every way to sit in a part
+============================  ==============================================================================
+
+Beyond the range of floats (an epsilon above 600, a shift above 25 standard deviations) it is None as well.
+Where the answer is None, accountants fall back on Rényi curves, which are upper bounds only.
+"""
+
+from discreet.accounting.loss import (
+    composed,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential,
+    gaussian,
+    laplace,
+    local,
+    mixture,
+    poisson_sampled,
+    pure,
+    shuffled,
+)
 from discreet.accounting.loss.pair import Pair, pair_of
 
-__all__ = ["Pair", "discrete_laplace", "gaussian", "laplace", "local", "pair_of", "poisson_sampled", "pure"]
+__all__ = [
+    "Pair",
+    "composed",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential",
+    "gaussian",
+    "laplace",
+    "local",
+    "mixture",
+    "pair_of",
+    "poisson_sampled",
+    "pure",
+    "shuffled",
+]

@@ -8,19 +8,35 @@ from math import exp, inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.law import LossLaw, Tilted
+from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.pair import Pair, Side, pair_of
+from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.privacy import events
 
 __all__ = ["GaussianPair"]
 
+_FAR = 39.0  # standard deviations beyond which no float is left
+
 
 @dataclass(frozen=True, slots=True)
 class _TiltedGaussian(Tilted):
+    mean: float
     variance: float
 
-    def modulus(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.exp(-self.variance * frequencies**2 / 2))
+    def line(self, step: float, count: int) -> NDArray[np.complex128]:
+        return np.exp(-self.variance * (step * np.arange(count)) ** 2 / 2).astype(np.complex128)
+
+    def rounding(self, step: float, count: int) -> float:
+        """exp(-x) is off by a few x units, and x exp(-x) < 1."""
+        del step, count
+        return 8 * UNIT
+
+    def bound(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+        del high
+        return np.asarray(np.exp(-self.variance * low**2 / 2))
+
+    def ceiling(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.bound(low, np.full(len(low), np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +52,19 @@ class GaussianLoss(LossLaw):
         from scipy.special import erfcx, log_ndtr, ndtr
 
         near, far = self.mu / 2 - epsilon / self.mu, -self.mu / 2 - epsilon / self.mu
+        if near < -_FAR:
+            return 0.0
         if near > 0:
             return float(ndtr(near)) - exp(min(epsilon + float(log_ndtr(far)), 0.0))
         return exp(-(near**2) / 2) / 2 * float(erfcx(-near / sqrt(2)) - erfcx(-far / sqrt(2)))
 
-    def cumulant(self, orders: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    def cumulants_at(self, orders: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return mu^2 s (s + 1) / 2."""
         return self.mu**2 * orders * (orders + 1) / 2
 
     def tilted(self, order: float) -> Tilted:
         """Tilting moves the mean only."""
-        del order
-        return _TiltedGaussian(self.mu**2)
+        return _TiltedGaussian(self.mu**2 * (order + 0.5), self.mu**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,7 @@ class GaussianPair(Pair):
     """N(mu, 1) against N(0, 1), mu = 1 / noise multiplier."""
 
     mu: float
+    exact: bool = True
 
     def law(self, direction: int, side: Side, cells: int) -> LossLaw:
         """Return the exact loss."""

@@ -1,79 +1,120 @@
-"""A step on a Poisson sample: each unit takes part with probability q.
+"""A step on a random sample: Poisson samples, and samples of fixed size.
 
-If (P, Q) dominates the step, with a loss that is symmetric, removing a unit is dominated by the mixture
-(1 - q) Q + q P against Q, and adding one by the reverse (Zhu, Dong & Wang 2022).
+*Poisson, add or remove.* If (P, Q) dominates the step where a unit is removed, and (Q, P) where one is added,
+the sampled step is dominated by ((1 - q) Q + q P, Q) and by (Q, (1 - q) Q + q P) (Zhu, Dong & Wang
+2022). No symmetry is needed, only that each direction of the step is dominated by its own pair.
+
+*Fixed size, replace.* For epsilon >= 0 the profile of the sampled step is at most that of the first
+pair above, in both directions; neither pair alone covers epsilon < 0. The pair that has this profile
+at epsilon >= 0 and is its own mirror image does. Proofs: docs/proofs/dominating_pairs.md, lemmas 8 and 9.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.accounting.loss.cells import Cells, CutPair, mixed_losses
 from discreet.accounting.loss.gaussian import GaussianPair
-from discreet.accounting.loss.law import LossLaw, dominated, dominating
-from discreet.accounting.loss.pair import FinitePair, Pair, Side, finite_pair, pair_of
+from discreet.accounting.loss.laplace import LaplacePair
+from discreet.accounting.loss.law import AtomicLoss, LossLaw
+from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
+from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
+from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
 
-__all__ = ["SampledGaussianPair"]
+__all__ = ["MirroredPair", "SampledGaussianPair", "SampledPair", "sampled"]
 
-_DEVIATIONS = 14.0
-_CONCENTRATION = 3.0
+_LEAST_RATE = 1e-200
 
 
 @dataclass(frozen=True, slots=True)
-class SampledGaussianPair(Pair):
-    """(1 - q) N(0, sigma^2) + q N(1, sigma^2) against N(0, sigma^2)."""
+class SampledPair(CutPair):
+    """The mixture (1 - rate) Q + rate P against Q, of the pair (P, Q) of the step."""
+
+    step: CutPair
+    rate: float
+    directions: int = 2
+
+    def outcomes(self, count: int) -> Cells:
+        """Mix the cells of the step."""
+        return self.step.outcomes(count).sampled(self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledGaussianPair(CutPair):
+    """(1 - rate) N(0, sigma^2) + rate N(1, sigma^2) against N(0, sigma^2)."""
 
     sigma: float
     rate: float
     directions: int = 2
 
+    def outcomes(self, count: int) -> Cells:
+        """Cut a mixture of one part."""
+        return MixturePair((1 / self.sigma,), (self.rate,), 1 - self.rate).outcomes(count)
+
+
+@dataclass(frozen=True, slots=True)
+class MirroredPair(Pair):
+    """The pair that is as easy to tell apart as (P, Q) at epsilon >= 0, in both directions.
+
+    Where the loss of (P, Q) is l > 0, it keeps the masses and has -l with masses exchanged;
+    whatever is left has loss 0. No neighbors need attain it.
+    """
+
+    one_sided: Pair
+
     def law(self, direction: int, side: Side, cells: int) -> LossLaw:
-        """Cut the line into cells, finest between the two centers."""
-        x = 0.5 + (0.5 + _DEVIATIONS * self.sigma) * _spaced(cells)
-        with np.errstate(divide="ignore"):
-            rest = np.log1p(-self.rate)
-        losses = np.logaddexp(rest, np.log(self.rate) + (2 * x - 1) / (2 * self.sigma**2))
-        plain, moved = self._masses(x, 0.0), self._masses(x, 1.0)
-        mixed = tuple((1 - self.rate) * a + self.rate * b for a, b in zip(plain, moved, strict=True))
-        if direction == 0:
-            below, p, above = mixed
-            q = plain[1]
-        else:
-            losses = -losses[::-1]
-            below, p, above = plain[2], plain[1][::-1], plain[0]
-            q = mixed[1][::-1]
-        if side == "lower":
-            return dominated(losses, p, q)
-        return dominating(losses, p, q, float(below), float(above))
-
-    def _masses(
-        self, x: NDArray[np.float64], center: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the Gaussian mass below all cells, in each, and above, without cancellation."""
-        from scipy.special import ndtr
-
-        z = (x - center) / self.sigma
-        left, right = ndtr(z), ndtr(-z)
-        return left[0], np.where(z[1:] <= 0, np.diff(left), -np.diff(right)), right[-1]
+        """Return the mirrored loss, an upper bound."""
+        del direction, side
+        law = cast(AtomicLoss, self.one_sided.law(0, "upper", cells))
+        above = law.losses > 0
+        masses, losses = law.masses[above], law.losses[above]
+        mirrored = masses * np.exp(-losses)
+        rest = max(1 - law.infinity - float(masses.sum()) - float(mirrored.sum()), 0.0)
+        masses, losses = np.concatenate([masses, mirrored, [rest]]), np.concatenate([losses, -losses, [0.0]])
+        return AtomicLoss(masses[masses > 0], losses[masses > 0], law.infinity)
 
 
-def _spaced(count: int) -> NDArray[np.float64]:
-    """Return points from -1 to 1, dense in the middle."""
-    return np.asarray(np.sinh(_CONCENTRATION * np.linspace(-1, 1, count)) / np.sinh(_CONCENTRATION))
+def sampled(step: Pair | None, rate: float) -> Pair | None:
+    """Return the pair of a Poisson-sampled step, None where that of the step is not known well enough."""
+    if rate == 0:
+        return NOTHING
+    if rate == 1 or step is None:
+        return step
+    if isinstance(step, BoundedPair):
+        upper, lower = sampled(step.upper, rate), sampled(step.lower, rate)
+        return upper and lower and BoundedPair(upper, lower)
+    if isinstance(step, GaussianPair):
+        return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
+    if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:
+        return None
+    if isinstance(step, FinitePair):
+        mixed = (1 - rate) * step.q + rate * step.p
+        return finite_pair(mixed, step.q, directions=2, losses=mixed_losses(step.losses, rate))
+    return SampledPair(step, rate) if isinstance(step, CutPair) else None
+
+
+def _as_float(rate: Fraction) -> float:
+    """Return a float that is 0 only for 0; a larger rate is never more private."""
+    return max(float(rate), _LEAST_RATE) if rate else 0.0
 
 
 @pair_of.register
 def _(event: events.PoissonSampled) -> Pair | None:
-    inner, rate = pair_of(event.inner), float(event.rate)
-    if rate == 1:
-        return inner
-    if rate == 0:
-        return finite_pair([1.0], [1.0])
-    if isinstance(inner, GaussianPair):
-        return SampledGaussianPair(1 / inner.mu, rate)
-    if isinstance(inner, FinitePair):
-        return finite_pair((1 - rate) * inner.q + rate * inner.p, inner.q, directions=2)
-    return None
+    """Only where one unit comes or goes: of several, some may come and others go."""
+    return sampled(pair_of(event.inner), _as_float(event.rate)) if event.neighbors.size == 1 else None
+
+
+@pair_of.register
+def _(event: events.SampledWithoutReplacement) -> Pair | None:
+    """Others that hold what one of the two holds make the mixture against Q; so that is attained."""
+    mixed = sampled(pair_of(event.inner), _as_float(event.rate))
+    if event.batch in (0, event.population):
+        return mixed
+    return mixed and BoundedPair(
+        MirroredPair(mixed.upper if isinstance(mixed, BoundedPair) else mixed), mixed
+    )

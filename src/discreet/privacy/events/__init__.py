@@ -9,6 +9,7 @@ from discreet.privacy.events.composition import Composed, Nothing, Parallel, com
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
+from discreet.privacy.events.mixture import MixtureOfGaussians
 from discreet.privacy.events.sampling import (
     PoissonSampled,
     SampledWithoutReplacement,
@@ -27,6 +28,7 @@ __all__ = [
     "ExponentialChoice",
     "Gaussian",
     "Laplace",
+    "MixtureOfGaussians",
     "NoisyMax",
     "Nothing",
     "Parallel",

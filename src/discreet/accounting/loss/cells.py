@@ -1,0 +1,110 @@
+"""Outcomes in the order of their loss, cut into cells: what continuous and very fine laws are made of.
+
+A cell holds all outcomes whose loss lies between its two borders, so that its P-mass and its Q-mass are all
+that need be known. Mixtures with Q and exchanges of P and Q keep the order, hence the cells.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.loss.law import AtomicLoss, LossLaw, dominated, dominating
+from discreet.accounting.loss.pair import Pair, Side
+
+__all__ = ["Cells", "CutPair", "Masses", "mixed_losses", "spaced"]
+
+Array = NDArray[np.float64]
+
+_CONCENTRATION = 3.0
+_FAR = 500.0
+
+
+class Masses(NamedTuple):
+    """What P and Q put on a set of outcomes."""
+
+    p: float
+    q: float
+
+
+_NONE = Masses(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Cells of outcomes, and what lies outside of them.
+
+    Parameters
+    ----------
+    borders : array
+        log(P / Q) at the borders, not decreasing; one more than there are cells. Two equal borders hold
+        outcomes of one loss.
+    p, q : array
+        The P-mass and the Q-mass of every cell.
+    below, above : Masses
+        Of the outcomes whose loss is less than the first border, or more than the last.
+    """
+
+    borders: Array
+    p: Array
+    q: Array
+    below: Masses = _NONE
+    above: Masses = _NONE
+
+    def sampled(self, rate: float) -> Cells:
+        """Return the cells of (1 - rate) Q + rate P against Q."""
+
+        def mixed(p: float, q: float) -> Masses:
+            return Masses((1 - rate) * q + rate * p, q)
+
+        p = (1 - rate) * self.q + rate * self.p
+        below, above = mixed(*self.below), mixed(*self.above)
+        return Cells(mixed_losses(self.borders, rate), p, self.q, below, above)
+
+    def exchanged(self) -> Cells:
+        """Return the cells of Q against P."""
+        below, above = Masses(self.above.q, self.above.p), Masses(self.below.q, self.below.p)
+        return Cells(-self.borders[::-1], self.q[::-1], self.p[::-1], below, above)
+
+    def law(self, side: Side) -> AtomicLoss:
+        """Return a law that dominates the loss of P against Q, or one that it dominates."""
+        if side == "lower":
+            return dominated(self.borders, self.p, self.q)
+        return dominating(self.borders, self.p, self.q, self.below.p, self.above.p)
+
+
+class CutPair(Pair):
+    """A pair whose outcomes can be cut into cells."""
+
+    @abstractmethod
+    def outcomes(self, count: int) -> Cells:
+        """Return about `count` cells of P against Q."""
+
+    def law(self, direction: int, side: Side, cells: int) -> LossLaw:
+        """Return the loss as the cells bound it."""
+        found = _cut(self, cells)
+        return (found if direction == 0 else found.exchanged()).law(side)
+
+
+@lru_cache(maxsize=8)
+def _cut(pair: CutPair, count: int) -> Cells:
+    """Cut a pair once for both sides and both directions."""
+    return pair.outcomes(count)
+
+
+def mixed_losses(losses: Array, rate: float) -> Array:
+    """Return log(1 - rate + rate e^loss), with all digits of small numbers."""
+    change = rate * np.expm1(np.minimum(losses, _FAR))
+    with np.errstate(divide="ignore"):
+        large = np.logaddexp(np.log1p(-rate), np.log(rate) + losses)
+    return np.where(np.abs(change) < 0.5, np.log1p(np.clip(change, -0.5, 0.5)), large)
+
+
+def spaced(count: int) -> Array:
+    """Return points from -1 to 1, dense in the middle."""
+    return np.asarray(np.sinh(_CONCENTRATION * np.linspace(-1, 1, count)) / np.sinh(_CONCENTRATION))

@@ -1,0 +1,279 @@
+"""Bounds on epsilon and delta for steps whose worst pairs are known, by the first way that serves.
+
+- all Gaussian: a closed form;
+- one step, or finite losses with few distinct sums: a sum over the loss;
+- else the contour integral, on finer and finer cells until the interval is narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import exp, inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.accounting.contour import Contour, Line, Steps, choose_line, peak
+from discreet.accounting.convolution import convolved
+from discreet.accounting.crossing import crossing
+from discreet.accounting.loss import Pair
+from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
+from discreet.accounting.loss.laplace import LaplacePair
+from discreet.accounting.loss.law import LossLaw
+from discreet.accounting.loss.pair import Side
+from discreet.accounting.loss.tilted import UNIT
+
+__all__ = ["Bounds", "Run"]
+
+_FEW_STEPS = 300
+_MANY_STEPS_DETAIL = (1200, 3e-6)
+_FEW_STEPS_DETAIL = (6000, 1e-5)
+_COARSER = 4
+_SPARE = 1e-7
+_LOOSE = 0.03
+_LEAST_EXPONENT = -80.0
+_CLOSE = 1e-6
+_EXACT_TOLERANCE = 1e-9
+_LATTICE_TOLERANCE = 1e-6
+_WIDTH = 9e-5
+_DELTA_WIDTH = 1e-3
+_ROUNDS = 3
+_LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is in them
+_FINER = 10
+_ONE_STEP_CELLS = 60_000
+_CLOSED_FORM = 1e-11
+_SUMMED = 2.0**-47
+_ORDERS = np.geomspace(1e-3, 1e7, 201)
+
+
+class Bounds(NamedTuple):
+    """Two bounds, how they were found, and whether neighbors are known that attain the upper one."""
+
+    lower: float
+    upper: float
+    method: str
+    attained: bool = True
+
+
+class Run:
+    """Steps with known worst pairs, each with the number of times it is run, fixed ahead."""
+
+    def __init__(self, parts: Sequence[tuple[Pair, int]]) -> None:
+        self._parts = parts
+        self._directions = range(max((pair.directions for pair, _ in parts), default=0))
+        self._is_exact = all(pair.exact for pair, _ in parts)
+        self._is_attained = all(pair.attained for pair, _ in parts)
+        self._is_gaussian = all(isinstance(pair, GaussianPair) for pair, _ in parts)
+        self._total = sum(times for _, times in parts)
+
+    def epsilon(self, target: float) -> Bounds:
+        """Bound epsilon at a delta."""
+        if self._total == 0:
+            return Bounds(0.0, 0.0, "nothing was released")
+        if self._is_gaussian:
+            return _closed(_gaussian_epsilon(self._mu, target))
+        largest = self._largest("upper")
+        if target == 0:
+            lower = self._largest("lower") * (1 - 8 * UNIT)
+            return Bounds(lower, largest * (1 + 8 * UNIT), "largest loss", self._is_attained)
+        if sums := self._sums():
+            summed = partial(_summed_epsilon, target=target, steps=self._total)
+            lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
+            return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
+        lower, upper = self._narrowed(_WIDTH, lambda *detail: self._contour_epsilon(target, *detail))
+        return Bounds(min(lower, largest), min(upper, largest), "contour integral", self._is_attained)
+
+    def delta(self, epsilon: float) -> Bounds:
+        """Bound delta at an epsilon."""
+        if self._total == 0:
+            return Bounds(0.0, 0.0, "nothing was released")
+        if self._is_gaussian:
+            return _closed(GaussianLoss(self._mu).delta(epsilon))
+        if sums := self._sums():
+            summed = partial(_summed_delta, epsilon=epsilon, steps=self._total)
+            lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
+            return Bounds(lower, min(1.0, upper), "sum over the loss", self._is_attained)
+        lower, upper = self._narrowed(_DELTA_WIDTH, lambda *detail: self._contour_delta(epsilon, *detail))
+        return Bounds(lower, upper, "contour integral", self._is_attained)
+
+    @property
+    def _mu(self) -> float:
+        return sqrt(sum(times * pair.mu**2 for pair, times in self._parts if isinstance(pair, GaussianPair)))
+
+    def _largest(self, side: Side) -> float:
+        """Return the largest loss in any direction."""
+        largest = 0.0
+        for direction in self._directions:
+            steps = self._steps(direction, side, 3)
+            if steps.infinity > 0:
+                return inf
+            losses = (n * law.largest for law, n in zip(steps.laws, steps.counts, strict=True))
+            largest = max(largest, sum(losses))
+        return largest
+
+    def _steps(self, direction: int, side: Side, cells: int, spare: float = 0.0) -> Steps:
+        """Return the losses in one direction; those beyond a probability that can be spared are cut off.
+
+        Tails far beyond those that matter would make the integral's period long and its terms large.
+        """
+        laws = []
+        for pair, _ in self._parts:
+            law = pair.law(direction if pair.directions == 2 else 0, side, cells)
+            laws.append(law if pair.exact else law.capped(spare / self._total, above=side == "upper"))
+        return Steps(laws, [times for _, times in self._parts])
+
+    def _sums(self) -> dict[Side, list[LossLaw]] | None:
+        """Return the law of the whole loss in every direction, where it can be written out."""
+        if self._total > 1 and not all(pair.finite for pair, _ in self._parts):
+            return None
+        sums: dict[Side, list[LossLaw]] = {"lower": [], "upper": []}
+        for side, found in sums.items():
+            for direction in self._directions:
+                steps = self._steps(direction, side, _ONE_STEP_CELLS)
+                law = steps.laws[0] if self._total == 1 else convolved(steps, side)
+                if law is None:
+                    return None
+                found.append(law)
+        return sums
+
+    def _narrowed(
+        self, width: float, bounds: Callable[[int, float], tuple[float, float]]
+    ) -> tuple[float, float]:
+        """Cut finer and smooth less while the interval is too wide."""
+        cells, tolerance = self._detail()
+        for _ in range(_ROUNDS):
+            lower, upper = bounds(cells, tolerance)
+            if upper - lower <= width * upper or not self._is_attained or upper <= _LEAST_DELTA:
+                break
+            cells, tolerance = 3 * cells, tolerance / _FINER
+        return lower, upper
+
+    def _detail(self) -> tuple[int, float]:
+        """Return how many cells to begin with, and how much smoothing may cost."""
+        if not self._is_exact:
+            return _FEW_STEPS_DETAIL if self._total < _FEW_STEPS else _MANY_STEPS_DETAIL
+        smooth = all(isinstance(pair, GaussianPair | LaplacePair) for pair, _ in self._parts)
+        return 0, _EXACT_TOLERANCE if smooth else _LATTICE_TOLERANCE
+
+    def _contour_epsilon(self, target: float, cells: int, tolerance: float) -> tuple[float, float]:
+        lower = upper = 0.0
+        line = None
+        for direction in self._directions:
+            if line and self._is_less(direction, target, upper, cells // _COARSER, line):
+                continue
+            steps = self._steps(direction, "upper", cells, _SPARE * target)
+            left = target - steps.infinity
+            if left <= 0:
+                return lower, inf
+            line = choose_line(steps.rough(), log(left), tolerance)
+            if _chernoff(steps, line.order, log(left)) <= 0:
+                continue
+            contour = Contour(steps, line)
+            found = crossing(contour.upper, left, line.guess, 1 / line.order, above=True)
+            if not contour.suits(found):
+                line = choose_line(steps.rough(), log(left), tolerance, found)
+                contour = Contour(steps, line)
+                found = crossing(contour.upper, left, line.guess, 1 / line.order, above=True)
+            upper = max(upper, found)
+            if not self._is_exact:
+                steps = self._steps(direction, "lower", cells, _SPARE * target)
+                left = target - steps.infinity
+                contour = Contour(steps, line)
+            lower = max(lower, crossing(contour.lower, left, found, _CLOSE * found, above=False))
+        return min(lower, upper), upper
+
+    def _is_less(self, direction: int, target: float, epsilon: float, cells: int, line: Line) -> bool:
+        """Tell whether coarse cells show already that a direction needs no more than this epsilon."""
+        steps = self._steps(direction, "upper", cells, _SPARE * target)
+        left = target - steps.infinity
+        smoother = replace(line, smoothing=min(_COARSER * line.smoothing, 1.0))
+        return left > 0 and Contour(steps, smoother).upper(epsilon)[0] <= left
+
+    def _contour_delta(self, epsilon: float, cells: int, tolerance: float) -> tuple[float, float]:
+        lower = upper = 0.0
+        for direction in self._directions:
+            steps = self._steps(direction, "upper", cells)
+            exponents = steps.rough().cumulants_at(_ORDERS) - _ORDERS * epsilon + peak(_ORDERS)
+            chernoff = float(np.nanmin(exponents))
+            if chernoff < _LEAST_EXPONENT:
+                order = float(_ORDERS[int(np.nanargmin(exponents))])
+                upper = max(upper, steps.infinity + exp(_exponent(steps, order, epsilon)))
+                continue
+            bound = exp(min(chernoff, 0.0))
+            for _ in range(2):  # the second time with a far better idea of delta
+                spare = _SPARE * bound
+                steps = self._steps(direction, "upper", cells, spare)
+                line = choose_line(steps.rough(), min(log(bound), -1e-3), tolerance, epsilon)
+                contour = Contour(steps, line)
+                found = contour.upper(epsilon)[0] + steps.infinity
+                if not _LOOSE * bound > found > 0:
+                    break
+                bound = found
+            upper = max(upper, found if found <= 1 else 1.0)
+            if not self._is_exact:
+                steps = self._steps(direction, "lower", cells, spare)
+                contour = Contour(steps, line)
+            bound = contour.lower(epsilon)[0] + steps.infinity
+            lower = max(lower, bound if bound <= upper else 0.0)
+        return lower, upper
+
+
+def _exponent(steps: Steps, order: float, epsilon: float) -> float:
+    """Return the logarithm of Chernoff's bound on delta at an order."""
+    orders = np.array([order])
+    return float((steps.cumulants_at(orders) - orders * epsilon + peak(orders))[0])
+
+
+def _chernoff(steps: Steps, order: float, log_delta: float) -> float:
+    """Return Chernoff's bound on epsilon at an order."""
+    orders = np.array([order])
+    return float(((steps.cumulants_at(orders) - log_delta + peak(orders)) / orders)[0])
+
+
+def _closed(value: float) -> Bounds:
+    if value in (0.0, inf):
+        return Bounds(value, value, "closed form")
+    return Bounds(value * (1 - _CLOSED_FORM), value * (1 + _CLOSED_FORM), "closed form")
+
+
+def _gaussian_epsilon(mu: float, target: float) -> float:
+    if target == 0:
+        return inf if mu > 0 else 0.0
+    most = mu * mu / 2 + mu * sqrt(2 * log(1 / target)) + 1
+    return _smallest(GaussianLoss(mu).delta, target, most)
+
+
+def _smallest(delta_at: Callable[[float], float], target: float, most: float) -> float:
+    """Return the least epsilon in [0, most] whose delta is at most the target, to the last bit."""
+    if delta_at(0.0) <= target:
+        return 0.0
+    low, high = 0.0, most
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if delta_at(middle) > target else (low, middle)
+    return high
+
+
+def _rounding(law: LossLaw, steps: int) -> tuple[float, float]:
+    """Bound the relative error of a mass and the error of a loss, where both come from many steps."""
+    return _SUMMED * (64 + steps), _SUMMED * (steps + abs(law.largest))
+
+
+def _summed_epsilon(law: LossLaw, side: Side, target: float, steps: int) -> float:
+    """Solve for epsilon where delta is a sum of positive terms, with room for its rounding."""
+    mass, loss = _rounding(law, steps)
+    if side == "upper":
+        left = (target - law.infinity) * (1 - mass)
+        found = inf if left <= 0 else _smallest(law.delta, left, law.largest)
+        return found + loss if found > 0 else 0.0
+    left = (target - law.infinity) * (1 + mass)
+    return inf if left <= 0 else max(0.0, _smallest(law.delta, left, law.largest) - loss)
+
+
+def _summed_delta(law: LossLaw, side: Side, epsilon: float, steps: int) -> float:
+    """Sum delta, with room for rounding."""
+    mass, loss = _rounding(law, steps)
+    if side == "upper":
+        return (law.delta(epsilon - loss) + law.infinity) * (1 + mass)
+    return (law.delta(epsilon + loss) + law.infinity) * (1 - mass)
