@@ -21,7 +21,6 @@ from discreet.accounting.filters import (
     PureFilter,
     RenyiFilter,
     ZeroConcentratedFilter,
-    epsilon_above,
     rho_below,
 )
 from discreet.errors import BudgetExceeded, ParameterError
@@ -135,6 +134,26 @@ class AdaptiveRequests(RuleBasedStateMachine):
         if count < 10**18:
             assert before.fits(event * count)
             assert not before.fits(event * (count + 1))
+
+    @rule()
+    def ask_for_all_that_is_left_and_a_hair_more(self):
+        left = [limit - sum(b[e] for b in self.bills) for e, limit in enumerate(self.limits)]
+        build = {
+            PureFilter: lambda more: events.Approximate(
+                epsilon=left[0] + more, delta=left[1], neighbors=self.relation
+            ),
+            ZeroConcentratedFilter: lambda more: events.ZeroConcentrated(
+                rho=left[0] + more, neighbors=self.relation
+            ),
+            RenyiFilter: lambda more: events.ZeroConcentrated(
+                rho=min(x / a for a, x in zip(ORDERS, left, strict=False)) + more, neighbors=self.relation
+            ),
+        }.get(self.kind)
+        if build is not None:
+            assert self.filter.fits(build(0))
+            assert 0 in list(self.filter.spend(build(0)).left.values())[: len(ORDERS)]
+            with pytest.raises(BudgetExceeded):
+                self.filter.spend(build(Fraction(1, 10**30)))
 
     @rule()
     def store_and_read(self):
@@ -353,29 +372,3 @@ def test_a_share_of_delta_is_reserved_for_events_with_a_delta():
 
 def renyi_to_epsilon(a, divergence, delta):
     return divergence + (-math.log(delta) - math.log(a - 1) + a * math.log(1 - 1 / a)) / (a - 1)
-
-
-def test_an_odometer_reads_and_never_promises():
-    odometer = (
-        Odometer().add(events.Laplace(epsilon=0.1) * 3).add(events.Approximate(epsilon=0.5, delta="1e-7"))
-    )
-    assert (odometer.epsilon, odometer.delta) == (Fraction(4, 5), Fraction(1, 10**7))
-    assert odometer.rho == Fraction(3, 200) + Fraction(1, 8)
-    assert odometer.read("1e-7").epsilon == 0.8
-    assert odometer.read(0).epsilon == math.inf
-    assert "not a guarantee" in odometer.read("1e-6").label
-    assert "not a guarantee" in str(odometer.read("1e-6"))
-    assert not any("guarantee" in name for name in dir(odometer))
-    many = Odometer().add(events.Laplace(epsilon=0.01) * 10_000)
-    assert many.epsilon == 100
-    assert many.read("1e-6").epsilon == epsilon_above(Fraction(1, 2), Fraction(1, 10**6)) < 6
-    normal = many.add(events.Gaussian(noise_multiplier=10))
-    assert normal.epsilon is None
-    shared = normal.add(events.Approximate(epsilon=0, delta="9e-7"))
-    assert shared.read("1e-6").epsilon == epsilon_above(normal.rho, Fraction(1, 10**7))
-    assert normal.read("1e-6").epsilon == epsilon_above(Fraction(101, 200), Fraction(1, 10**6))
-    assert (
-        normal.read(0).epsilon
-        == many.add(events.Renyi(curve=[(2, 1)])).add(events.Gaussian(noise_multiplier=1)).read(0.1).epsilon
-        == math.inf
-    )

@@ -77,6 +77,41 @@ def test_no_strategy_exceeds_the_target_under_a_concentrated_filter():
     assert 0 < loss <= float(delta)
 
 
+@pytest.mark.parametrize("direction", ["in the first table", "in the second table"])
+def test_no_strategy_exceeds_a_budget_with_samples_that_carry_a_delta(direction):
+    # A sample of one third turns (log 4, 1/10) into (log 2, 1/30). The unit is in one table at every step.
+    rate = Fraction(1, 3)
+    log2, log4 = (Fraction(math.ceil(log_interval(Fraction(n))[1] * 10**15), 10**15) for n in (2, 4))
+    inner = events.Approximate(epsilon=log4, delta="1/10")
+    table = {
+        "coin": events.Pure(epsilon=log2),
+        "sample": events.PoissonSampled(inner, rate=rate),
+        "two at once": events.PoissonSampled(inner * 2, rate=rate),
+    }
+    one = response(Fraction(4), Fraction(1, 10))
+    pairs = {"sample": one, "two at once": [(a * c, b * d) for a, b in one for c, d in one]}
+    menu = {"coin": response(Fraction(2))[1:3]}
+    for name, pair in pairs.items():
+        mixed = [((1 - rate) * q + rate * p, q) for p, q in pair]
+        menu[name] = mixed if direction == "in the first table" else [(q, p) for p, q in mixed]
+    delta = Fraction(1, 15)
+    pure = PureFilter(3 * log2 + Fraction(1, 10**12), delta=delta)
+    assert pure.remaining(table["sample"]) == 2
+    loss = worst(pure, Fraction(8), menu, spend_with(table))
+    assert loss <= delta
+    assert loss > delta / 2 or direction == "in the second table"
+    for budget in (
+        ZeroConcentratedFilter("1/2", delta=delta),
+        RenyiFilter([2, 4, 8], [1, "3/2", 2], delta=delta),
+    ):
+        assert budget.fits(table["sample"] + table["coin"])
+        for whole in (Fraction(1, 10), Fraction(1, 5)):
+            promise = budget.approximate(whole)
+            loss = worst(budget, math.exp(promise.epsilon), menu, spend_with(table))
+            assert loss <= whole
+            assert loss > 0 or direction == "in the second table"
+
+
 # Going on while *some* order fits. At order a, the limit implies (log 32, 1/16) by the conversion.
 FACTOR, DELTA = 32, Fraction(1, 16)
 PAIRS = {

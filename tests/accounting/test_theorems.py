@@ -304,7 +304,7 @@ def test_shuffling_helps_with_many_people_and_never_hurts():
     found = [theorems.shuffled_epsilon(1.0, people, 1e-6) for people in (1, 100, 10_000, 1_000_000)]
     assert found[0] == pytest.approx(1.0, rel=1e-5)
     assert all(b < a for a, b in pairwise(found[1:]))
-    # The closed form of the paper is looser (Feldman, McMillan & Talwar 2021, Theorem 3.1).
+    # The closed form of the paper is looser (Feldman, McMillan & Talwar 2021).
     n, e = 1_000_000, math.e
     closed = math.log1p((e - 1) / (e + 1) * (8 * math.sqrt(e * math.log(4e6) / n) + 8 * e / n))
     assert found[3] < closed

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
+from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
@@ -54,7 +55,7 @@ def divergence(event: Event, orders: ArrayLike) -> Array:
 
     Infinity where no bound is known. A part with a delta counts as if it had none; see `extra_delta`.
     """
-    checked = _checked(orders)
+    checked = checked_orders(orders)
     return _ABOVE * _cumulant(event, checked) / (checked - 1)
 
 
@@ -82,79 +83,6 @@ def epsilon(event: Event, delta: float, orders: ArrayLike = ORDERS) -> float:
 def delta(event: Event, epsilon: float, orders: ArrayLike = ORDERS) -> float:
     """Return a delta for an epsilon: the best that the curve at these orders gives."""
     return min(1.0, extra_delta(event) + delta_from_renyi(divergence(event, orders), orders, epsilon))
-
-
-def delta_from_renyi(divergences: ArrayLike, orders: ArrayLike, epsilon: float) -> float:
-    """Return the smallest delta that follows from bounds at single orders.
-
-    With gamma = e^epsilon and any 0 <= s < 1, v = s^(alpha - 1), the curve a + b r + c r^alpha that touches
-    0 at r = s x and r - gamma at r = x lies above (r - gamma)+ at every r = P/Q. Its mean under Q is
-
-        delta = ((alpha - 1) v s x - alpha v + M x^(1 - alpha)) / (alpha (1 - v)),
-        x = gamma alpha (1 - v) / ((alpha - 1)(1 - v s)),   M = e^((alpha - 1) D_alpha).
-
-    v = 0 is the bound of Canonne, Kamath & Steinke (2020, Proposition 12); the best v is the exact
-    optimum at one order (Asoodeh et al. 2021), since two ratios attain it.
-    """
-    alpha, bounds = _curve(divergences, orders)
-    if epsilon < 0:
-        raise ParameterError("epsilon", "is negative", "0 or greater")
-    # A delta may underflow, but is not 0 unless the laws are equal.
-    return float(np.clip(_deltas(alpha, bounds, epsilon).min(), 5e-324, 1.0)) if bounds.min() > 0 else 0.0
-
-
-def _deltas(alpha: Array, bounds: Array, epsilon: float) -> Array:
-    alpha, bounds = alpha[:, None], bounds[:, None]
-    lower = np.append(0.0, 1 - np.geomspace(1, 1e-12, 120)[1:])  # where the curve touches 0: s x, at most 1
-    v, s = np.zeros_like(alpha), np.zeros_like(alpha)
-    for _ in range(12):  # any v is sound, so that it need not converge
-        log_x = epsilon + np.log(alpha * (1 - v)) - np.log((alpha - 1) * (1 - v * s))
-        s = np.minimum(lower * np.exp(-log_x), 1 - 1e-12)
-        v = s ** (alpha - 1)
-    log_x = epsilon + np.log(alpha * (1 - v)) - np.log((alpha - 1) * (1 - v * s))
-    with np.errstate(over="ignore", invalid="ignore"):
-        first, second = (alpha - 1) * v * s * np.exp(log_x), np.exp((alpha - 1) * (bounds - log_x))
-        rounding = 1e-13 * (first + alpha * v + second * (1 + (alpha - 1) * np.abs(log_x)))
-        return np.asarray(np.nanmin((first - alpha * v + second + rounding) / (alpha * (1 - v)), axis=1))
-
-
-def epsilon_from_renyi(divergences: ArrayLike, orders: ArrayLike, delta: float) -> float:
-    """Return the smallest epsilon that follows from bounds at single orders; see `delta_from_renyi`."""
-    alpha, bounds = _curve(divergences, orders)
-    if not 0 <= delta < 1:
-        raise ParameterError("delta", "is out of range", "at least 0 and below 1")
-    if delta == 0:
-        return float("inf") if bounds.min() > 0 else 0.0
-    simple = bounds + np.log1p(-1 / alpha) - (np.log(delta) + np.log(alpha)) / (alpha - 1)
-    high = max(0.0, float(simple.min()) * _ABOVE + 1e-300)
-    if not np.isfinite(high):
-        return high
-    if _deltas(alpha, bounds, 0.0).min() <= delta:
-        return 0.0
-    for _ in range(3):  # by the few orders that are best at the epsilon found so far
-        few = np.argsort(_deltas(alpha, bounds, high))[:12]
-        low = 0.0
-        while high - low > 1e-10 * high:
-            middle = (low + high) / 2
-            fits = _deltas(alpha[few], bounds[few], middle).min() <= delta
-            low, high = (low, middle) if fits else (middle, high)
-    return high
-
-
-def _checked(orders: ArrayLike) -> Array:
-    array = np.array(orders, dtype=float, ndmin=1)
-    if array.ndim != 1 or not array.size or not np.all((array > 1) & np.isfinite(array)):
-        raise ParameterError("orders", "are not all finite and above 1", "a list of numbers above 1")
-    return array
-
-
-def _curve(divergences: ArrayLike, orders: ArrayLike) -> tuple[Array, Array]:
-    alpha, bounds = _checked(orders), np.atleast_1d(np.asarray(divergences, dtype=float))
-    if bounds.shape != alpha.shape or not np.all(bounds >= 0):
-        raise ParameterError(
-            "divergences", "do not fit the orders", "one number for each order, 0 or greater"
-        )
-    return alpha, bounds
 
 
 def _cumulant(event: Event, orders: Array) -> Array:
@@ -305,7 +233,14 @@ def _extra(event: Event) -> Fraction:
         case events.PoissonSampled() | events.SampledWithoutReplacement():
             inner = _extra(event.inner)
             return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
+        case events.SampledWithReplacement() if _extra(event.inner):
+            raise ParameterError("event", "draws a part with a delta with replacement", "without one")
     return Fraction(0)
+
+
+@_law.register
+def _(event: events.MixtureOfGaussians, orders: Array) -> Array:
+    return _cumulant(event.sampled, orders)
 
 
 @_law.register
@@ -377,10 +312,13 @@ def _(event: events.SampledWithReplacement, orders: Array) -> Array:
     if concentrated is None or draws > _MOST_DRAWS:
         allowed = f"one that is purely or zero-concentrated private, drawn at most {_MOST_DRAWS} times"
         raise ParameterError("event", "is drawn with replacement in a way without a proven bound", allowed)
+    if draws == 0:
+        return np.zeros_like(orders)
     copies = np.arange(1.0, draws + 1)
     rate = min(1.0, -np.expm1(draws * np.log1p(-chance)) * _ABOVE)
     weights = gammaln(draws + 1) - gammaln(copies + 1) - gammaln(draws - copies + 1) - np.log(rate)
     weights += copies * np.log(chance) + xlog1py(draws - copies, -chance)
+    weights += 1e-11 + 4e-15 * (gammaln(draws + 1) - draws * np.log(chance))  # more than rounding took
 
     def moments(whole: Array) -> Array:
         # Of a unit that is drawn, so many copies are replaced at once: group privacy of the inner event.
@@ -391,7 +329,8 @@ def _(event: events.SampledWithReplacement, orders: Array) -> Array:
             )
             for order in whole
         ]
-        return np.array([logsumexp(weights + row) for row in rows])
+        # The weights sum to 1, so the sum of w (e^row - 1) is taken, in which nothing cancels.
+        return np.array([np.logaddexp(0, logsumexp(weights + row + np.log(-np.expm1(-row)))) for row in rows])
 
     usable = np.where(orders <= _MOST_COPIED, orders, 2.0)
     mixed = np.log1p(rate * np.expm1(moments(usable)))

@@ -71,7 +71,7 @@ class Step(NamedTuple):
 
 
 def basic(steps: Iterable[Step]) -> Cost:
-    """Add up: (sum of epsilon, sum of delta), whatever depends on what (Dwork & Roth 2014, Theorem 3.16)."""
+    """Add up: (sum of epsilon, sum of delta), whatever depends on what (Dwork & Roth 2014)."""
     listed = _checked(steps)
     pairs = [(non_negative(e, "epsilon") * n, non_negative(d, "delta") * n) for e, d, n in listed]
     return Cost(float(sum(e for e, _ in pairs)), min(1.0, float(sum(d for _, d in pairs))))
@@ -81,10 +81,12 @@ def advanced(step: Step, slack: float) -> Cost:
     """Return the cost of k equal steps by strong composition, with a slack added to delta.
 
     (epsilon sqrt(2 k log(1/slack)) + k epsilon (e^epsilon - 1), k delta + slack): Dwork, Rothblum & Vadhan
-    2010, with the constants of Dwork & Roth 2014, Theorem 3.20.
+    2010, with the constants of Dwork & Roth 2014.
     """
     taught = strong_as_taught(step, slack)
-    return Cost(taught.epsilon + step.times * step.epsilon * math.expm1(min(step.epsilon, 700)), taught.delta)
+    if step.epsilon > 700:  # beyond floats
+        return Cost(math.inf, taught.delta)
+    return Cost(taught.epsilon + step.times * step.epsilon * math.expm1(step.epsilon), taught.delta)
 
 
 def strong_as_taught(step: Step, slack: float) -> Cost:
@@ -102,7 +104,7 @@ def strong_as_taught(step: Step, slack: float) -> Cost:
 def optimal_delta(steps: Iterable[Step], epsilon: float) -> float:
     """Return the smallest delta at `epsilon` that holds for every composition of such steps.
 
-    Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016, Theorem 1.5: with L the sum of independent losses,
+    Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016: with L the sum of independent losses,
     each +epsilon_i with probability e^epsilon_i / (1 + e^epsilon_i), else -epsilon_i,
 
         delta = 1 - prod (1 - delta_i) (1 - E (1 - e^(epsilon - L))+).
@@ -203,7 +205,7 @@ def amplified(cost: Cost, rate: float) -> Cost:
     """Return the cost on a sample with each unit at probability q: (log(1 + q(e^epsilon - 1)), q delta).
 
     For Poisson samples where a unit is added or removed, and for samples without replacement where it
-    is replaced (Balle, Barthe & Gaboardi 2018, Theorems 8 and 9).
+    is replaced (Balle, Barthe & Gaboardi 2018).
     """
     _rate(rate)
     if cost.epsilon > 500:
@@ -227,7 +229,7 @@ def _rate(rate: float) -> None:
 def classical_gaussian(noise_multiplier: float, delta: float) -> float:
     """Return the classical epsilon, sqrt(2 log(1.25 / delta)) / noise_multiplier.
 
-    Dwork & Roth 2014, Theorem 3.22, which asks for epsilon < 1. Any other is returned only where the exact
+    Dwork & Roth 2014, which asks for epsilon < 1. Any other is returned only where the exact
     delta confirms it.
     """
     if noise_multiplier <= 0 or not 0 < delta < 1:
@@ -259,14 +261,14 @@ def binomial_cumulant(order: int, rate: float, cumulants: Array) -> float:
 def fixed_size_cumulant(order: int, rate: float, cumulants: Array, excess: float) -> float:
     """Return a bound on log E_Q(P/Q)^n for samples of fixed size, from the inner cumulants at 2, …, n.
 
-    Wang, Balle & Kasiviswanathan 2019, Theorem 9: 1 + sum over k >= 2 of C(n, k) q^k B_k, where B_k is
+    Wang, Balle & Kasiviswanathan 2019: 1 + sum over k >= 2 of C(n, k) q^k B_k, where B_k is
     min(2, excess^k) E_Q r^k, for k = 2 also at most 4 (E_Q r^2 - 1); `excess` is e^epsilon - 1 of a pure
     epsilon, or infinity.
     """
     k, psi = np.arange(2, order + 1), cumulants[: order - 1]
     with np.errstate(divide="ignore"):
         logs = psi + np.minimum(math.log(2), k * np.log(excess))
-        logs[0] = min(logs[0], math.log(4) + np.log(np.expm1(min(psi[0], 700))))
+        logs[0] = min(logs[0], math.log(4) + psi[0] + np.log(-np.expm1(-psi[0])))
     logs += gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate)
     rounding = 2e-15 * (gammaln(order + 1) + order * abs(math.log(rate)) + float(psi.max()))
     return float(np.logaddexp(0, logsumexp(logs) + rounding))
@@ -310,7 +312,7 @@ def sampled_gaussian(noise_multiplier: float, rate: float, order: float) -> floa
 def moments_epsilon(noise_multiplier: float, rate: float, times: int, delta: float, most: int = 32) -> float:
     """Return the moments accountant's epsilon: min over l = 1, …, most of (T psi(l + 1) + log(1/delta)) / l.
 
-    Abadi et al. 2016, Theorem 2, at whole orders up to 32 as in their code; psi is `sampled_gaussian`.
+    Abadi et al. 2016, at whole orders up to 32 as in their code; psi is `sampled_gaussian`.
     """
     bounds = (
         (times * sampled_gaussian(noise_multiplier, rate, moment + 1) - math.log(delta)) / moment

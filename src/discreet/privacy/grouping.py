@@ -84,7 +84,7 @@ def chain(a: Number, b: Number) -> Fraction:
     Hölder's inequality gives, for every k > 1 and with m = (k alpha - 1) / (k - 1),
     D_alpha(P || R) <= k alpha / (k alpha - 1) D_m(P || Q) + D_(k alpha)(Q || R)
     <= alpha (a k / (k - 1) + b k), and k = 1 + sqrt(a / b) makes this the claim (Bun &
-    Steinke 2016, Lemma 5.2). For normal laws of one variance whose means lie in one line it
+    Steinke 2016). For normal laws of one variance whose means lie in one line it
     is an equality. Chained k times from a = rho it gives the k^2 rho of group privacy.
 
     Parameters

@@ -3,17 +3,27 @@
 A *rate* says what one simple event costs. Compositions add up, part by part. Of parallel parts,
 those that the relation can touch are paid: the costliest one for each unit added or
 removed, the two costliest for each unit replaced, entry by entry. An entry is None where no
-finite bound is known.
+finite bound is known: then the event is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from discreet.errors import ParameterError
-from discreet.privacy.events import Approximate, Composed, Event, Gaussian, Parallel
+from discreet.privacy.events import (
+    Approximate,
+    Composed,
+    Event,
+    Gaussian,
+    Parallel,
+    PoissonSampled,
+    SampledWithoutReplacement,
+)
+from discreet.privacy.events.sampling import amplified_epsilon
 from discreet.privacy.neighbors import Change
 
 __all__ = ["Cost", "Rate", "concentrated_rate", "cost_of", "gaussian_rate", "pure_rate", "unpriced"]
@@ -25,24 +35,41 @@ Rate: TypeAlias = Callable[[Event], Cost]
 """What one event that is neither composed nor parallel costs."""
 
 _ZERO = Fraction(0)
+_SAMPLED = PoissonSampled | SampledWithoutReplacement
 
 
 def pure_rate(event: Event) -> Cost:
-    """Return (epsilon, delta)."""
+    """Return (epsilon, delta).
+
+    A sample that holds each unit with probability q turns (epsilon, delta) into
+    (log(1 + q (e^epsilon - 1)), q delta): docs/proofs/filters.md, lemma 2.
+    """
     if isinstance(event, Approximate):
         return event.epsilon, event.delta
-    return event.pure_epsilon, _ZERO
+    epsilon = event.pure_epsilon
+    if epsilon is None and isinstance(event, _SAMPLED):
+        inner, delta = cost_of(event.inner, pure_rate, 2)
+        return amplified_epsilon(inner, event.rate), _scaled(delta, event.rate)
+    return epsilon, _ZERO
 
 
 def concentrated_rate(event: Event) -> Cost:
     """Return (rho, delta).
 
     An (epsilon, delta) event is, but for a share delta of its law, a pure epsilon event (Kairouz, Oh &
-    Viswanath 2015), hence costs epsilon^2 / 2 and delta.
+    Viswanath 2015), hence costs epsilon^2 / 2 and delta. A sample is charged the inner rho, or what its
+    amplified epsilon gives, and q delta: docs/proofs/filters.md, lemma 2.
     """
     if isinstance(event, Approximate):
         return event.epsilon**2 / 2, event.delta
-    return event.concentrated_rho, _ZERO
+    rho = event.concentrated_rho
+    if rho is None and isinstance(event, _SAMPLED):
+        inner, delta = cost_of(event.inner, concentrated_rate, 2)
+        epsilon, _ = pure_rate(event)
+        bounds = (inner, None if epsilon is None else epsilon**2 / 2)
+        rho = min((bound for bound in bounds if bound is not None), default=None)
+        return rho, _scaled(delta, event.rate)
+    return rho, _ZERO
 
 
 def gaussian_rate(event: Event) -> Cost:
@@ -50,6 +77,7 @@ def gaussian_rate(event: Event) -> Cost:
     return (1 / event.noise_multiplier**2 if isinstance(event, Gaussian) else None,)
 
 
+@lru_cache(maxsize=4096)
 def cost_of(event: Event, rate: Rate, width: int) -> Cost:
     """Return the cost of any event under a rate with `width` entries.
 
@@ -91,6 +119,10 @@ def unpriced(event: Event, rate: Rate) -> Event | None:
         found = (unpriced(part, rate) for part, _ in event.parts)
         return next((part for part in found if part is not None), None)
     return event if None in rate(event) else None
+
+
+def _scaled(delta: Fraction | None, rate: Fraction) -> Fraction | None:
+    return None if delta is None else rate * delta
 
 
 def _touched(costs: list[tuple[Fraction | None, int]], most: int | None) -> Fraction | None:

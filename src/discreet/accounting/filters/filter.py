@@ -146,7 +146,7 @@ class Filter(ABC):
         )
 
     def remaining(self, event: Event) -> int:
-        """Return the largest n, at most 10^18, for which n runs of an event fit."""
+        """Return the largest n, at most 10^18, for which n runs of an event, asked for at once, fit."""
         most = MOST_REMAINING
         for left, entry in zip(self._left, self.cost(event), strict=True):
             if entry is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +16,15 @@ from discreet.accounting.filters.filter import Filter, show_below
 from discreet.accounting.filters.kinds import promised, small
 from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.events import Approximate, Event, Pure, Renyi
+from discreet.privacy.events import (
+    Approximate,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Pure,
+    Renyi,
+    ZeroConcentrated,
+)
 from discreet.privacy.guarantees import ApproximateDP, RenyiDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import float_above, non_negative, rational, show
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
 __all__ = ["RenyiFilter"]
+
+_LINES = Gaussian | DiscreteGaussian | ZeroConcentrated  # no accountant knows less than rho times the order
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -90,7 +99,7 @@ class RenyiFilter(Filter):
 
     @property
     def _rate(self) -> Rate:
-        return partial(_divergences, self.orders)
+        return RenyiRate(self.orders)
 
     @property
     def guarantee(self) -> tuple[RenyiDP, ...]:
@@ -135,25 +144,31 @@ class RenyiFilter(Filter):
         return f"a pure epsilon of at most {show_below(self.largest_epsilon)}"
 
 
-@lru_cache(maxsize=4096)
-def _divergences(orders: tuple[Fraction, ...], event: Event) -> Cost:
-    """Return the divergence of a simple event at each order, and its delta: the least of what is known."""
-    delta = Fraction(0)
-    if isinstance(event, Approximate):
-        delta, event = event.delta, Pure(epsilon=event.epsilon, neighbors=event.neighbors)
-    exact = [_exact_divergence(event, order) for order in orders]
-    bounds, extra = _float_divergences(event, orders)
-    costs = [_least(known, bound) for known, bound in zip(exact, bounds, strict=True)]
-    return (*costs, None if extra is None else delta + extra)
+@dataclass(frozen=True, slots=True)
+class RenyiRate:
+    """What a simple event costs: its divergence at each order, the least that is known, and its delta."""
+
+    orders: tuple[Fraction, ...]
+
+    def __call__(self, event: Event) -> Cost:
+        """Return the divergences and the delta."""
+        delta = Fraction(0)
+        if isinstance(event, Approximate):
+            delta, event = event.delta, Pure(epsilon=event.epsilon, neighbors=event.neighbors)
+        exact = _exact_divergences(event, self.orders)
+        if isinstance(event, _LINES):
+            return *exact, delta
+        bounds, extra = _float_divergences(event, self.orders)
+        costs = [_least(known, bound) for known, bound in zip(exact, bounds, strict=True)]
+        return (*costs, None if extra is None else delta + extra)
 
 
-def _exact_divergence(event: Event, order: Fraction) -> Fraction | None:
+def _exact_divergences(event: Event, orders: tuple[Fraction, ...]) -> list[Fraction | None]:
     if isinstance(event, Renyi):
         # A divergence grows with its order, so that of the next order that is named is a bound.
-        return next((epsilon for named, epsilon in event.curve if named >= order), None)
+        return [next((epsilon for named, epsilon in event.curve if named >= order), None) for order in orders]
     epsilon, rho = event.pure_epsilon, event.concentrated_rho
-    bounds = [epsilon, None if rho is None else rho * order]
-    return min((bound for bound in bounds if bound is not None), default=None)
+    return [_least(epsilon, None if rho is None else rho * order) for order in orders]
 
 
 def _float_divergences(

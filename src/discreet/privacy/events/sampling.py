@@ -1,23 +1,29 @@
 """Events on a random part of the data, or on reports whose order is lost.
 
 An adversary who does not know whether a unit was in the sample learns less about it. The
-events here record how the sample was drawn, and what was released about it. They say nothing
-about a loader that merely shuffles: that has another law, and no amplification is claimed for it.
+events here record how the sample was drawn, and what was released about it; each says in its
+`assumption` what must be true of whoever draws. Every run, and every step of a sum, draws anew.
+
+A loader that shuffles the table and cuts it into batches is none of these: each unit is in exactly one
+batch of an epoch, and batches depend on one another. No amplification is claimed for it. With a public
+number of units, one epoch touches a replaced unit in one batch only, so it costs what one step costs:
+record ``step * epochs``, where `step` is the release about one batch, not sampled, under a
+relation that replaces a unit (docs/proofs/sampling_amplification.md, proposition 4).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from discreet.errors import ParameterError
 from discreet.privacy.directed import exp_interval, log_interval
-from discreet.privacy.events.composition import MOST_DEPTH, Composed, Parallel, group
+from discreet.privacy.events.composition import MOST_DEPTH, Composed, Parallel
 from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.generic import Pure, ZeroConcentrated
 from discreet.privacy.neighbors import Change, Neighbors
-from discreet.privacy.rational import MOST_BITS, float_above, rational, show, whole
+from discreet.privacy.rational import float_above, rational, show, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +33,14 @@ if TYPE_CHECKING:
 
     from discreet.privacy.rational import Number
 
-__all__ = ["PoissonSampled", "SampledWithReplacement", "SampledWithoutReplacement", "Shuffled"]
+__all__ = [
+    "PoissonSampled",
+    "SampledWithReplacement",
+    "SampledWithoutReplacement",
+    "Shuffled",
+    "amplified_epsilon",
+    "sampling_assumption",
+]
 
 _MOST_EPSILON = 2000  # beyond it e^epsilon is out of reach, and amplification would gain nothing that matters
 
@@ -37,6 +50,8 @@ class _Wrapper(Event):
 
     __slots__ = ()
     inner: Event
+    assumption: ClassVar[str]
+    """What must be true of whoever draws the sample, or shuffles, in one sentence."""
 
     def _wrap(self, event: Event, change: Change, **values: object) -> None:
         if not isinstance(event, Event):
@@ -49,7 +64,7 @@ class _Wrapper(Event):
                 f"has a relation for which {type(self).__name__} says nothing",
                 f"one that {verb} units",
             )
-        if change is Change.REPLACE and relation.size > 1:
+        if relation.size > 1:
             raise ParameterError("event", "has a relation of several units", "under the relation of one unit")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("event", "is nested too deeply", f"nested at most {MOST_DEPTH} deep")
@@ -92,9 +107,9 @@ class _Wrapper(Event):
 class PoissonSampled(_Wrapper):
     """A release about a sample into which every unit comes with probability `rate`, independently.
 
-    The relation adds or removes a unit. (Were it replaced, the sample would change by a
-    removal and an addition, of which an event under a replace relation says nothing.) For a
-    relation of several units, `rate` is the probability that any of them is in the sample.
+    The relation adds or removes one unit. (Were it replaced, the sample would change by a
+    removal and an addition, of which an event under a replace relation says nothing. Of several units
+    some may come and others go, which neither direction of a sampled pair covers.)
 
     Parameters
     ----------
@@ -106,6 +121,10 @@ class PoissonSampled(_Wrapper):
 
     inner: Event
     rate: Fraction
+    assumption: ClassVar[str] = (
+        "Poisson sampling: at every step each unit is in the sample with the recorded rate, "
+        "independently of all other units and of all other steps"
+    )
 
     def __init__(self, event: Event, /, *, rate: Number) -> None:
         exact = rational(rate, "rate")
@@ -116,20 +135,12 @@ class PoissonSampled(_Wrapper):
     @property
     def pure_epsilon(self) -> Fraction | None:
         """log(1 + rate (e^epsilon - 1)), rounded up, where the inner event has an epsilon."""
-        return _amplified(self.inner.pure_epsilon, self.rate)
+        return amplified_epsilon(self.inner.pure_epsilon, self.rate)
 
     @property
     def concentrated_rho(self) -> Fraction | None:
         """The inner event's, since a mixture is no easier to tell apart, or what the pure epsilon gives."""
         return _smaller_rho(self.pure_epsilon, self.inner.concentrated_rho)
-
-    def _group(self, size: int) -> Event:
-        # With probability (1 - rate)^size none of the units is in the sample; otherwise at most `size` are.
-        if size * self.rate.denominator.bit_length() <= MOST_BITS:
-            rate = 1 - (1 - self.rate) ** size
-        else:
-            rate = min(Fraction(1), Fraction(float_above(size * self.rate)))
-        return PoissonSampled(group(self.inner, size), rate=rate)
 
 
 @stored
@@ -150,6 +161,10 @@ class SampledWithoutReplacement(_Wrapper):
     inner: Event
     batch: int
     population: int
+    assumption: ClassVar[str] = (
+        "samples of fixed size without replacement: at every step all sets of the recorded size are equally "
+        "likely, independently of all other steps, and the number of units is public"
+    )
 
     def __init__(self, event: Event, /, *, batch: int, population: int) -> None:
         units = whole(population, "population", least=1)
@@ -163,7 +178,7 @@ class SampledWithoutReplacement(_Wrapper):
     @property
     def pure_epsilon(self) -> Fraction | None:
         """log(1 + rate (e^epsilon - 1)), rounded up, where the inner event has an epsilon."""
-        return _amplified(self.inner.pure_epsilon, self.rate)
+        return amplified_epsilon(self.inner.pure_epsilon, self.rate)
 
     @property
     def concentrated_rho(self) -> Fraction | None:
@@ -189,6 +204,10 @@ class SampledWithReplacement(_Wrapper):
     inner: Event
     draws: int
     population: int
+    assumption: ClassVar[str] = (
+        "samples of fixed size with replacement: every draw of every step takes each unit with the same "
+        "probability, independently of all other draws, and the number of units is public"
+    )
 
     def __init__(self, event: Event, /, *, draws: int, population: int) -> None:
         self._wrap(
@@ -201,7 +220,7 @@ class SampledWithReplacement(_Wrapper):
     @property
     def pure_epsilon(self) -> Fraction | None:
         """The sum over draws of log(1 + (e^epsilon - 1) / population), rounded up: each samples one unit."""
-        each = _amplified(self.inner.pure_epsilon, Fraction(1, self.population))
+        each = amplified_epsilon(self.inner.pure_epsilon, Fraction(1, self.population))
         return None if each is None else self.draws * each
 
 
@@ -210,16 +229,22 @@ class SampledWithReplacement(_Wrapper):
 class Shuffled(_Wrapper):
     """Local reports of several people, handed over in a random order and without names.
 
+    All people use the same randomizer: reports that tell whose they are hide nobody.
+
     Parameters
     ----------
     event : Event
         The report of one person: purely private, under a relation that replaces the person.
     people : int
-        How many people report, at least 1; each report has at most the epsilon of `event`.
+        How many people report, at least 1.
     """
 
     inner: Event
     people: int
+    assumption: ClassVar[str] = (
+        "an honest shuffler: all people report by the same randomizer, with coins of their own, and nothing "
+        "is seen but the reports in a uniformly random order"
+    )
 
     def __init__(self, event: Event, /, *, people: int) -> None:
         self._wrap(event, Change.REPLACE, people=whole(people, "people", least=1))
@@ -237,8 +262,28 @@ class Shuffled(_Wrapper):
         return self.inner.concentrated_rho
 
 
-def _amplified(epsilon: Fraction | None, rate: Fraction) -> Fraction | None:
-    """Return log(1 + rate (e^epsilon - 1)), rounded up, and never above epsilon."""
+def sampling_assumption(event: Event) -> str:
+    """Return what an event takes for granted about sampling and shuffling; empty if nothing.
+
+    Sums, parallel parts and samples take for granted what any event inside them does, each sentence once,
+    joined by semicolons in alphabetical order.
+    """
+    if not isinstance(event, Event):
+        raise ParameterError("event", "is no event", "an Event")
+    return "; ".join(sorted(_assumptions(event)))
+
+
+def _assumptions(event: Event) -> set[str]:
+    own = {text} if (text := getattr(event, "assumption", "")) else set()
+    if isinstance(event, _Wrapper):
+        return own | _assumptions(event.inner)
+    if isinstance(event, Composed | Parallel):
+        return own.union(*(_assumptions(part) for part, _ in event.parts))
+    return own
+
+
+def amplified_epsilon(epsilon: Fraction | None, rate: Fraction) -> Fraction | None:
+    """Return log(1 + rate (e^epsilon - 1)), rounded up, and never above epsilon; None for None."""
     if epsilon is None or epsilon > _MOST_EPSILON or rate == 1:
         return epsilon
     excess = rate * (exp_interval(epsilon)[1] - 1)

@@ -35,7 +35,7 @@ class ExponentialChoice(PureEvent):
 
     @property
     def concentrated_rho(self) -> Fraction:
-        """epsilon^2 / 8, from the bounded range (Cesar & Rogers 2021, Lemma 3.2)."""
+        """epsilon^2 / 8, from the bounded range (Cesar & Rogers 2021)."""
         return self.epsilon**2 / 8
 
     def _group(self, size: int) -> Event:
