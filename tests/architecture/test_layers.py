@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "discreet"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # From the ground up. Rooms on one line may not import each other.
-LEVELS = [{"errors"}, {"noise", "privacy"}, {"mechanisms", "accounting"}, {"audit"}]
+LEVELS = [{"errors"}, {"noise", "privacy"}, {"mechanisms", "accounting"}, {"audit"}, {"cli"}, {"__main__"}]
 HEIGHT = {room: height for height, rooms in enumerate(LEVELS) for room in rooms}
 
 # Third-party libraries and the only files that may import them.
@@ -22,7 +22,7 @@ WALLS = {
     "secrets": [],
     "random": [],
     "scipy": ["mechanisms/", "accounting/", "audit/"],
-    "matplotlib": [],
+    "matplotlib": ["accounting/plot.py"],
     "ibis": [],
     "duckdb": [],
     "sqlglot": [],

@@ -6,17 +6,42 @@
 >>> f"{found.lower:.5f} <= epsilon <= {found.upper:.5f}"
 '0.94686 <= epsilon <= 0.94688'
 
-`epsilon` and `delta` are tight for runs that are fixed ahead; `filters` keep a budget while requests
-are chosen as answers come in; `ladder` shows the theorems side by side; `calibrate` finds a
-parameter; `renyi` and `theorems` hold the bounds they rest on; `meaning` says what an epsilon means.
+- `epsilon`, `delta`: tight bounds, from both sides, for runs that are fixed ahead; `curve` and `profile` at
+  many deltas and epsilons at once.
+- `divergence`, `rho`, `mu`, `tradeoff`: other views of the same event; `meaning` says what they mean.
+- `calibrate`, `most_steps`: the noise, rate, sensitivity or number of steps that keeps a promise.
+- `ladder`: the theorems side by side; `renyi` and `theorems` hold the bounds they rest on.
+- `filters`: budgets that hold while requests are chosen as answers come in.
+- `plot`: figures of all of these.
 """
 
 from __future__ import annotations
 
-from discreet.accounting import filters, meaning, renyi, theorems
-from discreet.accounting.calibration import calibrate
+from discreet.accounting import filters, meaning, plot, renyi, theorems
+from discreet.accounting.calibration import calibrate, most_steps
+from discreet.accounting.curve import curve, profile
 from discreet.accounting.interval import Interval
 from discreet.accounting.ladder import ladder
 from discreet.accounting.tight import delta, epsilon
+from discreet.accounting.tradeoff import tradeoff
+from discreet.accounting.views import divergence, mu, rho
 
-__all__ = ["Interval", "calibrate", "delta", "epsilon", "filters", "ladder", "meaning", "renyi", "theorems"]
+__all__ = [
+    "Interval",
+    "calibrate",
+    "curve",
+    "delta",
+    "divergence",
+    "epsilon",
+    "filters",
+    "ladder",
+    "meaning",
+    "most_steps",
+    "mu",
+    "plot",
+    "profile",
+    "renyi",
+    "rho",
+    "theorems",
+    "tradeoff",
+]

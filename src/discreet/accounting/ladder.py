@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import SupportsFloat
+from math import inf
+from typing import TYPE_CHECKING, SupportsFloat
 
 from discreet.accounting import renyi, theorems
 from discreet.accounting.theorems import Cost, Step
@@ -25,6 +26,9 @@ from discreet.privacy import events
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import float_above, float_below
+
+if TYPE_CHECKING:
+    from discreet.accounting.plot import Axes
 
 __all__ = ["Ladder", "Row", "ladder"]
 
@@ -76,9 +80,23 @@ class Ladder:
                 return row
         raise KeyError(name)
 
+    @staticmethod
+    def shown(row: Row) -> str:
+        """The epsilon of a row, rounded to the nearest: whole from 100 on, four decimals below 10."""
+        if row.epsilon == inf:
+            return "infinity"
+        places = 0 if row.epsilon >= 100 else 1 if row.epsilon >= 10 else 4
+        return f"{row.epsilon:,.{places}f}" if row.epsilon >= 0.1 else f"{row.epsilon:.4g}"
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the rows as bars; see `accounting.plot.ladder`."""
+        from discreet.accounting import plot
+
+        return plot.ladder(self, axes=axes)
+
     def __repr__(self) -> str:
         head = ("", "epsilon", "delta", "method", "note")
-        shown = [(row.name, f"{row.epsilon:,.6g}", f"{row.delta:.3g}", row.method, row.note) for row in self]
+        shown = [(row.name, self.shown(row), f"{row.delta:.3g}", row.method, row.note) for row in self]
         widths = [max(len(line[column]) for line in (head, *shown)) for column in range(len(head))]
         lines = [
             "  ".join(
@@ -109,6 +127,8 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
     Ladder
         Rows by falling epsilon. Their deltas differ: each is the whole delta of its method.
     """
+    if not isinstance(event, Event):
+        raise ParameterError("event", "is no event", "an Event")
     if not 0 < delta < 1:
         raise ParameterError("delta", "is out of range", "above 0 and below 1")
     parts = event.parts if isinstance(event, events.Composed) else ((event, 1),)

@@ -1,0 +1,66 @@
+"""Answers as a table for people or as JSON for programs. Numbers round against us in both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from math import isfinite
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.accounting import Interval
+
+__all__ = ["above", "as_json", "as_table", "below", "interval", "number"]
+
+_WIDTH = 100
+_DIGITS = 6
+
+
+def as_table(lines: Mapping[str, str]) -> str:
+    """Write names and values in two columns; what is empty is left out, what is long is wrapped."""
+    width = max(len(name) for name in lines) + 2
+    return "\n".join(
+        fill(
+            name.ljust(width) + text,
+            width=_WIDTH,
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name, text in lines.items()
+        if text
+    )
+
+
+def as_json(content: Mapping[str, object]) -> str:
+    """Write an object; infinity, which JSON lacks, is the text "infinity"."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def number(value: float) -> float | str:
+    """Return what stands for a float in JSON."""
+    return value if isfinite(value) else "infinity"
+
+
+def interval(found: Interval) -> dict[str, object]:
+    """Return what stands for an interval in JSON."""
+    return {"lower": number(found.lower), "upper": number(found.upper)}
+
+
+def above(value: float) -> str:
+    """Write six digits, rounded up."""
+    return _written(value, ROUND_CEILING)
+
+
+def below(value: float) -> str:
+    """Write six digits, rounded down."""
+    return _written(value, ROUND_FLOOR)
+
+
+def _written(value: float, rounding: str) -> str:
+    if not isfinite(value):
+        return "infinity"
+    rounded = Context(prec=_DIGITS, rounding=rounding).create_decimal_from_float(value)
+    return f"{float(rounded):,.{_DIGITS}g}" if abs(value) < 1e6 else f"{float(rounded):.{_DIGITS}g}"
