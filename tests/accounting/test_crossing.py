@@ -45,3 +45,5 @@ def test_what_cannot_be_known_is_not_claimed():
     assert crossing(lambda at: (inf, 0.0), 1e-3, 1.0, 1.0, above=True) == inf
     assert crossing(lambda at: (float("nan"), 0.0), 1e-3, 1.0, 1.0, above=True) == inf
     assert crossing(lambda at: (-1.0, 0.0), 1e-3, 1.0, 1.0, above=False) == 0
+    assert crossing(falling(1.0), 1e-3, inf, inf, above=True) == inf
+    assert crossing(falling(1.0), 1e-3, inf, inf, above=False) == 0

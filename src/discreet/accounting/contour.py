@@ -196,7 +196,7 @@ class Contour:
         self._second_peak = float(peak(orders)[1])
         self._mean = sum(n * law.mean for n, law in zip(steps.counts, self._tilted, strict=True))
         self._certainty = UNIT * sum(
-            n * (24 + 4 * line.order * (abs(law.mean) + sqrt(law.variance)))
+            n * (law.units + 4 * line.order * (abs(law.mean) + sqrt(law.variance)))
             for n, law in zip(steps.counts, self._tilted, strict=True)
         ) + 8 * UNIT * (abs(self._cumulant) + line.order * abs(line.guess))
         self._choose_nodes()
@@ -302,14 +302,22 @@ class Contour:
         return epsilon >= self.line.guess - _NEARBY / self.line.order
 
     def upper(self, epsilon: float) -> tuple[float, float]:
-        """Return an upper bound on delta, without the mass at infinity, and its slope."""
+        """Return an upper bound on delta, without the mass at infinity, and its slope; NaN says nothing."""
+        with np.errstate(all="ignore"):
+            return self._upper(epsilon)
+
+    def _upper(self, epsilon: float) -> tuple[float, float]:
         terms = self._kernel * np.exp(1j * (self._mean - epsilon) * self._y)
         scale = self._scale(epsilon) * (1 + self._certainty)
         bound = scale * (float(terms.real.sum()) + self._left_out(epsilon))
         return bound, -scale * float((terms * self._s).real.sum())
 
     def lower(self, epsilon: float) -> tuple[float, float]:
-        """Return a lower bound on delta, and roughly its slope."""
+        """Return a lower bound on delta, and roughly its slope; NaN says nothing."""
+        with np.errstate(all="ignore"):
+            return self._lower(epsilon)
+
+    def _lower(self, epsilon: float) -> tuple[float, float]:
         turns = np.exp(1j * (self._mean - epsilon) * self._y)
         terms = self._kernel * turns
         scale = self._scale(epsilon) * (1 - self._certainty)

@@ -38,6 +38,8 @@ def crossing(bound: Bound, target: float, guess: float, unit: float, *, above: b
             return -_FAR, 0.0
         return max(-_FAR, min(_FAR, log(value / target))), slope / value
 
+    if not isfinite(guess):
+        return inf if above else 0.0
     low = high = guess
     stride = unit
     found, height, slope = guess, *excess(guess)

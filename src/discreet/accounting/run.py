@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +35,14 @@ _SPARE = 1e-7
 _LOOSE = 0.03
 _LEAST_EXPONENT = -80.0
 _CLOSE = 1e-6
-_EXACT_TOLERANCE = 1e-9
+_EXACT_TOLERANCE = 1e-10
 _LATTICE_TOLERANCE = 1e-6
 _WIDTH = 9e-5
 _DELTA_WIDTH = 1e-3
 _ROUNDS = 3
 _LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is in them
-_FINER = 10
+_MOST_FINER = 100.0
+_MOST_CELLS = 120_000
 _ONE_STEP_CELLS = 60_000
 _CLOSED_FORM = 1e-11
 _SUMMED = 2.0**-47
@@ -83,7 +84,8 @@ class Run:
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
             return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
         lower, upper = self._narrowed(_WIDTH, lambda *detail: self._contour_epsilon(target, *detail))
-        return Bounds(min(lower, largest), min(upper, largest), "contour integral", self._is_attained)
+        lower = max(min(lower, largest), self._from_largest(target))
+        return Bounds(min(lower, upper), min(upper, largest), "contour integral", self._is_attained)
 
     def delta(self, epsilon: float) -> Bounds:
         """Bound delta at an epsilon."""
@@ -112,6 +114,20 @@ class Run:
             losses = (n * law.largest for law, n in zip(steps.laws, steps.counts, strict=True))
             largest = max(largest, sum(losses))
         return largest
+
+    def _from_largest(self, target: float) -> float:
+        """Bound epsilon from below by the largest loss alone: delta >= p (1 - exp(epsilon - largest))."""
+        found = 0.0
+        for direction in self._directions:
+            steps = self._steps(direction, "lower", 3)
+            logs = [
+                n * log(law.top) if law.top else -inf for law, n in zip(steps.laws, steps.counts, strict=True)
+            ]
+            share = target * exp(min(-sum(logs), 700.0)) * (1 + _SUMMED * (64 + self._total))
+            if share < 1:
+                losses = (n * law.largest for law, n in zip(steps.laws, steps.counts, strict=True))
+                found = max(found, (sum(losses) + log1p(-share)) * (1 - 8 * UNIT))
+        return found
 
     def _steps(self, direction: int, side: Side, cells: int, spare: float = 0.0) -> Steps:
         """Return the losses in one direction; those beyond a probability that can be spared are cut off.
@@ -147,7 +163,9 @@ class Run:
             lower, upper = bounds(cells, tolerance)
             if upper - lower <= width * upper or not self._is_attained or upper <= _LEAST_DELTA:
                 break
-            cells, tolerance = 3 * cells, tolerance / _FINER
+            # Both errors are of second order: in the width of cells, and in the size of the smoothing step.
+            finer = min(max(2 * (upper - lower) / (width * upper), 4.0), _MOST_FINER)
+            cells, tolerance = min(int(cells * sqrt(finer)), _MOST_CELLS), tolerance / finer
         return lower, upper
 
     def _detail(self) -> tuple[int, float]:
@@ -181,7 +199,8 @@ class Run:
                 steps = self._steps(direction, "lower", cells, _SPARE * target)
                 left = target - steps.infinity
                 contour = Contour(steps, line)
-            lower = max(lower, crossing(contour.lower, left, found, _CLOSE * found, above=False))
+            near = found if found < inf else line.guess
+            lower = max(lower, crossing(contour.lower, left, near, _CLOSE * abs(near), above=False))
         return min(lower, upper), upper
 
     def _is_less(self, direction: int, target: float, epsilon: float, cells: int, line: Line) -> bool:

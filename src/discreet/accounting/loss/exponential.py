@@ -91,9 +91,9 @@ class _TiltedRange(Tilted):
         far = (high - self._least * low) * x / z / -expm1(-2 * x)
         return np.asarray(np.where(np.abs(z) < 1, near, far))
 
-    def rounding(self, step: float, count: int) -> float:
+    def rounding(self, step: float, count: int) -> Array:
         """Two phases, of at most y times twice epsilon; what is divided by z is not small against z."""
-        return UNIT * (64 + 16 * step * count * self._epsilon)
+        return np.asarray(UNIT * (64 + 16 * step * np.arange(count) * self._epsilon))
 
     def bound(self, low: Array, high: Array) -> Array:
         """Bound slope / |slope + i y| at the low end, and |1 - least e^(-2 i y e)| at its best phase."""

@@ -22,14 +22,15 @@ _FAR = 39.0  # standard deviations beyond which no float is left
 class _TiltedGaussian(Tilted):
     mean: float
     variance: float
+    units: float = 0.0
 
     def line(self, step: float, count: int) -> NDArray[np.complex128]:
         return np.exp(-self.variance * (step * np.arange(count)) ** 2 / 2).astype(np.complex128)
 
-    def rounding(self, step: float, count: int) -> float:
+    def rounding(self, step: float, count: int) -> NDArray[np.float64]:
         """exp(-x) is off by a few x units, and x exp(-x) < 1."""
-        del step, count
-        return 8 * UNIT
+        del step
+        return np.full(count, 8 * UNIT)
 
     def bound(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         del high

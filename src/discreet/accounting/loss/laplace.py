@@ -29,6 +29,7 @@ class LaplaceLoss(LossLaw):
 
     epsilon: float
     infinity: float = 0.0
+    top: float = 0.5
 
     @property
     def largest(self) -> float:  # type: ignore[override]
@@ -41,9 +42,8 @@ class LaplaceLoss(LossLaw):
 
     def cumulants_at(self, orders: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log of (e^{s e} + e^{-(s+1) e} + (e^{s e} - e^{-(s+1) e}) / (2 s + 1)) / 2."""
-        width = (2 * orders + 1) * self.epsilon
-        rest = np.exp(-width) - np.expm1(-width) / (2 * orders + 1)
-        return np.asarray(orders * self.epsilon + np.log((1 + rest) / 2))
+        fall = np.expm1(-(2 * orders + 1) * self.epsilon)
+        return np.asarray(orders * self.epsilon + np.log1p(fall * orders / (2 * orders + 1)))
 
     def tilted(self, order: float) -> Tilted:
         """Return the tilted law."""
@@ -52,6 +52,8 @@ class LaplaceLoss(LossLaw):
 
 class _TiltedLaplace(Tilted):
     """Atoms 1 and e^{-(2 c + 1) e} at +-e, and a density, all over a common total."""
+
+    units = 0.0
 
     def __init__(self, epsilon: float, order: float) -> None:
         self._epsilon, self._slope = epsilon, 2 * order + 1
@@ -78,9 +80,9 @@ class _TiltedLaplace(Tilted):
         density = (high - self._low_atom * low) / (self._slope + 2j * y)
         return np.asarray((high + self._low_atom * low + density) / self._total)
 
-    def rounding(self, step: float, count: int) -> float:
+    def rounding(self, step: float, count: int) -> NDArray[np.float64]:
         """Two phases, of at most y times twice epsilon."""
-        return UNIT * (32 + 8 * step * count * self._epsilon)
+        return np.asarray(UNIT * (16 + 8 * step * np.arange(count) * self._epsilon))
 
     def bound(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add the modulus of the two atoms at their best phase in the block to that of the density."""

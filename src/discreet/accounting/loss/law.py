@@ -31,10 +31,13 @@ class LossLaw(ABC):
         The P-mass of outcomes that Q cannot produce.
     largest : float
         The largest finite loss, or infinity.
+    top : float
+        The P-mass of the largest finite loss, or less.
     """
 
     infinity: float
     largest: float
+    top: float = 0.0
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:
@@ -73,6 +76,11 @@ class AtomicLoss(LossLaw):
     def largest(self) -> float:  # type: ignore[override]
         """The largest finite loss."""
         return float(self.losses.max())
+
+    @property
+    def top(self) -> float:  # type: ignore[override]
+        """The mass of the largest finite loss."""
+        return float(self.masses[self.losses.argmax()])
 
     def delta(self, epsilon: float) -> float:
         """Sum over the atoms."""
