@@ -20,6 +20,8 @@ def test_every_error_has_one_root():
         (errors.UnsupportedQuery, errors.RequestRefused),
         (errors.UndeclaredColumn, errors.RequestRefused),
         (errors.LedgerMismatch, errors.LedgerError),
+        (errors.LedgerTampered, errors.LedgerError),
+        (errors.LedgerUnavailable, errors.LedgerError),
         (errors.ParameterError, ValueError),
         (errors.MissingExtra, ImportError),
     ],
@@ -51,3 +53,11 @@ def test_missing_extra_says_what_to_install():
     error = errors.MissingExtra("matplotlib", "plot")
     assert "pip install 'discreet[plot]'" in str(error)
     assert (error.library, error.extra) == ("matplotlib", "plot")
+
+
+def test_a_tampered_ledger_names_the_entry_where_it_shows():
+    error = errors.LedgerTampered("its hash is not that of its content", 17)
+    assert str(error) == "the ledger cannot be trusted at entry 17: its hash is not that of its content"
+    assert str(errors.LedgerTampered("it is behind its anchor")).endswith("trusted: it is behind its anchor")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.problem, again.sequence, str(again)) == (error.problem, 17, str(error))

@@ -6,9 +6,12 @@
     ├── RequestRefused            a request that was refused before any charge
     │   ├── BudgetExceeded        it would cost more than is left
     │   ├── UnsupportedQuery      it uses a construct outside the language
-    │   └── UndeclaredColumn      it needs a public fact that nobody declared
+    │   └── UndeclaredColumn      it names no column, or needs a public fact that nobody declared
+    ├── EngineFailed              the engine did not finish; its own words are withheld
     ├── LedgerError               the ledger cannot be trusted or written
-    │   └── LedgerMismatch        it was opened with other declarations than it records
+    │   ├── LedgerMismatch        it was opened with other declarations than it records
+    │   ├── LedgerTampered        what it holds is not what was written
+    │   └── LedgerUnavailable     it cannot be read or written now; nothing is answered
     ├── ParameterError            a parameter is outside its range (also a ValueError)
     ├── MissingExtra              an optional library is not installed (also an ImportError)
     └── audit.AuditFailed         a mechanism did not pass its audit (also an AssertionError)
@@ -22,8 +25,11 @@ from __future__ import annotations
 __all__ = [
     "BudgetExceeded",
     "DiscreetError",
+    "EngineFailed",
     "LedgerError",
     "LedgerMismatch",
+    "LedgerTampered",
+    "LedgerUnavailable",
     "MissingExtra",
     "ParameterError",
     "RequestRefused",
@@ -49,7 +55,18 @@ class UnsupportedQuery(RequestRefused):
 
 
 class UndeclaredColumn(RequestRefused):
-    """A request needs bounds or keys that were never declared."""
+    """A request names a column that is not there, or needs bounds or keys that were never declared."""
+
+
+class EngineFailed(DiscreetError):
+    """The engine that holds the data did not finish.
+
+    The message is always the same. What an engine says about a failure may hold values from
+    the data, so its words, and the exception that carried them, go no further.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("the engine that holds the data did not finish; its owner can look into its own log")
 
 
 class LedgerError(DiscreetError):
@@ -58,6 +75,36 @@ class LedgerError(DiscreetError):
 
 class LedgerMismatch(LedgerError):
     """A ledger was opened with tables, limits or a budget other than it records."""
+
+
+class LedgerTampered(LedgerError):
+    """What a ledger holds is not what was written, or an end of it is missing.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in words that hold nothing of what the ledger holds.
+    sequence : int or None
+        The entry where it shows; None where it is no single entry.
+    """
+
+    def __init__(self, problem: str, sequence: int | None = None) -> None:
+        super().__init__(problem, sequence)
+        self.problem = problem
+        self.sequence = sequence
+
+    def __str__(self) -> str:
+        if self.sequence is None:
+            return f"the ledger cannot be trusted: {self.problem}"
+        return f"the ledger cannot be trusted at entry {self.sequence}: {self.problem}"
+
+
+class LedgerUnavailable(LedgerError):
+    """A ledger cannot be read or written now, so that nothing is granted and nothing answered.
+
+    Where a charge was under way it may have been recorded: asking again with the same
+    key never charges twice.
+    """
 
 
 class ParameterError(DiscreetError, ValueError):

@@ -1,0 +1,189 @@
+"""Plans and expressions as JSON with exactly one spelling, so that bytes identify a request.
+
+`to_json` writes sorted keys, no spaces, ASCII only, and every number as text ("5/2", "40"). `from_json`
+reads nothing else. `outline` writes the same with every literal replaced by its type, for logs and ledgers
+that must not hold what a request stated.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.data import expressions, plan
+from discreet.data.declarations import Bounds, Keys
+from discreet.data.expressions import LARGEST_DEPTH, Expression, Literal
+from discreet.data.plan import GroupKey, Measure, PlanNode
+from discreet.errors import DiscreetError, ParameterError
+
+__all__ = ["decode", "encode", "from_json", "outline", "to_json"]
+
+JSON: TypeAlias = bool | int | str | list["JSON"] | dict[str, "JSON"] | None
+Node: TypeAlias = Expression | PlanNode | Measure | GroupKey
+Value: TypeAlias = Node | Bounds | Keys
+
+LARGEST_BYTES = 1 << 26
+
+_KINDS: dict[str, type] = {
+    "column": expressions.Column,
+    "compare": expressions.Compare,
+    "and": expressions.And,
+    "or": expressions.Or,
+    "not": expressions.Not,
+    "is_null": expressions.IsNull,
+    "is_in": expressions.IsIn,
+    "arithmetic": expressions.Arithmetic,
+    "source": plan.Source,
+    "filter": plan.Filter,
+    "group": plan.Group,
+    "group_key": plan.GroupKey,
+    "count_rows": plan.CountRows,
+    "count_non_null": plan.CountNonNull,
+    "sum": plan.Sum,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_ALLOWED = "what to_json writes"
+
+
+def to_json(node: Node) -> bytes:
+    """Write a plan, an expression or a part of one; equal nodes give equal bytes, others do not."""
+    return _bytes(encode(node))
+
+
+def outline(node: Node) -> bytes:
+    """Write a node as `to_json` does, with the types of literals in the place of their values."""
+    return _bytes(encode(node, literals=False))
+
+
+def from_json(text: bytes) -> Node:
+    """Read what `to_json` wrote; anything else is refused."""
+    if not isinstance(text, bytes) or len(text) > LARGEST_BYTES:
+        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+    try:
+        value = json.loads(text)
+        node = _node(value)
+        good = to_json(node) == text
+    except (DiscreetError, ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
+        good = False
+    if not good:
+        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+    return node
+
+
+def encode(value: object, *, literals: bool = True) -> JSON:
+    """Turn a node, bounds or keys into plain JSON values."""
+    if isinstance(value, Literal):
+        encoded: dict[str, JSON] = {"node": "literal", "type": value.type.value}
+        if literals:
+            encoded["value"] = _scalar(value.value)
+        return encoded
+    if isinstance(value, Bounds):
+        names = ("lower", "upper", "step", "nan", "infinity", "null")
+        return {"node": "bounds", **{name: str(getattr(value, name)) for name in names}}
+    if isinstance(value, Keys):
+        return {
+            "node": "keys",
+            "type": value.type.value,
+            "values": [None if item is None else _scalar(item) for item in value.values],
+        }
+    if isinstance(value, tuple):
+        return [encode(item, literals=literals) for item in value]
+    if type(value) in _NAMES:
+        places = {
+            place.name: encode(getattr(value, place.name), literals=literals)
+            for place in fields(value)  # type: ignore[arg-type]
+            if place.init
+        }
+        return {"node": _NAMES[type(value)], **places}
+    if value is None or isinstance(value, str):
+        return None if value is None else str(value)
+    if isinstance(value, Fraction):
+        return str(value)
+    raise ParameterError("value", "cannot be written", "a plan, an expression or a part of one")
+
+
+def decode(value: JSON) -> Value:
+    """Turn plain JSON values back into a node, bounds or keys."""
+    return _value(value, 0)  # type: ignore[no-any-return]
+
+
+def _node(value: JSON) -> Node:
+    node = _value(value, 0)
+    if type(node) not in _NAMES and not isinstance(node, Literal):
+        raise TypeError
+    return node  # type: ignore[no-any-return]
+
+
+def _value(value: Any, depth: int) -> Any:
+    if depth > 4 * LARGEST_DEPTH:
+        raise ValueError
+    if isinstance(value, list):
+        return tuple(_value(item, depth + 1) for item in value)
+    if not isinstance(value, dict):
+        return value
+    kind = value["node"]
+    places = {name: item for name, item in value.items() if name != "node"}
+    if kind in _SPECIAL:
+        return _SPECIAL[kind](places)
+    return _KINDS[kind](**{name: _value(item, depth + 1) for name, item in places.items()})
+
+
+def _literal(places: Mapping[str, Any]) -> Literal:
+    return Literal(value=_READERS[places["type"]](places["value"]))
+
+
+def _bounds(places: Mapping[str, Any]) -> Bounds:
+    numbers = {name: Fraction(places[name]) for name in ("lower", "upper", "step")}
+    rules = {
+        name: rule if rule.isalpha() else Fraction(rule)
+        for name in ("nan", "infinity", "null")
+        for rule in [places[name]]
+    }
+    return Bounds(numbers["lower"], numbers["upper"], step=numbers["step"], **rules)
+
+
+def _keys(places: Mapping[str, Any]) -> Keys:
+    read = _READERS[places["type"]]
+    return Keys([None if item is None else read(item) for item in places["values"]])
+
+
+_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Value]] = {
+    "literal": _literal,
+    "bounds": _bounds,
+    "keys": _keys,
+}
+
+
+def _boolean(text: str) -> bool:
+    return {"true": True, "false": False}[text]
+
+
+def _null(text: str) -> None:
+    if text != "null":
+        raise ValueError
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "null": _null,
+    "boolean": _boolean,
+    "integer": int,
+    "decimal": Fraction,
+    "text": str,
+    "date": datetime.date.fromisoformat,
+    "timestamp": datetime.datetime.fromisoformat,
+    "instant": datetime.datetime.fromisoformat,
+}
+
+
+def _scalar(value: expressions.LiteralValue) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _bytes(value: JSON) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

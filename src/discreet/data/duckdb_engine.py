@@ -1,0 +1,184 @@
+"""The embedded engine: DuckDB, closed to the world once the rows are in it.
+
+Each table gets a database of its own in memory. After loading, the database can read no file (but the
+Parquet file it was opened on), load no extension, and its settings are locked. Frames and
+CSV files are copied in, so that later changes to them are not seen; a Parquet file is read where it lies.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import ibis
+import pyarrow
+from ibis.expr.types import Table
+
+from discreet.data.engine import guarded
+from discreet.data.schema import Type
+from discreet.errors import ParameterError
+
+__all__ = ["from_csv", "from_frame", "from_parquet"]
+
+_NAME = "rows"
+_TYPES = {
+    Type.BOOLEAN: "BOOLEAN",
+    Type.INTEGER: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.TEXT: "VARCHAR",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+    Type.INSTANT: "TIMESTAMPTZ",
+}
+_ARROW_TYPES = {
+    Type.BOOLEAN: pyarrow.bool_(),
+    Type.INTEGER: pyarrow.int64(),
+    Type.FLOAT: pyarrow.float64(),
+    Type.TEXT: pyarrow.string(),
+    Type.DATE: pyarrow.date32(),
+    Type.TIMESTAMP: pyarrow.timestamp("us"),
+    Type.INSTANT: pyarrow.timestamp("us", "UTC"),
+}
+
+
+def from_parquet(path: Path) -> Table:
+    """Open a Parquet file where it lies. Its columns have the types that the file states."""
+    connection = _connect()
+    place = _existing(path)
+    table = guarded(lambda: connection.read_parquet(place, table_name=_NAME), _unreadable)
+    _close_off(connection, place)
+    check_names(table.columns)
+    return table
+
+
+def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
+    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line.
+
+    The types of columns are the ones declared, never guessed from the data: a value that does not
+    convert is NULL, and a column without a declared type is text.
+    """
+    connection = _connect()
+    place = _existing(path)
+    names = guarded(lambda: _header(place), _unreadable)
+    check_names(names)
+    layout = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
+    columns = ", ".join(
+        f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
+        for name in names
+    )
+    reader = (
+        f"read_csv({_quoted(place)}, auto_detect = false, header = true, delim = ',', quote = '\"', "
+        f"escape = '\"', columns = {{{layout}}})"
+    )
+    # As text first: the reader would take over conversions, and fail where TRY_CAST gives NULL.
+    for statement in (
+        f"CREATE TABLE text AS SELECT * FROM {reader}",  # noqa: S608
+        f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text",  # noqa: S608
+        "DROP TABLE text",
+    ):
+        guarded(partial(connection.raw_sql, statement), _unreadable)
+    _close_off(connection)
+    return guarded(lambda: connection.table(_NAME), _unreadable)
+
+
+def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
+    """Copy in a frame of pandas, Polars, Arrow or anything else that exports Arrow streams.
+
+    A column of no type (every value missing) takes the one declared. In pandas NaN means
+    missing, so it arrives as NULL.
+    """
+    arrow = guarded(lambda: _plain(_to_arrow(frame), types), _unreadable)
+    check_names(arrow.column_names)
+    connection = _connect()
+    table = guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
+    _close_off(connection)
+    return table
+
+
+def check_names(names: object) -> None:
+    """Refuse names of columns that are missing, repeated, or differ only in upper and lower case."""
+    listed = list(names)  # type: ignore[call-overload]
+    if not listed or not all(isinstance(name, str) and name and "\0" not in name for name in listed):
+        raise ParameterError("source", "has a column without a name", "a name for every column")
+    if len({name.lower() for name in listed}) != len(listed):
+        raise ParameterError(
+            "source", "has two columns of one name, or that differ only in case", "distinct names"
+        )
+
+
+def _connect() -> ibis.BaseBackend:
+    spill = tempfile.mkdtemp(prefix="discreet-")
+    connection = ibis.duckdb.connect(temp_directory=spill)
+    weakref.finalize(connection, _remove, spill, os.getpid())
+    return connection
+
+
+def _remove(spill: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not take its parent's space away
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _close_off(connection: ibis.BaseBackend, readable: str | None = None) -> None:
+    allowed = "" if readable is None else _quoted(readable)
+    for setting in (
+        f"allowed_paths = [{allowed}]",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.raw_sql(f"SET {setting}")
+
+
+def _existing(path: Path) -> str:
+    place = os.path.abspath(path)
+    if not os.path.isfile(place):
+        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+    return place
+
+
+def _header(place: str) -> list[str]:
+    with open(place, encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file, strict=True))
+
+
+def _to_arrow(frame: object) -> pyarrow.Table:
+    library = type(frame).__module__.split(".")[0]
+    if library == "pandas":
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
+    return pyarrow.table(frame)
+
+
+def _plain(table: pyarrow.Table, types: Mapping[str, Type]) -> pyarrow.Table:
+    """Spell out dictionaries, whose values would become part of the schema, and settle unknown types."""
+    for place, name in enumerate(table.column_names):
+        column = table.column(place)
+        if pyarrow.types.is_dictionary(column.type):
+            kind = column.type.value_type
+            kind = pyarrow.large_string() if pyarrow.types.is_string_view(kind) else kind
+            chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+            column = pyarrow.chunked_array(chunks, kind)
+        if pyarrow.types.is_null(column.type):
+            column = column.cast(_ARROW_TYPES[types.get(name, Type.TEXT)])
+        table = table.set_column(place, name, column)
+    return table.replace_schema_metadata(None)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a Parquet or CSV file, a frame, or an Ibis table")

@@ -1,0 +1,59 @@
+"""The types of columns, as far as a request may know them: public facts about a table.
+
+Engines have dozens of types; requests have ten. Two numbers compare whatever their
+types, two texts compare by code point, and a date is the midnight it begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeAlias
+
+__all__ = ["ORDERED_TOGETHER", "Schema", "Type", "comparable"]
+
+
+class Type(StrEnum):
+    """What a column or an expression holds. Every one of them may also hold NULL."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    """Exact decimal fractions."""
+    FLOAT = "float"
+    """Binary floating point, with NaN and infinities."""
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    """A date and time of day without a time zone, to the microsecond."""
+    INSTANT = "instant"
+    """A point in time: a date and time of day in UTC, to the microsecond."""
+    NULL = "null"
+    """The type of the literal NULL."""
+    OTHER = "other"
+    """Anything else: lists, records, bytes. It can only be tested for NULL."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values of this type can be added and compared with numbers."""
+        return self in _NUMBERS
+
+
+_NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
+
+ORDERED_TOGETHER: tuple[frozenset[Type], ...] = (
+    _NUMBERS,
+    frozenset({Type.TEXT}),
+    frozenset({Type.BOOLEAN}),
+    frozenset({Type.DATE, Type.TIMESTAMP}),
+    frozenset({Type.INSTANT}),
+)
+"""The families within which values compare."""
+
+Schema: TypeAlias = Mapping[str, Type]
+"""The columns of a table, by name, in order."""
+
+
+def comparable(left: Type, right: Type) -> bool:
+    """Tell whether values of two types may be compared."""
+    return any(left in family and right in family for family in ORDERED_TOGETHER)

@@ -1,0 +1,233 @@
+"""What a plan yields: exact integers for every declared group, and how far one person can move them.
+
+`sensitivity` needs public facts only: the plan, the limits of its table. `compute` reads the data, in one
+statement, and returns integers that are private: they go to a mechanism and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.data.checking import check_plan
+from discreet.data.declarations import Keys, KeyValue, Limits
+from discreet.data.plan import CountRows, Group, GroupKey, Measure, Plan, Sum
+from discreet.errors import EngineFailed, ParameterError
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.privacy.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    import pyarrow
+    from numpy.typing import NDArray
+
+    from discreet.data.salt import Salt
+    from discreet.data.table import Table
+
+__all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensitivity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """A vector of integers, one for each group, that stands for values on a grid.
+
+    Attributes
+    ----------
+    measure : Measure
+        What it measures.
+    sensitivity : Sensitivity
+        How far one person moves the vector, in integer steps.
+    step, center : Fraction
+        An integer k stands for k step; for a sum it is the sum of the values less `center` each.
+    """
+
+    measure: Measure
+    sensitivity: Sensitivity
+    step: Fraction
+    center: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """The public shape of what a plan yields: its groups, its measures, their sensitivities.
+
+    Attributes
+    ----------
+    keys : tuple of GroupKey
+        What the groups are made of. All combinations of their values are there, the last key fastest.
+    statistics : tuple of Statistic
+        One for each measure of the plan, in order.
+    limits : Limits
+        How much one person contributes at most.
+    """
+
+    keys: tuple[GroupKey, ...]
+    statistics: tuple[Statistic, ...]
+    limits: Limits
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of declared values of each key."""
+        return tuple(len(key.values) for key in self.keys)
+
+    @property
+    def cells(self) -> int:
+        """The number of groups; 1 without keys."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def groups(self) -> Iterator[tuple[KeyValue, ...]]:
+        """Yield the keys of every group, in order."""
+        return product(*(key.values.values for key in self.keys))
+
+    def of(self, measure: Measure) -> Statistic:
+        """Return the statistic of a measure."""
+        for statistic in self.statistics:
+            if statistic.measure == measure:
+                return statistic
+        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+
+    def joint(self, measures: Sequence[Measure] | None = None) -> Sensitivity:
+        """Return how far one person moves some of the vectors together, by default all of them."""
+        chosen = [statistic.measure for statistic in self.statistics] if measures is None else list(measures)
+        return joint_sensitivity(
+            [_largest(self.of(measure).measure) for measure in chosen], self.cells, self.limits
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact:
+    """The exact integers of a plan. They are private: nothing prints them.
+
+    Attributes
+    ----------
+    statistics : Statistics
+        The public shape.
+    values : tuple of arrays
+        For each measure of the plan an array of `cells` 64-bit integers.
+    """
+
+    statistics: Statistics
+    values: tuple[NDArray[np.int64], ...] = field(repr=False, compare=False)
+
+    def __getitem__(self, measure: Measure) -> NDArray[np.int64]:
+        """Return the integers of a measure, one for each group."""
+        for statistic, values in zip(self.statistics.statistics, self.values, strict=True):
+            if statistic.measure == measure:
+                return values
+        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+
+
+def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
+    """Return what a plan yields and how far one person can move it, without touching any data.
+
+    A plan that the declarations do not admit is refused here, before anything is charged.
+
+    Guarantee
+    ---------
+    Adding or removing one person, with any rows, moves the vectors that `compute` returns by at most
+    the stated amounts in every norm, for every salt (proof: contribution_bounding).
+    """
+    table = check_plan(plan, tables)
+    statistics = tuple(
+        Statistic(
+            measure=measure,
+            sensitivity=joint_sensitivity([_largest(measure)], plan.cells, table.limits),
+            step=measure.bounds.step if isinstance(measure, Sum) else Fraction(1),
+            center=measure.center if isinstance(measure, Sum) else Fraction(0),
+        )
+        for measure in plan.measures
+    )
+    return Statistics(keys=plan.keys, statistics=statistics, limits=table.limits)
+
+
+def joint_sensitivity(largest: Sequence[int], cells: int, limits: Limits) -> Sensitivity:
+    """Return how far one person moves several vectors of integers over the same groups.
+
+    A row is in one group and moves entry j of it by at most M_j = `largest[j]`. With at most k rows the worst
+    cases are all rows in one group (L2, largest change) or each in its own (number of
+    entries); with at most r rows in each of g groups, all groups full. No more than `cells` groups exist.
+    """
+    if limits.rows is not None:
+        touched, each, total = min(limits.rows, cells), limits.rows, limits.rows
+        squared = limits.rows**2
+    else:
+        assert limits.groups is not None  # noqa: S101
+        assert limits.rows_per_group is not None  # noqa: S101
+        touched, each = min(limits.groups, cells), limits.rows_per_group
+        total, squared = touched * each, touched * each**2
+    return Sensitivity(
+        l0=touched * len(largest),
+        l1=total * sum(largest),
+        squared_l2=squared * sum(one**2 for one in largest),
+        linf=each * max(largest),
+        neighbors=ADD_REMOVE_PERSON,
+    )
+
+
+def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
+    """Compute the exact integers of a plan over bounded contributions, in one statement.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to compute.
+    tables : mapping of names to Table
+        The declared tables.
+    salt : Salt
+        From `fresh_salt`, one for each release; all measures see one sample.
+
+    Raises
+    ------
+    EngineFailed
+        If the engine does not finish; the message says nothing about why.
+    """
+    statistics = sensitivity(plan, tables)
+    from discreet.data.contributions import source_table, totals
+    from discreet.data.engine import fetch
+
+    rows = fetch(totals(plan, tables, salt), source_table(plan.source, tables)._backend)
+    values = _placed(rows, plan)
+    return Exact(statistics=statistics, values=values)
+
+
+def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
+    """Return the statement that `compute` would run, with the salt left out. It holds the plan's literals."""
+    check_plan(plan, tables)
+    from discreet.data.contributions import source_table, totals
+    from discreet.data.engine import sql_of
+    from discreet.data.salt import Salt
+
+    return sql_of(totals(plan, tables, Salt(value="…")), source_table(plan.source, tables)._backend)
+
+
+def _largest(measure: Measure) -> int:
+    return measure.largest if isinstance(measure, Sum) else 1
+
+
+def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
+    """Put totals in the places of their groups; groups without rows are 0."""
+    from discreet.data.bounding import ROWS, key_name, measure_name
+
+    places = np.zeros(rows.num_rows, np.int64)
+    for index, key in enumerate(plan.keys):
+        places = places * len(key.values) + _positions(rows.column(key_name(index)), key.values)
+    values = []
+    for index, measure in enumerate(plan.measures):
+        name = ROWS if isinstance(measure, CountRows) else measure_name(index)
+        array = np.zeros(plan.cells, np.int64)
+        array[places] = rows.column(name).to_numpy()
+        array.flags.writeable = False
+        values.append(array)
+    return tuple(values)
+
+
+def _positions(column: pyarrow.ChunkedArray, keys: Keys) -> NDArray[np.int64]:
+    position = {value: place for place, value in enumerate(keys.values)}
+    found = [position.get(value, -1) for value in column.to_pylist()]
+    if -1 in found:
+        raise EngineFailed
+    return np.array(found, np.int64).reshape(len(found))

@@ -1,0 +1,228 @@
+"""A private table and what its owner declares of it.
+
+Declaring reads the names and types of columns, which are public, and no values. Everything that
+could be wrong with a declaration is refused here, before there is a budget to spend.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NoReturn
+
+from discreet.data.canonical import JSON, encode
+from discreet.data.checking import suggestion
+from discreet.data.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
+from discreet.data.schema import Schema, Type
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    import ibis
+    import ibis.expr.types
+    import pyarrow
+
+__all__ = ["Table"]
+
+_PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
+_NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
+
+
+class Table:
+    """Private rows, with the public facts that bound what one person can change.
+
+    Parameters
+    ----------
+    source : path, frame or Ibis table
+        A Parquet file (read where it lies), a CSV file or a frame of pandas, Polars or Arrow
+        (copied into an embedded DuckDB), or a table of an Ibis connection.
+    person : str or EACH_ROW
+        The column that says whose row it is; rows in which it is NULL are nobody's, and left
+        out. `EACH_ROW` where every row is a person of its own.
+    limits : Limits, optional
+        How much one person may contribute to one release. Required with a person column.
+    columns : mapping of names to Bounds, Keys or Type
+        What is declared of columns: `Bounds` for those that are summed, `Keys` for those that are
+        grouped by. A `Type` gives a column of a CSV file its type. Other columns can
+        be used in conditions only.
+    version : str, optional
+        The version of the data. It is part of the identity of every request, so that stored answers are
+        not returned for other data. It must not be computed from the data.
+
+    Attributes
+    ----------
+    schema : mapping of names to Type
+        The public columns.
+
+    Notes
+    -----
+    In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
+    if no step is given), `Keys` the type of the keys; the person and undeclared columns are text.
+    Nothing is guessed from the data, and a value that does not convert is NULL.
+    """
+
+    __slots__ = ("_backend", "_relation", "columns", "limits", "person", "schema", "version")
+
+    columns: Mapping[str, Declared]
+    limits: Limits
+    person: Person
+    schema: Schema
+    version: str
+
+    def __init__(
+        self,
+        source: object,
+        *,
+        person: Person,
+        limits: Limits | None = None,
+        columns: Mapping[str, Declared] | None = None,
+        version: str = "1",
+    ) -> None:
+        declared = _checked_columns(columns)
+        _check_person(person, limits)
+        if not isinstance(version, str) or not version:
+            raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
+        from discreet.data.engine import backend_of, normalized, public_type
+
+        opened = _opened(source, person, declared)
+        self._backend: ibis.BaseBackend = backend_of(opened)
+        self._relation: ibis.expr.types.Table = normalized(opened)
+        self.schema = MappingProxyType(
+            {name: public_type(kind) for name, kind in self._relation.schema().items()}
+        )
+        self.columns = MappingProxyType(declared)
+        self.person = person
+        self.limits = Limits(rows=1) if limits is None else limits
+        self.version = version
+        self._check()
+
+    def _check(self) -> None:
+        if isinstance(self.person, str):
+            kind = self._type_of(self.person, "person")
+            if kind not in _PERSONS:
+                raise ParameterError(
+                    "person",
+                    f"is a column of type {kind.value}",
+                    "a column of integers or text; convert it first",
+                )
+            if isinstance(self.columns.get(self.person), Keys | Bounds):
+                raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")
+        for name, declared in self.columns.items():
+            _check_declared(name, declared, self._type_of(name, "columns"))
+
+    def _type_of(self, name: str, parameter: str) -> Type:
+        if name not in self.schema:
+            raise ParameterError(
+                parameter, f"names {name!r}, which the table does not have", suggestion(name, self.schema)
+            )
+        return self.schema[name]
+
+    @property
+    def declaration(self) -> dict[str, JSON]:
+        """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
+        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
+        return {
+            "person": self.person if isinstance(self.person, str) else None,
+            "limits": {**limits, "rows_per_group": self.limits.rows_per_group},
+            "columns": {name: encode(declared) for name, declared in self.columns.items()},
+        }
+
+    def rows(self) -> pyarrow.Table:
+        """Return all rows that belong to a person, unbounded and private: for trusted code behind a permit.
+
+        Raises
+        ------
+        EngineFailed
+            If the engine does not finish; the message says nothing about why.
+        """
+        from discreet.data.engine import fetch
+
+        rows = self._relation
+        owned = rows if self.person is EACH_ROW else rows.filter(rows[self.person].notnull())
+        return fetch(owned, self._backend)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
+        limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
+        return f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Table holds private rows and cannot be copied or pickled")
+
+
+def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+    import ibis.expr.types
+
+    from discreet.data import duckdb_engine
+
+    if isinstance(source, ibis.expr.types.Table):
+        return source
+    types = {name: _implied_type(declared) for name, declared in columns.items()}
+    if isinstance(person, str):
+        types.setdefault(person, Type.TEXT)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix.lower() == ".parquet":
+            return duckdb_engine.from_parquet(path)
+        if path.suffix.lower() == ".csv":
+            return duckdb_engine.from_csv(path, types)
+        raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+    return duckdb_engine.from_frame(source, types)
+
+
+def _implied_type(declared: Declared) -> Type:
+    if isinstance(declared, Bounds):
+        return Type.FLOAT if declared.step_was_given else Type.INTEGER
+    return declared.type if isinstance(declared, Keys) else declared
+
+
+def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys or Type")
+    for name, declared in columns.items():
+        if not isinstance(name, str):
+            raise ParameterError("columns", "has a name that is not text", "names of columns")
+        if not isinstance(declared, Bounds | Keys | Type) or declared in {
+            Type.NULL,
+            Type.OTHER,
+            Type.DECIMAL,
+        }:
+            raise ParameterError(
+                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]) or a Type"
+            )
+    return dict(columns)
+
+
+def _check_person(person: Person, limits: Limits | None) -> None:
+    if person is not EACH_ROW and (not isinstance(person, str) or not person):
+        raise ParameterError("person", "is no name of a column", "a name, or EACH_ROW if a row is a person")
+    if person is EACH_ROW and limits is not None:
+        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
+    if person is not EACH_ROW and not isinstance(limits, Limits):
+        raise ParameterError(
+            "limits", "are required with a person", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
+        )
+
+
+def _check_declared(name: str, declared: Declared, found: Type) -> None:
+    if isinstance(declared, Bounds):
+        if found not in _NUMBERS:
+            raise ParameterError(
+                "columns",
+                f"declares Bounds of {name!r}, a column of type {found.value}",
+                "a column of numbers",
+            )
+        if found in {Type.FLOAT, Type.DECIMAL} and not declared.step_was_given:
+            raise ParameterError(
+                "columns",
+                f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
+                "a step, such as step=0.01, or step=1 to round to whole numbers",
+            )
+    elif (declared.type if isinstance(declared, Keys) else declared) is not found:
+        kind = declared.type if isinstance(declared, Keys) else declared
+        raise ParameterError(
+            "columns", f"declares {name!r} as {kind.value}, but it is of type {found.value}", "its own type"
+        )

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from hypothesis import given
+
+from data import strategies
+from discreet.data import (
+    Bounds,
+    CountRows,
+    Filter,
+    Group,
+    Keys,
+    Source,
+    col,
+    from_json,
+    literal,
+    outline,
+    to_json,
+)
+from discreet.data.canonical import decode, encode
+from discreet.errors import ParameterError
+
+
+@given(strategies.plans())
+def test_a_plan_comes_back_as_it_was(case):
+    plan, _ = case
+    text = to_json(plan)
+    assert from_json(text) == plan
+    assert to_json(from_json(text)) == text
+    assert text.isascii()
+    assert b" " not in json.dumps(json.loads(text), separators=(",", ":")).encode().replace(text, b"")
+
+
+@given(strategies.formulas, strategies.formulas)
+def test_bytes_are_equal_just_if_expressions_are(one, other):
+    assert (to_json(one.expression) == to_json(other.expression)) == (one.expression == other.expression)
+    assert from_json(to_json(one.expression)) == one.expression
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, False, 0, -(2**70), 0.1, "", "quo\"te'\u2028日本", datetime.date(1, 1, 1),
+     datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)],
+)  # fmt: skip
+def test_literals_come_back_as_they_were(value):
+    assert from_json(to_json(literal(value))) == literal(value)
+
+
+def test_one_spelling():
+    condition = (col("age") < 40.5).expression
+    plan = Group(source=Filter(source=Source(table="visits"), condition=condition), measures=(CountRows(),))
+    assert to_json(plan) == (
+        b'{"keys":[],"measures":[{"node":"count_rows"}],"node":"group","source":{"condition":{"left":'
+        b'{"name":"age","node":"column"},"node":"compare","operator":"<","right":{"node":"literal",'
+        b'"type":"decimal","value":"81/2"}},"node":"filter","source":{"node":"source","table":"visits"}}}'
+    )
+
+
+def test_outlines_hold_no_literal():
+    canary = "canary-8675309"
+    node = ((col("name") == canary) | col("age").isin([8675309])).expression
+    assert b"8675309" in to_json(node)
+    assert b"8675309" not in outline(node)
+    assert outline(node) == outline(((col("name") == "x") | col("age").isin([1])).expression)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [Bounds(0, 5000, step=0.01, nan=7), Bounds(-1, 1, infinity="drop", null=0), Keys([3, None, -1])],
+)
+def test_declarations_come_back_as_they_were(declared):
+    assert decode(json.loads(json.dumps(encode(declared)))) == declared
+
+
+GOOD = to_json((col("age") < 40).expression)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"3",
+        b'{"node":"bounds"}',
+        GOOD + b" ",
+        b" " + GOOD,
+        GOOD.replace(b'"40"', b'"040"'),
+        GOOD.replace(b'"40"', b'"4_0"'),
+        GOOD.replace(b'"40"', b"40"),
+        GOOD.replace(b'"integer"', b'"decimal"'),
+        GOOD.replace(b'"compare"', b'"exec"'),
+        GOOD.replace(b'"<"', b'"LIKE"'),
+        GOOD.replace(b'"age"', b"null"),
+        GOOD.replace(b'"name"', b'"names"'),
+        b'{"node":"not","operand":' * 5000 + b"1" + b"}" * 5000,
+        b'{"a":' * 100000,
+        "not bytes",
+        b'{"node":"literal","type":"date","value":"2026-13-01"}',
+        b'{"node":"literal","type":"null","value":"x"}',
+        b'{"node":"keys","type":"text","values":[]}',
+    ],
+)
+def test_other_text_is_refused(text):
+    with pytest.raises(ParameterError) as refusal:
+        from_json(text)
+    assert "what to_json writes" in str(refusal.value)
+
+
+def test_only_nodes_are_written():
+    with pytest.raises(ParameterError):
+        encode(object())

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from functools import reduce
+
+import pytest
+from hypothesis import given
+
+from data import strategies
+from discreet.data import (
+    Bounds,
+    CountNonNull,
+    CountRows,
+    Filter,
+    Group,
+    GroupKey,
+    Keys,
+    Source,
+    Sum,
+    col,
+    describe,
+)
+from discreet.data.plan import describe_measure, walk_plan
+from discreet.errors import ParameterError, UnsupportedQuery
+
+SOURCE = Source(table="visits")
+
+
+def test_a_sum_knows_the_most_that_one_row_adds():
+    bounds = Bounds(-3, 50, step=0.5)
+    assert Sum(column="x", bounds=bounds).largest == 100
+    assert Sum(column="x", bounds=bounds, center=10).largest == 80
+    assert Sum(column="x", bounds=bounds, center=-3).largest == 106
+    assert Sum(column="x", bounds=Bounds(10, 20)).largest == 20
+    assert Sum(column="x", bounds=bounds, center=0.5) == Sum(column="x", bounds=bounds, center="1/2")
+
+
+@pytest.mark.parametrize("center", [0.3, 51, float("nan")])
+def test_a_center_is_a_point_of_the_grid(center):
+    with pytest.raises(ParameterError):
+        Sum(column="x", bounds=Bounds(-3, 50, step=0.5), center=center)
+
+
+KEY = GroupKey(column="city", values=Keys(["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Group(source=SOURCE, measures=()),
+        lambda: Group(source=SOURCE, measures=(CountRows(), CountRows())),
+        lambda: Group(source=SOURCE, keys=(KEY, KEY), measures=(CountRows(),)),
+        lambda: Group(source=SOURCE, measures=tuple(CountNonNull(column=f"c{n}") for n in range(1001))),
+        lambda: Group(
+            source=SOURCE,
+            keys=tuple(GroupKey(column=f"k{n}", values=Keys(range(100))) for n in range(4)),
+            measures=(CountRows(),),
+        ),
+    ],
+)
+def test_impossible_plans_are_refused(build):
+    with pytest.raises(UnsupportedQuery):
+        build()
+
+
+def test_stacked_filters_are_refused_before_they_are_too_many():
+    conditions = [(col("age") == number).expression for number in range(1000)]
+    with pytest.raises(UnsupportedQuery, match="AND"):
+        reduce(lambda node, condition: Filter(source=node, condition=condition), conditions, SOURCE)
+
+
+def test_the_number_of_groups():
+    assert Group(source=SOURCE, measures=(CountRows(),)).cells == 1
+    assert Group(source=SOURCE, measures=(CountRows(),)).shape == ()
+    other = GroupKey(column="flag", values=Keys([True, False, None]))
+    assert Group(source=SOURCE, keys=(KEY, other), measures=(CountRows(),)).shape == (2, 3)
+
+
+def test_a_plan_is_described_without_its_literals():
+    condition = (
+        (col("age") < 8675309) & ~col("name").isin(["canary", "y"]) | (col("a") * 2 > 1) | col("f").is_null()
+    )
+    plan = Group(
+        source=Filter(source=SOURCE, condition=condition.expression),
+        keys=(KEY,),
+        measures=(
+            CountRows(),
+            CountNonNull(column="cost"),
+            Sum(column="cost", bounds=Bounds(0, 5, step=0.5), center=2),
+        ),
+    )
+    assert describe(plan).splitlines() == [
+        "group by city (2 keys)",
+        "  count of rows",
+        "  count of cost",
+        "  sum of cost - 2 in [0, 5], step 0.5",
+        "  filter ((age < ?) and (not (name in (?, ?)))) or ((a * ?) > ?) or (f is null)",
+        "    source visits",
+    ]
+    assert describe(Group(source=SOURCE, measures=(CountRows(),))).startswith("all rows together")
+
+
+@given(strategies.plans())
+def test_every_plan_can_be_walked_and_described(case):
+    plan, _ = case
+    assert next(walk_plan(plan)) is plan
+    assert list(walk_plan(plan))[-1] == Source(table="t")
+    assert len(describe(plan).splitlines()) == len(list(walk_plan(plan))) + len(plan.measures)
+    assert all(describe_measure(measure) in describe(plan) for measure in plan.measures)
