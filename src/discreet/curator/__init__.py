@@ -1,0 +1,39 @@
+"""The curator: the one door to private data, and the ledger that it pays first.
+
+- `budget`, `period`, `account`: what may be spent, and what was; `fold` reads it off the ledger.
+- `request`: what is asked, frozen before anything is charged; `declaration`: of which tables.
+- `door`: charge, compute, add noise, keep the answer, answer; `permit` for trusted code.
+- `preview`, `release`, `label`: what an answer will cost, what it is, and what it promises.
+- `ledger`: the durable record.
+"""
+
+from __future__ import annotations
+
+from discreet.curator.account import Account
+from discreet.curator.budget import Budget, offered
+from discreet.curator.door import Door
+from discreet.curator.label import label_of, schema
+from discreet.curator.period import Period
+from discreet.curator.permit import Permit
+from discreet.curator.preview import Preview
+from discreet.curator.release import Release
+from discreet.curator.request import Column, Draw, Expectation, Output, Part, Request
+
+__all__ = [
+    "Account",
+    "Budget",
+    "Column",
+    "Door",
+    "Draw",
+    "Expectation",
+    "Output",
+    "Part",
+    "Period",
+    "Permit",
+    "Preview",
+    "Release",
+    "Request",
+    "label_of",
+    "offered",
+    "schema",
+]

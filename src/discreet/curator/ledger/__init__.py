@@ -1,0 +1,31 @@
+"""The ledger: an append-only, hash-chained log of decisions that survives crashes.
+
+- `open_store`: a file (`sqlite_store`), or a PostgreSQL database (`postgres_store`).
+- `Ledger`: one exclusive, durable decision at a time, by a rule over the state that its entries fold into.
+- `Entry`, `Anchor`, `Report`: what is recorded, where it ended, and what verifying it found.
+
+Proof: docs/proofs/ledger.md.
+"""
+
+from discreet.curator.ledger.canonical import Body, Value
+from discreet.curator.ledger.chain import Fold
+from discreet.curator.ledger.entry import Anchor, Entry
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.location import open_store
+from discreet.curator.ledger.store import Reader, Store, Writer
+from discreet.curator.ledger.verification import Report, verify_export
+
+__all__ = [
+    "Anchor",
+    "Body",
+    "Entry",
+    "Fold",
+    "Ledger",
+    "Reader",
+    "Report",
+    "Store",
+    "Value",
+    "Writer",
+    "open_store",
+    "verify_export",
+]

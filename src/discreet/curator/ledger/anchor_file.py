@@ -1,0 +1,115 @@
+"""A file outside of the ledger that remembers its head, so that an old copy is noticed.
+
+The file holds one anchor. It is replaced after each commit, in one step, and never goes back. It helps only
+where an accident, or an attacker, does not restore it together with the ledger: keep it on another disk.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.curator.ledger import faults
+from discreet.curator.ledger.entry import Anchor
+from discreet.errors import LedgerTampered, LedgerUnavailable, ParameterError
+
+__all__ = ["AnchorFile", "replace_file"]
+
+
+class AnchorFile:
+    """One anchor, in a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where it is. Its directory must exist; the file is made when the first anchor is written.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path).expanduser().absolute()
+
+    def read(self) -> Anchor | None:
+        """Return the anchor, or None where there is no file yet.
+
+        Raises
+        ------
+        LedgerTampered
+            Where the file holds something else.
+        LedgerUnavailable
+            Where it cannot be read.
+        """
+        try:
+            text = self._path.read_text(encoding="ascii")
+            return Anchor.from_text(text)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            raise LedgerUnavailable(faults.ANCHOR) from None
+        except (ParameterError, UnicodeDecodeError):
+            raise LedgerTampered("its anchor file holds no anchor") from None
+
+    def advance(self, head: Anchor) -> None:
+        """Put a head in the place of an earlier one; keep a later one.
+
+        Raises
+        ------
+        LedgerTampered
+            Where the file holds another entry with the same sequence.
+        LedgerUnavailable
+            Where it cannot be written.
+        """
+        try:
+            with _locked(self._path.parent):
+                kept = self.read()
+                if kept is not None and kept.sequence >= head.sequence:
+                    if kept.sequence == head.sequence and kept != head:
+                        raise LedgerTampered("it is another entry than the anchor names", head.sequence)
+                    return
+                replace_file(self._path, f"{head}\n".encode("ascii"))
+        except OSError:
+            raise LedgerUnavailable(faults.ANCHOR) from None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Make a file hold `content`, durably and in one step, readable by its owner only."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    synchronize(path.parent)
+
+
+def synchronize(directory: Path) -> None:
+    """Make the names in a directory durable."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold a lock that dies with its process, so that the later of two heads stays."""
+    import fcntl
+
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing would leave the lock with a child forked meanwhile
+    finally:
+        os.close(handle)

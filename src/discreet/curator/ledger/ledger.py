@@ -1,0 +1,320 @@
+"""The ledger: decisions, one after another, each durable before anybody learns of it.
+
+A ledger knows no budget. It folds its entries into a state, by a function that it is given, and lets a rule
+look at the state and either say what to record or refuse. State, decision and record are one exclusive
+transaction, so that no two decisions are taken on the same state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from discreet.curator.ledger.anchor_file import AnchorFile
+from discreet.curator.ledger.canonical import Body
+from discreet.curator.ledger.chain import Fold, Position, follow
+from discreet.curator.ledger.entry import Anchor, Entry, check_key, check_kind, seal
+from discreet.curator.ledger.store import Reader, Store, Writer
+from discreet.curator.ledger.verification import (
+    ANSWER,
+    Report,
+    checked_answer,
+    checked_entries,
+    fold_all,
+    verify_store,
+    write_export,
+)
+from discreet.errors import LedgerTampered, ParameterError
+
+__all__ = ["MOST_BYTES", "Ledger"]
+
+State = TypeVar("State")
+Other = TypeVar("Other")
+
+MOST_BYTES = 1 << 28
+"""The longest answer."""
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _nothing(point: str) -> None:
+    """Pass a point where a test might fail."""
+
+
+class Ledger(Generic[State]):
+    """An append-only, hash-chained log of decisions.
+
+    Guarantee
+    ---------
+    Let a caller compute an answer only after `decide` returned a charge, and let out only what `keep_answer`
+    or `answer` returned. Then every answer that was ever let out has a durable charge, that charge was
+    allowed by the rule on the state of all entries before it, and no charge has two different answers:
+    whatever crashes, whenever, in however many processes (proof: ledger).
+
+    Parameters
+    ----------
+    store : Store
+        What keeps it; see `open_store`.
+    fold : callable
+        ``fold(state, entry) -> state``, pure. If it raises at a new entry, the entry is not recorded.
+    initial : State
+        The state of an empty ledger. Never changed in place.
+    anchor : str, Path or None
+        A file that remembers the head, outside of the ledger. Checked here and advanced after each commit;
+        made if it is missing.
+    clock : callable
+        Returns the current time, aware of its zone.
+    reached : callable
+        Called with the name of each point that is passed: "locked", "decided", "appended", "committed",
+        "anchored". A test fails or stops there.
+
+    Raises
+    ------
+    LedgerTampered
+        Where the chain is broken, or ends before its anchor.
+    LedgerUnavailable
+        Where it cannot be read.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        fold: Fold[State],
+        initial: State,
+        *,
+        anchor: str | Path | None = None,
+        clock: Callable[[], datetime] = _system_clock,
+        reached: Callable[[str], None] = _nothing,
+    ) -> None:
+        self._store = store
+        self._fold = fold
+        self._anchor_file = None if anchor is None else AnchorFile(anchor)
+        self._clock = clock
+        self._reached = reached
+        # The anchor is read first: a commit between both readings must not look like an end that was cut off.
+        kept = None if self._anchor_file is None else self._anchor_file.read()
+        self._position = fold_all(store, fold, initial, kept)
+        self._advance_anchor(self._position)
+
+    def decide(self, kind: str, rule: Callable[[State, str], Body], *, key: str | None = None) -> Entry:
+        """Record what a rule says, if it says anything, as the next entry.
+
+        Parameters
+        ----------
+        kind : str
+            The kind of entry, such as "charge"; all but "answer".
+        rule : callable
+            ``rule(state, time) -> body``. It sees the state of all entries so far and the time of the one to
+            come, and returns what to record, or raises to refuse. Pure and quick: everybody waits for it.
+        key : str or None
+            If there is an entry of this kind with this key, it is returned, and the rule is not asked.
+
+        Returns
+        -------
+        Entry
+            The entry. It is durable.
+
+        Raises
+        ------
+        Exception
+            Whatever the rule or the fold raises; nothing is recorded then.
+        LedgerUnavailable
+            Where it could not be made certain that the entry is durable. It may be; asking again with the
+            same key tells.
+        """
+        check_key(key)
+        if check_kind(kind) == ANSWER:
+            raise ParameterError("kind", "is that of answers", "any other; answers are kept by keep_answer")
+        with self._store.transaction() as records:
+            position = self._catch_up(records)
+            self._reached("locked")
+            entry = None if key is None else self._find(records, kind, key, position)
+            if entry is None:
+                time = self._time(position)
+                body = rule(position.state, time)
+                self._reached("decided")
+                entry, position = self._append(records, position, kind=kind, key=key, time=time, body=body)
+        self._committed(position)
+        return entry
+
+    def keep_answer(self, charge: Entry, content: bytes) -> bytes:
+        """Keep the answer of a charge, unless it has one; return the one that is kept.
+
+        Only what is returned may be let out. When two processes answer the same charge, the first wins
+        and both let out the same.
+
+        Parameters
+        ----------
+        charge : Entry
+            What `decide` returned.
+        content : bytes
+            The answer, with its noise.
+
+        Raises
+        ------
+        LedgerTampered
+            Where the charge is not in the ledger, or its answer is not what was kept.
+        """
+        if not isinstance(content, bytes) or len(content) > MOST_BYTES:
+            raise ParameterError("content", "is no answer", f"at most {MOST_BYTES} bytes")
+        with self._store.transaction() as records:
+            position = self._catch_up(records)
+            kept = self._answer(records, charge, position)
+            if kept is None:
+                kept, time = content, self._time(position)
+                body: Body = {
+                    "charge": charge.sequence,
+                    "sha256": hashlib.sha256(content).hexdigest(),
+                    "size": len(content),
+                }
+                records.keep_answer(charge.sequence, content)
+                _, position = self._append(
+                    records, position, kind=ANSWER, key=str(charge.sequence), time=time, body=body
+                )
+        self._committed(position)
+        return kept
+
+    def answer(self, charge: Entry) -> bytes | None:
+        """Return the answer that is kept for a charge, or None.
+
+        Raises
+        ------
+        LedgerTampered
+            Where the charge is not in the ledger, or its answer is not what was kept.
+        """
+        with self._store.snapshot() as records:
+            return self._answer(records, charge, self._catch_up(records))
+
+    def find(self, kind: str, key: str) -> Entry | None:
+        """Return the entry of a kind with a key, or None."""
+        check_kind(kind)
+        check_key(key)
+        with self._store.snapshot() as records:
+            return self._find(records, kind, key, self._catch_up(records))
+
+    def state(self) -> State:
+        """Return the state of all entries that are committed now."""
+        with self._store.snapshot() as records:
+            return self._catch_up(records).state
+
+    def time(self) -> str:
+        """Return the time that the next entry would have."""
+        with self._store.snapshot() as records:
+            return self._time(self._catch_up(records))
+
+    def anchor(self) -> Anchor:
+        """Return the head, to be kept outside of the ledger."""
+        with self._store.snapshot() as records:
+            return self._catch_up(records).anchor
+
+    def entries(self) -> Iterator[Entry]:
+        """Go over all entries, checking the chain."""
+        return checked_entries(self._store)
+
+    def replay(self, fold: Fold[Other], initial: Other) -> Other:
+        """Fold all entries by another function, from the first on."""
+        return fold_all(self._store, fold, initial).state
+
+    def export(self, path: str | Path) -> Anchor:
+        """Write all entries to a file, one line of JSON each; return the head that was written.
+
+        Answers are not written; their hashes are. `verify_export` checks such a file without the ledger.
+        """
+        return write_export(self.entries(), Path(path))
+
+    def verify(self, anchor: Anchor | None = None) -> Report:
+        """Recompute every hash, of entries and of answers, from the first on.
+
+        Parameters
+        ----------
+        anchor : Anchor or None
+            An earlier head, kept elsewhere. Without one, a ledger that was cut short or replaced by an old
+            copy before this object was made cannot be told from a shorter one.
+
+        Raises
+        ------
+        LedgerTampered
+            Naming the first entry where something is wrong.
+        """
+        return verify_store(self._store, anchor, known=self._position.anchor)
+
+    def close(self) -> None:
+        """Close the connections of the store."""
+        self._store.close()
+
+    def _catch_up(self, records: Reader) -> Position[State]:
+        """Go on from where this object was to the head of a view.
+
+        The known position is read before the view is first used, so that the view is never the older one.
+        """
+        known = self._position
+        fresh = records.entries(after=max(known.sequence - 1, 0))
+        if known.sequence:
+            if not fresh or fresh[0].sequence != known.sequence:
+                raise LedgerTampered(
+                    "it was there and is missing: an end was cut off, or an old copy put back", known.sequence
+                )
+            if fresh[0].hash != known.hash:
+                raise LedgerTampered("it is another entry than before", known.sequence)
+            del fresh[0]
+        position = follow(known, fresh, self._fold)
+        self._publish(position)
+        return position
+
+    def _find(self, records: Reader, kind: str, key: str, position: Position[State]) -> Entry | None:
+        entry = records.find(kind, key)
+        if entry is None:
+            return None
+        if (entry.checked().kind, entry.key) != (kind, key) or entry.sequence > position.sequence:
+            raise LedgerTampered("it was found under a key that is not its own", entry.sequence)
+        return entry
+
+    def _answer(self, records: Reader, charge: Entry, position: Position[State]) -> bytes | None:
+        if records.entries(after=charge.sequence - 1, limit=1) != [charge] or charge.kind == ANSWER:
+            raise LedgerTampered("the charge is no entry of this ledger", charge.sequence)
+        record = self._find(records, ANSWER, str(charge.sequence), position)
+        content = records.answer(charge.sequence)
+        if record is not None:
+            return checked_answer(record, content)
+        if content is not None:
+            raise LedgerTampered("its answer is recorded by no entry", charge.sequence)
+        return None
+
+    def _append(
+        self, records: Writer, position: Position[State], *, kind: str, key: str | None, time: str, body: Body
+    ) -> tuple[Entry, Position[State]]:
+        """Append an entry; fold it first, so that what cannot be folded is never recorded."""
+        entry = seal(
+            sequence=position.sequence + 1, kind=kind, key=key, time=time, body=body, previous=position.hash
+        )
+        after = follow(position, [entry], self._fold)
+        records.append(entry)
+        self._reached("appended")
+        return entry, after
+
+    def _committed(self, position: Position[State]) -> None:
+        self._reached("committed")
+        self._publish(position)
+        self._advance_anchor(position)
+        self._reached("anchored")
+
+    def _publish(self, position: Position[State]) -> None:
+        """Remember the latest position. Any older one would do as well, so that threads need no lock."""
+        if position.sequence > self._position.sequence:
+            self._position = position
+
+    def _advance_anchor(self, position: Position[State]) -> None:
+        if self._anchor_file is not None:
+            self._anchor_file.advance(position.anchor)
+
+    def _time(self, position: Position[State]) -> str:
+        """Return the time of the next entry: never before the last, whatever the clock says."""
+        now = self._clock()
+        if now.tzinfo is None:
+            raise ParameterError("clock", "returned a time without a zone", "datetime.now(UTC)")
+        return max(position.time, f"{now.astimezone(UTC).isoformat(timespec='microseconds')[:26]}Z")
