@@ -1,0 +1,78 @@
+"""What a ledger says of tables and plans, and whether a door still computes with it.
+
+Declarations and outlines are public. They are written out where that is short; of a long one, such as a
+hundred thousand keys, the ledger keeps the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import cast
+
+from discreet.curator.account import Account
+from discreet.curator.budget import Budget
+from discreet.curator.ledger import Value
+from discreet.curator.ledger.canonical import canonical
+from discreet.data import Table
+from discreet.errors import LedgerMismatch, ParameterError
+
+__all__ = ["Declared", "check_current", "check_opened", "checked_tables", "declare", "recorded"]
+
+Declared = dict[str, Value]
+"""What is declared of each table, by name."""
+
+_LONGEST = 1 << 14
+_DEEPEST = 32
+
+
+def checked_tables(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Return tables by name, if that is what was given."""
+    if (
+        not isinstance(tables, Mapping)
+        or not tables
+        or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
+        or not all(isinstance(table, Table) for table in tables.values())
+    ):
+        raise ParameterError("tables", "is no mapping of names to tables", "such as {'visits': Table(…)}")
+    return dict(tables)
+
+
+def declare(tables: Mapping[str, Table]) -> Declared:
+    """Return what is declared of tables, as a ledger records it."""
+    return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
+
+
+def recorded(value: Value) -> Value:
+    """Return a value as a ledger records it: itself, or its hash if it is long or deeply nested."""
+    text = canonical(value)
+    if len(text) <= _LONGEST and _depth(value) <= _DEEPEST:
+        return value
+    return {"sha256": hashlib.sha256(text.encode("ascii")).hexdigest()}
+
+
+def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
+    """Refuse to open a ledger with other declarations than its own, saying which differ."""
+    if account.caps != budget or dict(account.tables) != declared:
+        what = "other tables" if account.caps == budget else "another budget"
+        raise LedgerMismatch(
+            f"the ledger records {what} than was given; open it as it was, then change it on the "
+            "record with amend(…, reason=…)"
+        )
+
+
+def check_current(account: Account, declared: Declared) -> None:
+    """Refuse to go on with declarations that were amended since."""
+    if dict(account.tables) != declared:
+        raise LedgerMismatch(
+            "the tables of this ledger were amended since it was opened here; open it again with what it "
+            "declares now"
+        )
+
+
+def _depth(value: Value) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_depth, value.values()), default=0)
+    if isinstance(value, list | tuple):
+        return 1 + max(map(_depth, value), default=0)
+    return 0

@@ -1,0 +1,277 @@
+"""The door: the one place where private data and noise meet, and only after the ledger was charged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from discreet.curator.account import Account
+from discreet.curator.budget import Budget
+from discreet.curator.declaration import (
+    Declared,
+    check_current,
+    check_opened,
+    checked_tables,
+    declare,
+    recorded,
+)
+from discreet.curator.fold import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
+from discreet.curator.label import label_of
+from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
+from discreet.curator.preview import Preview, preview
+from discreet.curator.release import Release, finish, pack, unpack
+from discreet.curator.request import Draw, Request
+from discreet.data import Table, compute, fresh_salt, outline
+from discreet.errors import EngineFailed, ParameterError
+from discreet.noise.entropy import current
+from discreet.privacy.rational import whole
+
+__all__ = ["Door"]
+
+_ROWS = 1000
+_MOST_ROWS = 10**18
+_OPENED = "opened"
+_LONGEST_NAME = 200
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Door:
+    """Tables behind a budget and a ledger.
+
+    Guarantee
+    ---------
+    All answers that ever leave, chosen in whatever way by whoever asks, keep what `Budget` promises, for
+    the unit of each table, provided the ledger is not replaced and what is declared was not read off
+    the data. Every answer was charged, durably, before any data was read; a charge is never taken back
+    (proof: door).
+
+    Parameters
+    ----------
+    tables : mapping of names to Table
+        The private tables. A person is the same person in all of them.
+    budget : Budget
+        The caps.
+    ledger : str, Path or Store
+        A file, or ``postgresql://…`` with a `name`.
+    name : str, optional
+        The name of the ledger in a database.
+    anchor : str or Path, optional
+        A file outside of the ledger that remembers how long it was, to detect that an old copy was put back.
+    clock : callable, optional
+        Returns the current time, aware of its zone.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Table],
+        *,
+        budget: Budget,
+        ledger: str | Path | Store,
+        name: str | None = None,
+        anchor: str | Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._tables = checked_tables(tables)
+        _check_budget(budget)
+        store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
+        self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
+        self._secret = self._open(budget)
+
+    def _open(self, budget: Budget) -> bytes:
+        """Declare, if the ledger is new; else check that it declares the same. Return the ledger's secret."""
+        declared = declare(self._tables)
+        body: Body = {"format": FORMAT, "tables": declared, "budget": budget.to_body()}
+        opened = self.ledger.find(OPEN, _OPENED)
+        if opened is None:
+            opened = self.ledger.decide(OPEN, lambda account, time: body, key=_OPENED)
+        check_opened(self.ledger.state(), declared, budget)
+        secret = self.ledger.answer(opened)
+        if secret is None:
+            secret = self.ledger.keep_answer(opened, current().bits(256).to_bytes(32, "big"))
+        return secret
+
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        """The tables, by name."""
+        return dict(self._tables)
+
+    @property
+    def budget(self) -> Budget:
+        """The caps that hold now."""
+        return self.ledger.state().caps
+
+    def account(self) -> Account:
+        """Return what was spent so far, with a period that has begun counted from nothing."""
+        account = self.ledger.state()
+        due = account.due(self.ledger.time())
+        return account if due is None else account.renewed(due)
+
+    def preview_request(self, request: Request, *, analyst: str = "", rows: int = _ROWS) -> Preview:
+        """Return what a request would cost and how wrong its answer would be. Spends nothing."""
+        check_analyst(analyst)
+        rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
+        declared = declare(_checked(request, self._tables))
+        account = self.account()
+        check_current(account, declared)
+        charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
+        return preview(request, account, analyst, rows, answered=charge is not None)
+
+    def answer(self, request: Request, *, analyst: str = "") -> Release:
+        """Charge a request, compute it, add noise, keep the answer and return it.
+
+        The same request on the same version of the data returns the answer that was kept, at no cost.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it does not fit. Nothing was charged and no data was read.
+        LedgerMismatch
+            If the tables were amended by another process since this door was opened.
+        EngineFailed
+            If the engine did not finish. The charge stays; asking again computes without a second one.
+        """
+        check_analyst(analyst)
+        # One view of the tables throughout: another thread may amend them meanwhile.
+        tables = _checked(request, self._tables)
+        declared = declare(tables)
+        charge = self._charged(request, analyst, declared)
+        account = self.ledger.state()
+        check_current(account, declared)  # the charge may be an old one
+        content = self.ledger.answer(charge)
+        if content is None:
+            content = self.ledger.keep_answer(charge, pack(_drawn(request, tables)))
+        draws = unpack(request, content)
+        return finish(request, draws, label_of(request, tables, account, charge, draws))
+
+    def _charged(self, request: Request, analyst: str, declared: Declared) -> Entry:
+        event = request.event
+
+        def rule(account: Account, time: str) -> Body:
+            del time
+            account.check(analyst, event)
+            return {
+                "analyst": analyst,
+                "event": json.loads(event.to_json()),
+                "plan": recorded(json.loads(outline(request.plan))),
+            }
+
+        key = request.digest(self._secret, declared)
+        return self.ledger.find(CHARGE, key) or self._decide(CHARGE, rule, declared=declared, key=key)
+
+    def _decide(
+        self, kind: str, rule: Callable[[Account, str], Body], *, declared: Declared, key: str | None = None
+    ) -> Entry:
+        """Record what a rule says, in the period that has begun and under declarations that hold."""
+
+        def checked(account: Account, time: str) -> Body:
+            check_current(account, declared)
+            period = account.due(time)
+            if period is not None:
+                raise _PeriodBegan(period)
+            return rule(account, time)
+
+        while True:
+            try:
+                return self.ledger.decide(kind, checked, key=key)
+            except _PeriodBegan as began:
+                period = began.period
+            self._renew(period)
+
+    def _renew(self, period: str) -> None:
+        """Renew the caps, unless this or a later period was renewed by somebody else."""
+
+        def rule(account: Account, time: str) -> Body:
+            if account.due(time) != period:
+                raise _PeriodBegan(period)
+            return {"period": period}
+
+        with suppress(_PeriodBegan):
+            self.ledger.decide(RENEW, rule, key=period)
+
+    def amend(
+        self,
+        *,
+        reason: str,
+        tables: Mapping[str, Table] | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Change declarations or caps, on the record. What was spent stays spent.
+
+        Raises
+        ------
+        BudgetExceeded
+            If more was spent already, or is reserved, than the new caps allow.
+        LedgerMismatch
+            If the tables were amended by another process since this door was opened.
+        """
+        if not isinstance(reason, str) or not reason.strip():
+            raise ParameterError("reason", "is missing", "words that say why, for the record")
+        if budget is not None:
+            _check_budget(budget)
+        changed = self._tables if tables is None else checked_tables(tables)
+        declared = declare(changed)
+
+        def rule(account: Account, time: str) -> Body:
+            del time
+            caps = account.caps if budget is None else budget
+            return {"reason": reason, "tables": declared, "budget": caps.to_body()}
+
+        self._decide(AMEND, rule, declared=declare(self._tables))
+        self._tables = changed
+
+    def close(self) -> None:
+        """Close the ledger's connections."""
+        self.ledger.close()
+
+
+class _PeriodBegan(Exception):
+    """A new period has begun, and the caps must be renewed before anything is charged."""
+
+    def __init__(self, period: str) -> None:
+        super().__init__(period)
+        self.period = period
+
+
+def check_analyst(analyst: str) -> None:
+    """Refuse what is no name of an analyst."""
+    if not isinstance(analyst, str) or len(analyst) > _LONGEST_NAME or not analyst.isprintable():
+        raise ParameterError(
+            "analyst", "is no name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
+        )
+
+
+def _check_budget(budget: Budget) -> None:
+    if not isinstance(budget, Budget):
+        raise ParameterError("budget", "is no budget", "such as Budget(epsilon=3)")
+
+
+def _checked(request: Request, tables: dict[str, Table]) -> dict[str, Table]:
+    """Return the tables, if a request was made for them and its noise covers what they declare."""
+    if not isinstance(request, Request):
+        raise ParameterError("request", "is no request", "a Request")
+    request.check(tables)
+    return tables
+
+
+def _drawn(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
+    """Compute and add noise. What is exact lives and dies in here, and so does whatever goes wrong."""
+    draws = None
+    try:
+        exact = compute(request.plan, tables, salt=fresh_salt())
+        draws = [
+            Draw(part=part, steps=np.asanyarray(part.mechanism.release(exact[part.measure]), np.int64))
+            for part in request.parts
+        ]
+    except Exception:  # noqa: S110
+        pass
+    if draws is None:
+        raise EngineFailed
+    return draws

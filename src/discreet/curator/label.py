@@ -1,0 +1,125 @@
+"""The label: what an answer promises, in a form that a machine, a lawyer or a registry can read.
+
+The form is fixed by `label.schema.json` beside this file (JSON Schema 2020-12).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+
+from discreet.accounting.filters import Odometer
+from discreet.curator.account import Account
+from discreet.curator.ledger import Entry
+from discreet.curator.release import are_private
+from discreet.curator.request import Draw, Request
+from discreet.data import Table, describe
+from discreet.privacy.rational import float_above
+
+__all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
+
+FORMAT = "discreet-label-1"
+
+NOT_COVERED = (
+    "bias from clipping values to their bounds and from keeping at most the declared number of rows of a "
+    "person: intervals cover the bounded statistic",
+    "how long the engine works, and what it writes to its own logs",
+    "answers from other ledgers or other releases of the same data",
+    "answers from before the declarations were last amended, if those protected another unit",
+)
+_ASSUMPTIONS = (
+    "the person column names the unit that is protected, and all rows of a person carry the same name",
+    "bounds, keys and limits were declared without looking at the data",
+    "the ledger was not replaced by an older copy",
+)
+
+
+def label_of(
+    request: Request,
+    tables: Mapping[str, Table],
+    account: Account,
+    charge: Entry,
+    draws: Sequence[Draw],
+) -> dict[str, object]:
+    """State what a release of a request promises.
+
+    Parameters
+    ----------
+    request : Request
+        What was released.
+    tables : mapping
+        The declared tables.
+    account : Account
+        What was spent, this release included.
+    charge : Entry
+        The entry that paid for it.
+    draws : sequence of Draw
+        What was drawn; all that is looked at is where its noise came from.
+    """
+    names = [name for name, _ in request.versions]
+    return {
+        "format": FORMAT,
+        "private": are_private(draws),
+        "unit": {name: _unit(tables[name]) for name in names},
+        "neighbors": str(request.event.neighbors),
+        "loss": _loss(request),
+        "cost": _cost(request, account),
+        "event": json.loads(request.event.to_json()),
+        "charge": {"entry": charge.sequence, "time": charge.time},
+        "budget": _budget(account),
+        "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
+        "plan": describe(request.plan),
+        "confidence": float(request.confidence),
+        "outputs": [output.name for output in request.outputs],
+        "assumptions": list(_ASSUMPTIONS),
+        "not_covered": list(NOT_COVERED),
+    }
+
+
+def schema() -> dict[str, object]:
+    """Return the JSON Schema of labels."""
+    text = Path(__file__).with_name("label.schema.json").read_text(encoding="utf-8")
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+def _unit(table: Table) -> str:
+    return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
+
+
+def _loss(request: Request) -> dict[str, str | None]:
+    """Return what is known of this release by itself, as exact fractions."""
+    alone = Odometer().add(request.event)
+    return {
+        "epsilon": None if alone.epsilon is None else str(alone.epsilon),
+        "rho": None if alone.rho is None else str(alone.rho),
+        "delta": str(alone.delta),
+    }
+
+
+def _cost(request: Request, account: Account) -> dict[str, str | None]:
+    """Return what the release took of each limit, as exact fractions."""
+    whole = account.caps.filter()
+    return {
+        name: None if cost is None else str(cost)
+        for name, cost in zip(whole.names, whole.cost(request.event), strict=True)
+    }
+
+
+def _budget(account: Account) -> dict[str, object]:
+    """Return the promise for all answers together, and readings of what was spent, reservations included."""
+    caps, lifetime = account.caps, account.counted(account.lifetime)
+    reading = lifetime.read(caps.delta)
+    return {
+        "cap": str(caps),
+        "epsilon": None if caps.epsilon is None else str(caps.epsilon),
+        "delta": str(caps.delta),
+        "rho": None if caps.rho is None else str(caps.rho),
+        "renews": None if caps.renews is None else caps.renews.value,
+        "period": account.period or None,
+        "lifetime_epsilon": reading.epsilon if isfinite(reading.epsilon) else None,
+        "lifetime_delta": float_above(reading.delta),
+        "lifetime_rho": None if lifetime.rho is None else float_above(lifetime.rho),
+    }

@@ -1,0 +1,133 @@
+"""What a request would cost and how wrong its answer would be: from public facts, for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+
+from discreet.curator.account import Account, percent_above, percent_below
+from discreet.curator.request import Expectation, Request
+from discreet.privacy.events import Event
+from discreet.privacy.rational import float_above
+
+__all__ = ["Preview", "preview"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The cost of a request, the error to expect, and what is left.
+
+    Attributes
+    ----------
+    event : Event
+        What would be charged.
+    costs : tuple of (name, cost, left, limit)
+        What it takes of each limit of the budget (None where the budget cannot count its noise), what is left
+        of it now, and the limit.
+    expectations : tuple of Expectation
+        For every output, how wrong it will be.
+    confidence : Fraction
+        Of the intervals.
+    fits : int
+        How many such requests fit the budget now.
+    answered : bool
+        Whether it was answered before: then asking again costs nothing.
+    """
+
+    event: Event
+    costs: tuple[tuple[str, Fraction | None, Fraction, Fraction], ...]
+    expectations: tuple[Expectation, ...]
+    confidence: Fraction
+    fits: int
+    answered: bool
+
+    @property
+    def epsilon(self) -> float | None:
+        """The pure epsilon that it takes, rounded up; None where its noise has none."""
+        pure = self.event.pure_epsilon
+        return None if pure is None else float_above(pure)
+
+    def __getitem__(self, name: str) -> Expectation:
+        """Return what to expect of an output."""
+        for expectation in self.expectations:
+            if expectation.name == name:
+                return expectation
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        level = f"{float(self.confidence):.0%}"
+        lines = [f"{'output':<20} {'± at ' + level:>14} {'std. deviation':>15}"]
+        for one in self.expectations:
+            note = f"  ({one.assumes})" if one.assumes else ""
+            lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
+        lines.append(self._price())
+        return "\n".join(lines)
+
+    def _price(self) -> str:
+        if self.answered:
+            return "answered before: asking again costs nothing"
+        if any(cost is None for _, cost, _, _ in self.costs):
+            return "the budget cannot count this kind of noise: does not fit"
+        cost, left, limit = max(
+            ((cost or Fraction(0), left, limit) for _, cost, left, limit in self.costs), key=_share
+        )
+        takes, rest = percent_above(cost, limit), percent_below(left, limit)
+        return f"takes {takes} of the budget, of which {rest} is left: {_times(self.fits)}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.assumes)}</td></tr>"
+            for one in self.expectations
+        )
+        price = f"<caption>{escape(self._price())}</caption>"
+        return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
+
+
+def preview(request: Request, account: Account, analyst: str, rows: int, *, answered: bool) -> Preview:
+    """Return what a request would cost an analyst and how wrong its answer would be.
+
+    Parameters
+    ----------
+    request : Request
+        What would be asked.
+    account : Account
+        What was spent so far.
+    analyst : str
+        Who would ask.
+    rows : int
+        A hypothetical number of rows in a group, for outputs whose error depends on it.
+    answered : bool
+        Whether there is an answer already.
+    """
+    filters = account.filters(analyst)
+    whole = filters[0][1]
+    costs = tuple(
+        (name, cost, whole.left[name], whole.limits[name])
+        for name, cost in zip(whole.names, whole.cost(request.event), strict=True)
+    )
+    return Preview(
+        event=request.event,
+        costs=costs,
+        expectations=_expectations(request, rows),
+        confidence=request.confidence,
+        fits=min(current.remaining(request.event) for _, current in filters),
+        answered=answered,
+    )
+
+
+def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
+    return tuple(
+        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
+        for output in request.outputs
+    )
+
+
+def _times(count: int) -> str:
+    return {0: "does not fit", 1: "fits once"}.get(count, f"fits {count:,} times")
+
+
+def _share(one: tuple[Fraction, Fraction, Fraction]) -> Fraction:
+    """Return the share of what is left that a cost takes; that of the limit where nothing is left."""
+    cost, left, limit = one
+    return cost / (left or limit) if left or limit else cost

@@ -1,0 +1,187 @@
+"""A release: an answer with its errors, what was drawn for it, and what it promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.curator.request import Column, Draw, Numbers, Request, column_names
+from discreet.errors import LedgerTampered, MissingExtra
+from discreet.noise import is_private
+from discreet.noise.replayed import mark_replayed
+from discreet.privacy.events import Event
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from discreet.curator.plot import Axes
+    from discreet.data import Plan
+
+__all__ = ["Release", "are_private", "finish", "pack", "unpack"]
+
+_SHOWN = 20
+_REPLAYED = "replayed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release:
+    """An answer. Everything in it is public and may be processed freely.
+
+    Attributes
+    ----------
+    keys : mapping of names to columns
+        The keys of every group, in declared order.
+    outputs : tuple of Column
+        For every output its values and the interval around each.
+    label : mapping
+        A machine-readable statement of the guarantee; see `discreet.curator.label`.
+    """
+
+    request: Request
+    keys: Mapping[str, Sequence[object]]
+    outputs: tuple[Column, ...]
+    label: Mapping[str, object]
+
+    @property
+    def event(self) -> Event:
+        """What was charged for it."""
+        return self.request.event
+
+    @property
+    def plan(self) -> Plan:
+        """What was computed."""
+        return self.request.plan
+
+    def __getitem__(self, name: str) -> Numbers:
+        """Return the values of an output."""
+        for column in self.outputs:
+            if column.name == name:
+                return column.values
+        raise KeyError(name)
+
+    @property
+    def value(self) -> float:
+        """The only value, where there is one group and one output."""
+        if len(self.outputs) != 1 or len(self.outputs[0].values) != 1:
+            raise ValueError("the answer has several values; name a column: release['n']")
+        return float(self.outputs[0].values[0])
+
+    def columns(self) -> dict[str, Sequence[object]]:
+        """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper."""
+        table: dict[str, Sequence[object]] = dict(self.keys)
+        for column in self.outputs:
+            arrays = (column.values, column.lower, column.upper)
+            for name, array in zip(column_names(column.name), arrays, strict=True):
+                table[name] = array.tolist()
+        return table
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a Polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra("polars", "polars") from None
+        return polars.DataFrame(self.columns())
+
+    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw an output with its intervals, by group."""
+        from discreet.curator.plot import plot_release
+
+        return plot_release(self, output, ax)
+
+    def __str__(self) -> str:
+        header = [*self.keys, *(column.name for column in self.outputs)]
+        count = len(next(iter(self.columns().values())))
+        rows = [self._row(place) for place in range(min(count, _SHOWN))]
+        widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
+        text = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in [header, *rows]
+        ]
+        if count > _SHOWN:
+            text.append(f"… {count - _SHOWN} more groups")
+        if not self.label["private"]:
+            text.append("replayed noise: not private")
+        return "\n".join(text)
+
+    __repr__ = __str__
+
+    def _row(self, place: int) -> list[str]:
+        cells = [str(values[place]) for values in self.keys.values()]
+        for column in self.outputs:
+            margin = max(
+                float(column.upper[place] - column.values[place]),
+                float(column.values[place] - column.lower[place]),
+            )
+            value = column.values[place]
+            shown = str(int(value)) if column.values.dtype.kind == "i" else f"{value:.6g}"
+            cells.append(f"{shown} ± {margin:.3g}")
+        return cells
+
+    def _repr_html_(self) -> str:
+        header = "".join(f"<th>{escape(name)}</th>" for name in [*self.keys, *(c.name for c in self.outputs)])
+        count = min(len(next(iter(self.columns().values()))), _SHOWN)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in self._row(place)) + "</tr>"
+            for place in range(count)
+        )
+        return f"<table><tr>{header}</tr>{body}</table>"
+
+
+def pack(draws: Sequence[Draw]) -> bytes:
+    """Write noisy integers for the ledger's store, with a mark if their noise was replayed."""
+    lists = [draw.steps.tolist() for draw in draws]
+    content = lists if are_private(draws) else {_REPLAYED: lists}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def unpack(request: Request, content: bytes) -> list[Draw]:
+    """Read what `pack` wrote for the same request."""
+    lists = json.loads(content)
+    replayed = isinstance(lists, dict)
+    if replayed:
+        lists = lists[_REPLAYED]
+    if [len(values) for values in lists] != [request.plan.cells] * len(request.parts):
+        raise LedgerTampered("a stored answer is not one of its request")
+    arrays = [np.array(values, np.int64) for values in lists]
+    return [
+        Draw(part=part, steps=mark_replayed(steps) if replayed else steps)
+        for part, steps in zip(request.parts, arrays, strict=True)
+    ]
+
+
+def are_private(draws: Sequence[Draw]) -> bool:
+    """Tell whether the noise came from the operating system, not from a replay for tests."""
+    return all(is_private(draw.steps) for draw in draws)
+
+
+def finish(request: Request, draws: Sequence[Draw], label: Mapping[str, object]) -> Release:
+    """Make a release of noisy integers, by public arithmetic."""
+    by_measure = {draw.part.measure: draw for draw in draws}
+    groups = list(product(*(key.values.values for key in request.plan.keys)))
+    keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
+    outputs = tuple(
+        output.finish([by_measure[measure] for measure in output.measures], request.confidence)
+        for output in request.outputs
+    )
+    return Release(request=request, keys=keys, outputs=outputs, label=label)

@@ -1,0 +1,258 @@
+"""A request: what is computed, which noise it gets, and how the noisy numbers become an answer.
+
+A request is frozen before anything is charged. The door needs nothing else: SQL, dataframes, ranges
+and marginals are all requests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.curator.ledger import Value
+from discreet.curator.ledger.canonical import canonical
+from discreet.data import Measure, Plan, Source, Statistic, Table, sensitivity, to_json
+from discreet.data.plan import walk_plan
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.events import Event, compose
+
+__all__ = ["Column", "Draw", "Expectation", "Mechanism", "Output", "Part", "Request", "column_names"]
+
+LARGEST_ANSWER = 12_000_000
+"""How many noisy integers a request may draw, so that the ledger can keep them."""
+
+Mechanism: TypeAlias = Laplace | Gaussian
+"""Noise on integers."""
+
+Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A statistic and the mechanism that releases it, all groups together.
+
+    The mechanism must be made for integers that move at least as far, under the same relation.
+    """
+
+    statistic: Statistic
+    mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        bound, mechanism = self.statistic.sensitivity, self.mechanism
+        covered = (
+            isinstance(mechanism, Laplace | Gaussian)
+            and mechanism.lattice.integers
+            and mechanism.neighbors == bound.neighbors
+            and (
+                mechanism.event.sensitivity >= bound.l1
+                if isinstance(mechanism, Laplace)
+                else mechanism.event.squared_sensitivity >= bound.squared_l2
+            )
+        )
+        if not covered:
+            raise ParameterError(
+                "mechanism", "does not cover the statistic", "one made for its sensitivity, or a larger one"
+            )
+
+    @property
+    def measure(self) -> Measure:
+        """What the statistic measures."""
+        return self.statistic.measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draw:
+    """A part after noise was added. It is public.
+
+    Attributes
+    ----------
+    part : Part
+        What was released.
+    steps : array of integers
+        One noisy integer for each group, in units of the statistic's step.
+    """
+
+    part: Part
+    steps: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column of an answer: a value for each group and an interval around it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the output.
+    values, lower, upper : arrays
+        The interval covers the bounded statistic with at least the confidence of the request, each group on
+        its own. Where nothing can be said, a value is NaN.
+    """
+
+    name: str
+    values: Numbers
+    lower: Numbers
+    upper: Numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """How wrong an output is expected to be, from public facts alone.
+
+    Attributes
+    ----------
+    name : str
+        The name of the output.
+    margin : float
+        Half the width of its interval, at the confidence of the request.
+    standard_deviation : float
+        Of the noise.
+    assumes : str
+        What the figures take for granted, such as a hypothetical count under a mean; empty if nothing.
+    """
+
+    name: str
+    margin: float
+    standard_deviation: float
+    assumes: str = ""
+
+
+class Output(ABC):
+    """How a column of the answer is made of noisy parts: public arithmetic, told ahead.
+
+    Subclasses are frozen dataclasses with a `name` and the measures they read.
+    """
+
+    __slots__ = ()
+
+    name: str
+
+    @property
+    @abstractmethod
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that are read, each once."""
+
+    @abstractmethod
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+        """Return the column, from the draws of `measures` in their order."""
+
+    @abstractmethod
+    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
+        """Return how wrong the column will be, if a group has a hypothetical number of rows."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, object]:
+        """What makes this output differ from others, as plain JSON values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """All that an answer depends on, but for the data and the noise.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is computed.
+    versions : tuple of (table, version)
+        Which data it is computed on.
+    parts : tuple of Part
+        One for each measure of the plan, in order.
+    outputs : tuple of Output
+        The columns of the answer, after the keys.
+    confidence : Fraction
+        Of every interval.
+    """
+
+    plan: Plan
+    versions: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    outputs: tuple[Output, ...]
+    confidence: Fraction = Fraction(95, 100)
+
+    def __post_init__(self) -> None:
+        if tuple(part.measure for part in self.parts) != self.plan.measures or any(
+            part.mechanism.size not in (None, self.plan.cells) for part in self.parts
+        ):
+            raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
+        if [name for name, _ in self.versions] != [
+            node.table for node in walk_plan(self.plan) if isinstance(node, Source)
+        ]:
+            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        read = {measure for output in self.outputs for measure in output.measures}
+        if read != set(self.plan.measures):
+            raise ParameterError(
+                "outputs", "leave a measure unread or read another", "what the plan measures"
+            )
+        if self.plan.cells * len(self.parts) > LARGEST_ANSWER:
+            raise UnsupportedQuery(
+                f"the answer would hold more than {LARGEST_ANSWER} numbers; ask for fewer groups or outputs"
+            )
+        names = [key.column for key in self.plan.keys]
+        names += [name for output in self.outputs for name in column_names(output.name)]
+        if len({name.lower() for name in names}) != len(names):
+            raise UnsupportedQuery(
+                "two columns of the answer would have one name; an output n also takes n_lower and n_upper, "
+                "the ends of its interval, so name the outputs apart"
+            )
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse tables that it was not made for, or in which one person can change more than it covers.
+
+        Everything that can be wrong is found here, from public facts, before anything is charged.
+        """
+        for name, version in self.versions:
+            if name not in tables or tables[name].version != version:
+                raise ParameterError(
+                    "request", "is about other tables than these", "one made for these tables"
+                )
+        statistics = sensitivity(self.plan, tables).statistics
+        if tuple(part.statistic for part in self.parts) != statistics:
+            raise ParameterError(
+                "request", "was made under other declarations than these", "one made for these tables"
+            )
+
+    @property
+    def event(self) -> Event:
+        """The law of everything that is drawn: what the ledger records and the budget pays for."""
+        return compose(part.mechanism.event for part in self.parts)
+
+    @property
+    def identity(self) -> bytes:
+        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        content = {
+            "confidence": str(self.confidence),
+            "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
+            "outputs": [{"name": output.name, **output.identity} for output in self.outputs],
+            "plan": json.loads(to_json(self.plan)),
+            "versions": [list(version) for version in self.versions],
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+    def part_of(self, measure: Measure) -> Part:
+        """Return the part that releases a measure."""
+        return self.parts[self.plan.measures.index(measure)]
+
+    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+        """Return a keyed hash of the identity and of what is declared of the tables that are read.
+
+        Without the secret it tells nothing of the literals in the identity. Requests that are alike but
+        protect another unit have other hashes, so that neither gets the answer of the other.
+        """
+        context = canonical({name: declared[name] for name, _ in self.versions})
+        content = self.identity + b"\n" + context.encode("ascii")
+        return hashlib.blake2b(content, key=secret, digest_size=32).hexdigest()
+
+
+def column_names(output: str) -> tuple[str, str, str]:
+    """Return the names of an output's columns: its values and the two ends of its intervals."""
+    return output, f"{output}_lower", f"{output}_upper"

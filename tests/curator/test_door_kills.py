@@ -1,0 +1,38 @@
+"""Workers killed at any moment: nothing leaves the door without a durable charge, and nothing twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from curator.ledger.processes import run
+
+
+def harass(place, **options):
+    result = run("curator.door_kill_harness:main", directory=str(place), **options)
+    print(result)
+    assert min(result["killed"].values()) >= 25
+    assert sum(result["killed"].values()) >= options["kills"]
+    return result
+
+
+def check_paid(result):
+    assert result["let out"] > 0
+    assert result["without a charge"] == 0
+    assert result["other than kept"] == 0
+    assert result["spent in charges"] == str(result["charges"])
+
+
+def test_nothing_leaves_the_door_unpaid(place):
+    check_paid(harass(place, order="pay first", kills=100))
+
+
+@pytest.mark.slow
+def test_nothing_leaves_the_door_unpaid_in_five_hundred_kills(place):
+    check_paid(harass(place, order="pay first", kills=500))
+
+
+def test_answering_before_the_charge_fails_the_same_harness(place):
+    """The control: the harness sees what the other order loses."""
+    result = harass(place, order="answer first", kills=100)
+    assert result["without a charge"] > 0
+    assert result["other than kept"] > 0

@@ -1,0 +1,231 @@
+"""A permit reserves durably before it hands out rows, and frees what was never charged."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from unittest import mock
+
+import pyarrow
+import pytest
+
+from curator.doors import COUNT, ROWS, SCHEMA, Clock, clinic, entries, usual_visits
+from discreet.curator import Budget, Permit
+from discreet.data import Table
+from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
+from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
+from discreet.privacy.neighbors import REPLACE_PERSON
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+def test_the_reservation_is_durable_before_any_row_is_handed_out(place):
+    curator = clinic(place)
+    kinds = []
+
+    def watched(table):
+        kinds.append([entry.kind for entry in entries(clinic(place))])
+        return pyarrow.table({})
+
+    with mock.patch.object(Table, "rows", watched):
+        curator.permit("training", epsilon=3).rows("visits")
+    assert kinds == [["open", "answer", "reserve"]]
+
+
+def test_without_a_reservation_there_is_no_permit(place):
+    curator = clinic(place)
+    with pytest.raises(BudgetExceeded):
+        curator.permit("training", epsilon=11)
+    with (
+        mock.patch.object(curator.ledger, "decide", side_effect=LedgerUnavailable("not now")),
+        pytest.raises(LedgerUnavailable),
+    ):
+        curator.permit("training", epsilon=1)
+    assert entries(curator, "reserve") == []
+
+
+def test_rows_are_those_of_the_table(place):
+    curator = clinic(place)
+    with curator.permit("training", epsilon=1) as permit:
+        rows = permit.rows("visits")
+    assert rows.schema.equals(SCHEMA)
+    key = lambda row: tuple(row.values())  # noqa: E731
+    assert sorted(rows.to_pylist(), key=key) == sorted(ROWS, key=key)
+    assert usual_visits().rows().num_rows == len(ROWS)
+
+
+def test_an_engine_that_fails_says_nothing(place):
+    from curator.doors import visits
+
+    table = visits()
+    curator = clinic(place, tables={"visits": table})
+    table._backend.disconnect()
+    with curator.permit("training", epsilon=1) as permit, pytest.raises(EngineFailed) as failure:
+        permit.rows("visits")
+    assert failure.value.__context__ is None
+
+
+def test_what_was_charged_stays_and_the_rest_is_freed(place):
+    curator = clinic(place)
+    with curator.permit("training", epsilon=4, analyst="ana") as permit:
+        assert curator.remaining.epsilon == 6
+        permit.charge(Pure(epsilon=1))
+        permit.charge(Pure(epsilon="1/2"))
+        assert curator.remaining.epsilon == 6
+        with pytest.raises(BudgetExceeded):
+            curator.ask(COUNT, epsilon=7)
+    assert curator.remaining.epsilon == 8.5
+    assert curator.spent.lifetime_epsilon == 1.5
+    assert curator.spent.requests == 1
+    assert [entry.kind for entry in entries(curator)][2:] == ["reserve", "use", "use", "settle"]
+
+
+def test_nothing_runs_past_the_reservation(place):
+    curator = clinic(place)
+    with curator.permit("training", epsilon=1) as permit:
+        permit.charge(Pure(epsilon="0.7"))
+        for more in (
+            Pure(epsilon="0.31"),
+            Approximate(epsilon=0, delta="1e-9"),
+            ZeroConcentrated(rho="1e-9"),
+        ):
+            with pytest.raises(BudgetExceeded, match="does not cover"):
+                permit.charge(more)
+        permit.charge(Pure(epsilon="0.3"))
+    assert curator.account().lifetime.epsilon == 1
+    assert len(entries(curator, "use")) == 2
+
+
+def test_normal_noise_is_covered_where_the_budget_counts_it(place):
+    curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
+    with curator.permit("training", epsilon=1, delta="1e-7") as permit:
+        permit.charge(ZeroConcentrated(rho="1/100"))
+        permit.charge(Approximate(epsilon="1/10", delta="1e-7"))
+        with pytest.raises(BudgetExceeded):
+            permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
+    with curator.permit("training", rho="1/50") as permit:
+        permit.charge(ZeroConcentrated(rho="1/50"))
+        with pytest.raises(BudgetExceeded):
+            permit.charge(ZeroConcentrated(rho="1e-9"))
+
+
+def test_an_error_of_the_code_closes_the_permit(place):
+    curator = clinic(place)
+    with suppress(ZeroDivisionError), curator.permit("training", epsilon=4) as permit:
+        permit.charge(Pure(epsilon=1))
+        raise ZeroDivisionError
+    assert curator.remaining.epsilon == 9
+
+
+def test_after_a_crash_the_whole_reservation_stays(place):
+    clock = Clock(2026, 3, 5)
+    budget = Budget(epsilon=10, renews="daily")
+    curator = clinic(place, budget=budget, clock=clock)
+    with suppress(Crash), mock.patch.object(Permit, "close"), curator.permit("training", epsilon=4) as permit:
+        permit.charge(Pure(epsilon=1))
+        raise Crash
+    again = clinic(place, budget=budget, clock=clock)
+    assert again.remaining.epsilon == 6
+    assert again.spent.epsilon == again.spent.lifetime_epsilon == 4
+    release = again.ask(COUNT, epsilon=6)
+    assert release.label["budget"]["lifetime_epsilon"] == 10
+    clock.set(2026, 3, 6)
+    assert again.remaining.epsilon == 6
+
+
+def test_a_permit_that_is_forgotten_stays_reserved(place):
+    curator = clinic(place)
+    curator.permit("training", epsilon=4)
+    assert clinic(place).remaining.epsilon == 6
+
+
+def test_a_closed_permit_does_nothing(place):
+    curator = clinic(place)
+    permit = curator.permit("training", epsilon=1)
+    permit.close()
+    permit.close()
+    before = entries(curator)
+    for attempt in (lambda: permit.charge(Pure(epsilon=0)), lambda: permit.rows("visits")):
+        with pytest.raises(ParameterError, match="closed"):
+            attempt()
+    assert entries(curator) == before
+
+
+def test_closing_may_be_tried_again(place):
+    curator = clinic(place)
+    permit = curator.permit("training", epsilon=1)
+    with (
+        mock.patch.object(curator.ledger, "decide", side_effect=LedgerUnavailable("not now")),
+        pytest.raises(LedgerUnavailable),
+    ):
+        permit.close()
+    assert curator.remaining.epsilon == 9
+    permit.close()
+    assert curator.remaining.epsilon == 10
+
+
+def test_a_permit_can_be_closed_after_the_tables_were_amended(place):
+    from curator.doors import visits
+
+    curator = clinic(place)
+    permit = curator.permit("training", epsilon=4)
+    clinic(place).amend(reason="other tables", tables={"visits": visits(person="household")})
+    permit.charge(Pure(epsilon=1))
+    permit.close()
+    assert curator.account().lifetime.epsilon == 1
+
+
+def test_a_period_that_begins_while_a_permit_is_open(place):
+    clock = Clock(2026, 3, 5)
+    curator = clinic(place, budget=Budget(epsilon=10, renews="daily"), clock=clock)
+    permit = curator.permit("training", epsilon=4)
+    permit.charge(Pure(epsilon=1))
+    clock.set(2026, 3, 6)
+    curator.ask(COUNT, epsilon=6)
+    with pytest.raises(BudgetExceeded):
+        curator.ask(COUNT, epsilon="0.1")
+    permit.charge(Pure(epsilon=3))
+    permit.close()
+    assert curator.remaining.epsilon == 0
+    assert curator.account().lifetime.epsilon == 10
+
+
+def test_shares_of_analysts_pay_for_permits(place):
+    curator = clinic(place, budget=Budget(epsilon=10, per_analyst=Budget(epsilon=2)))
+    with pytest.raises(BudgetExceeded, match="share"):
+        curator.permit("training", epsilon=3, analyst="ana")
+    with curator.permit("training", epsilon=2, analyst="ana") as permit:
+        permit.charge(Pure(epsilon=1))
+        assert curator.remaining_of("ana").epsilon == 0
+        assert curator.remaining_of("bo").epsilon == 2
+    assert curator.remaining_of("ana").epsilon == 1
+
+
+@pytest.mark.parametrize("purpose", ["", "  ", None, 3])
+def test_a_permit_has_a_purpose_on_the_record(place, purpose):
+    curator = clinic(place)
+    with pytest.raises(ParameterError, match="purpose"):
+        curator.permit(purpose, epsilon=1)
+    curator.permit("readmission model", epsilon=1).close()
+    assert entries(curator, "reserve")[0].body["purpose"] == "readmission model"
+
+
+def test_what_is_no_event_or_no_table_is_refused(place):
+    curator = clinic(place)
+    with pytest.raises(ParameterError, match="event"):
+        Permit(curator, "training", 3)
+    permit = curator.permit("training", epsilon=1)
+    for event in (None, 3, "Pure", Pure):
+        with pytest.raises(ParameterError, match="event"):
+            permit.charge(event)
+    with pytest.raises(ParameterError, match="relations do not mix"):
+        Permit(curator, "training", Pure(epsilon=1, neighbors=REPLACE_PERSON))
+    with pytest.raises(ParameterError):
+        permit.charge(Pure(epsilon="1/2", neighbors=REPLACE_PERSON))
+    for name in ("staff", "", None, 3):
+        with pytest.raises(ParameterError, match="table"):
+            permit.rows(name)
+    assert curator.remaining.epsilon == 9
+    assert Fraction(9) == curator.account().filter_of().left["epsilon"]
