@@ -1,0 +1,277 @@
+"""From a query and an offer to a request: how much noise each measure gets.
+
+What an offer buys:
+
+- `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
+- `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
+  rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
+- `epsilon` with `delta`: whichever of two has the smaller error: pure noise of this epsilon, or the noise of
+  the largest rho that implies (epsilon, delta).
+
+The division over measures is that of `splitting`. Everything here depends on the query, the declarations
+and the offer, which are public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.accounting.filters import rho_below
+from discreet.curator.request import Expectation, Mechanism, Part, Request
+from discreet.data import Statistic, Table
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.calibration import smallest
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import Number, rational, show, whole
+from discreet.queries.binding import BoundQuery, bind
+from discreet.queries.query import Query
+from discreet.queries.splitting import CONCENTRATED, PURE, shares_of, squared_weights
+
+__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error"]
+
+ROWS = 1000
+"""How many values a group is supposed to have where the error of a mean depends on it."""
+
+LARGEST_ROWS = 10**18
+
+Parts: TypeAlias = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Offer:
+    """What an analyst is ready to spend on one query.
+
+    Parameters
+    ----------
+    epsilon : number, optional
+        Alone: pure DP.
+    delta : number, optional
+        With epsilon: (epsilon, delta)-DP.
+    rho : number, optional
+        Instead: zero-concentrated DP.
+    """
+
+    epsilon: Fraction | None
+    delta: Fraction | None
+    rho: Fraction | None
+
+    def __init__(
+        self, *, epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
+    ) -> None:
+        if (epsilon is None) == (rho is None):
+            raise ParameterError(
+                "epsilon or rho", "must be given, and only one of them", "epsilon, epsilon with delta, or rho"
+            )
+        if delta is not None and epsilon is None:
+            raise ParameterError("delta", "is given without epsilon", "with epsilon, or left out")
+        failure = None if delta is None else rational(delta, "delta")
+        if failure is not None and not 0 <= failure < 1:
+            raise ParameterError("delta", "is out of range", "at least 0 and below 1")
+        values = {
+            "epsilon": None if epsilon is None else rational(epsilon, "epsilon", positive=True),
+            "delta": failure or None,
+            "rho": None if rho is None else rational(rho, "rho", positive=True),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def pure(cls, epsilon: Number) -> Offer:
+        """Offer a pure epsilon."""
+        return cls(epsilon=epsilon)
+
+    @classmethod
+    def concentrated(cls, rho: Number) -> Offer:
+        """Offer a rho."""
+        return cls(rho=rho)
+
+    def as_rho(self) -> Offer:
+        """Return the largest rho that implies this (epsilon, delta); any other offer as it is.
+
+        It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
+        more than this rho.
+        """
+        if self.epsilon is None or self.delta is None:
+            return self
+        rho = rho_below(self.epsilon, self.delta)
+        if rho == 0:
+            raise ParameterError("delta", "is too small: no rho implies it", "larger, or left out")
+        return Offer(rho=rho)
+
+    def __repr__(self) -> str:
+        named = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))
+        return f"Offer({', '.join(f'{name}={show(value)}' for name, value in named if value is not None)})"
+
+
+def build_request(
+    query: Query,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    confidence: Number = Fraction(95, 100),
+    split: Mapping[str, Number] | None = None,
+) -> Request:
+    """Return the request that an offer buys: everything is settled but the data and the noise.
+
+    Parameters
+    ----------
+    query : Query
+        From `parse` or a dataframe request.
+    tables : mapping of names to Table
+        The declared tables; no data is touched.
+    offer : Offer
+        What may be spent; no more is.
+    confidence : number
+        Of every interval, above 0 and below 1.
+    split : mapping of output names to numbers, optional
+        How much of the offer each output gets, in proportion; by default it is divided by expected error.
+
+    Guarantee
+    ---------
+    The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
+    epsilons is the offer; for rho the sum of rhos is at most the offer.
+    """
+    bound = bind(query, tables)
+    return _request(bound, _parts(bound, offer, split), _level(confidence))
+
+
+def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:
+    """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
+    rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
+    return tuple(
+        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
+        for output in request.outputs
+    )
+
+
+def for_error(
+    query: Query,
+    tables: Mapping[str, Table],
+    *,
+    error: Mapping[str, Number],
+    offer: Callable[[Fraction], Offer] = Offer.pure,
+    confidence: Number = Fraction(95, 100),
+    split: Mapping[str, Number] | None = None,
+    rows: int = ROWS,
+) -> Offer:
+    """Return the smallest offer for which some outputs are as exact as wanted.
+
+    Parameters
+    ----------
+    query, tables, confidence, split
+        As for `build_request`, which with the returned offer gives intervals that are as narrow.
+    error : mapping of output names to numbers
+        The margin that each named output may have at most.
+    offer : callable
+        Makes an offer of the number that is looked for: by default of a pure epsilon;
+        ``Offer.concentrated`` for rho, ``lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)`` for both.
+    rows : int
+        The number of values that a group is supposed to have, which the error of a mean depends on.
+    """
+    bound, level = bind(query, tables), _level(confidence)
+    names = [output.name for output in bound.outputs]
+    if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
+        raise ParameterError(
+            "error", "names no output, or another one", f"a margin for some of {', '.join(names)}"
+        )
+    wanted = {name: rational(margin, "error", positive=True) for name, margin in error.items()}
+    rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
+    shares_of(bound, PURE, split)  # what is wrong with `split` or `offer` is to be told, not searched around
+    offer(Fraction(1))
+
+    def suffices(parameter: Fraction) -> bool:
+        request = _request(bound, _parts(bound, offer(parameter), split), level)
+        return all(
+            expected.margin <= wanted[expected.name]
+            for expected in expectations(request, rows=rows)
+            if expected.name in wanted
+        )
+
+    return offer(smallest(suffices, "error"))
+
+
+def _request(bound: BoundQuery, parts: Parts, confidence: Fraction) -> Request:
+    return Request(
+        plan=bound.plan, versions=bound.versions, parts=parts, outputs=bound.outputs, confidence=confidence
+    )
+
+
+def _level(confidence: Number) -> Fraction:
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
+    return level
+
+
+def _parts(bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None) -> Parts:
+    if offer.rho is not None:
+        return _concentrated_parts(bound, offer.rho, split)
+    epsilon = offer.epsilon
+    assert epsilon is not None  # noqa: S101
+    rho = Fraction(0) if offer.delta is None else rho_below(epsilon, offer.delta)
+    if rho == 0:
+        return _pure_parts(bound, epsilon, split)
+    return _smaller_error(
+        bound,
+        lambda: _pure_parts(bound, epsilon, split),
+        lambda: _concentrated_parts(bound, rho, split),
+    )
+
+
+def _pure_parts(bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None) -> Parts:
+    shares, cells = shares_of(bound, PURE, split), bound.plan.cells
+    return tuple(
+        Part(
+            statistic=statistic,
+            mechanism=Laplace(
+                sensitivity=statistic.sensitivity, epsilon=epsilon * shares[statistic.measure], size=cells
+            ),
+        )
+        for statistic in bound.statistics.statistics
+    )
+
+
+def _concentrated_parts(bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None) -> Parts:
+    shares = shares_of(bound, CONCENTRATED, split)
+    return tuple(
+        Part(
+            statistic=statistic,
+            mechanism=_concentrated(statistic, rho * shares[statistic.measure], bound.plan.cells),
+        )
+        for statistic in bound.statistics.statistics
+    )
+
+
+def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
+    """Return the mechanism of the smaller variance that costs at most rho."""
+    gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
+    epsilon = sqrt_interval(2 * rho)[0]
+    try:
+        laplace = Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells)
+    except ParameterError:
+        return gaussian
+    return laplace if laplace.error.variance < gaussian.error.variance else gaussian
+
+
+def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
+    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
+    weights = squared_weights(bound.outputs)
+    found: list[tuple[float, Parts]] = []
+    refusal: ParameterError | None = None
+    for choice in choices:
+        try:
+            parts = choice()
+        except ParameterError as error:
+            refusal = error
+            continue
+        found.append(
+            (sum(float(weights[part.measure]) * part.mechanism.error.variance for part in parts), parts)
+        )
+    if not found:
+        assert refusal is not None  # noqa: S101
+        raise refusal
+    return min(found, key=lambda choice: choice[0])[1]

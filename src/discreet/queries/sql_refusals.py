@@ -1,0 +1,224 @@
+"""What SQL has and private queries have not: each construct by name, and what to write instead.
+
+A refusal names the construct in the words of SQL. It never repeats what was typed: literals may be
+sensitive, and so may text that was meant as one.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.errors import UnsupportedQuery
+
+__all__ = [
+    "AGGREGATES",
+    "CLAUSES",
+    "SORTED",
+    "calculated",
+    "check_parts",
+    "no_aggregate_here",
+    "refused",
+    "refused_clause",
+    "refused_node",
+]
+
+AGGREGATES = "COUNT(*), COUNT(x), SUM(x) and AVG(x) can be asked"
+_AFTERWARDS = "ask for the aggregates themselves and calculate with the answer, which costs nothing"
+_FLAT = "ask of one table directly, with WHERE and GROUP BY"
+_CONDITIONS = "conditions are made of = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, IS NULL and + - * /"
+_MOMENT = "write the date or time itself, such as DATE '2026-01-31'"
+_RANGE = "write a range, as in day >= DATE '2026-01-01' AND day < DATE '2026-02-01'"
+SORTED = "the answer has a row for every declared key, in their order; sort or cut it once it is there"
+
+CLAUSES: dict[str, tuple[str, str]] = {
+    "with": ("WITH", _FLAT),
+    "distinct": ("SELECT DISTINCT", "the groups of GROUP BY are distinct already; leave DISTINCT out"),
+    "into": ("SELECT INTO", "leave INTO out; an answer can be stored by who receives it"),
+    "joins": ("JOIN, or FROM with several tables", _FLAT),
+    "laterals": ("LATERAL", _FLAT),
+    "having": ("HAVING", "leave it out and drop groups from the answer, which costs nothing"),
+    "order": ("ORDER BY", SORTED),
+    "sort": ("SORT BY", SORTED),
+    "cluster": ("CLUSTER BY", SORTED),
+    "distribute": ("DISTRIBUTE BY", SORTED),
+    "limit": ("LIMIT", SORTED),
+    "offset": ("OFFSET", SORTED),
+    "qualify": ("QUALIFY", "leave it out and drop groups from the answer"),
+    "windows": ("WINDOW", "use GROUP BY instead"),
+    "pivots": ("PIVOT", "use GROUP BY instead and reshape the answer"),
+    "sample": ("TABLESAMPLE", "leave it out: noise, not sampling, protects people"),
+    "locks": ("FOR UPDATE", "leave it out: nothing is ever changed"),
+    "match": ("MATCH_RECOGNIZE", _FLAT),
+    "connect": ("CONNECT BY", _FLAT),
+    "prewhere": ("PREWHERE", "write WHERE"),
+    "kind": ("SELECT AS STRUCT", "list the columns and aggregates"),
+    "exclude": ("EXCLUDE", "list the columns and aggregates"),
+    "db": ("a table name with a schema", "write the declared name of the table alone"),
+    "catalog": ("a table name with a catalog", "write the declared name of the table alone"),
+    "only": ("ONLY", "write the name of the table alone"),
+    "ordinality": ("WITH ORDINALITY", "write the name of the table alone"),
+    "partition": ("PARTITION", "use WHERE"),
+    "version": ("a version of a table", "write the name of the table alone"),
+    "when": ("a version of a table", "write the name of the table alone"),
+    "columns": ("an alias with column names", "keep the names that the columns have"),
+    "rollup": ("ROLLUP", "group by columns, and ask for totals in a query of their own"),
+    "cube": ("CUBE", "group by columns, and ask for totals in a query of their own"),
+    "grouping_sets": ("GROUPING SETS", "ask one query for each set of columns"),
+    "totals": ("WITH TOTALS", "ask for totals in a query of their own"),
+    "all": ("GROUP BY ALL", "name the columns, as in GROUP BY city"),
+    "symmetric": ("BETWEEN SYMMETRIC", "write the lower end first, and BETWEEN alone"),
+    "query": ("IN with a subquery", "list the values, as in city IN ('a', 'b')"),
+    "unnest": ("IN UNNEST", "list the values, as in city IN ('a', 'b')"),
+    "field": ("IN without a list", "list the values in parentheses, as in city IN ('a', 'b')"),
+    "is_global": ("GLOBAL IN", "write IN"),
+    "expressions": ("an aggregate of several columns", "take it of one column, as in COUNT(x)"),
+    "except": ("EXCLUDE", "write COUNT(*), or COUNT(x) of one column"),
+    "replace": ("REPLACE", "write COUNT(*), or COUNT(x) of one column"),
+    "hints": ("a hint for a table", "leave it out"),
+    "join_mark": ("the join mark (+)", _FLAT),
+}
+"""Parts of a node that are refused, by the name of the part."""
+
+_NODES: dict[str, tuple[str, str]] = {
+    "Select": ("a subquery", _FLAT),
+    "Subquery": ("a subquery", _FLAT),
+    "Exists": ("EXISTS", "use conditions on the columns of the row itself"),
+    "Any": ("ANY", "list the values, as in city IN ('a', 'b')"),
+    "All": ("ALL", "list the values, as in NOT city IN ('a', 'b')"),
+    "Union": ("UNION", "ask one query at a time"),
+    "Intersect": ("INTERSECT", "ask one query at a time"),
+    "Except": ("EXCEPT", "ask one query at a time"),
+    "Window": ("a window (OVER)", "use GROUP BY instead"),
+    "Filter": ("FILTER", "move the condition to WHERE, in a query of its own"),
+    "WithinGroup": ("WITHIN GROUP", AGGREGATES),
+    "IgnoreNulls": ("IGNORE NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
+    "RespectNulls": ("RESPECT NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
+    "Distinct": (
+        "DISTINCT in an aggregate",
+        "leave DISTINCT out: COUNT(x) counts the rows that have a value",
+    ),
+    "Order": ("ORDER BY in an aggregate", "leave it out: the order of rows does not matter"),
+    "Star": ("*", "list the keys and aggregates, as in SELECT city, COUNT(*) AS n"),
+    "Case": ("CASE", "use WHERE, one query for each case"),
+    "If": ("IF", "use WHERE, one query for each case"),
+    "Cast": ("CAST", "compare the column with a literal of its own type, such as DATE '2026-01-31'"),
+    "TryCast": ("TRY_CAST", "compare the column with a literal of its own type, such as DATE '2026-01-31'"),
+    "Like": ("LIKE", "list the values, as in city IN ('a', 'b')"),
+    "ILike": ("ILIKE", "list the values, as in city IN ('a', 'b')"),
+    "RegexpLike": ("a regular expression", "list the values, as in city IN ('a', 'b')"),
+    "RegexpILike": ("a regular expression", "list the values, as in city IN ('a', 'b')"),
+    "SimilarTo": ("SIMILAR TO", "list the values, as in city IN ('a', 'b')"),
+    "Glob": ("GLOB", "list the values, as in city IN ('a', 'b')"),
+    "Escape": ("ESCAPE", "list the values, as in city IN ('a', 'b')"),
+    "DPipe": ("||", "compare the columns one by one"),
+    "Concat": ("strings side by side, or CONCAT", "write one string, '' for a quote in it"),
+    "Mod": ("% or MOD", _CONDITIONS),
+    "IntDiv": ("whole-number division", "write /, which divides exactly like decimals"),
+    "Pow": ("a power", "multiply, as in x * x"),
+    "BitwiseAnd": ("&", "write AND"),
+    "BitwiseOr": ("|", "write OR"),
+    "BitwiseXor": ("^", _CONDITIONS),
+    "BitwiseNot": ("~", "write NOT"),
+    "BitwiseLeftShift": ("<<", _CONDITIONS),
+    "BitwiseRightShift": (">>", _CONDITIONS),
+    "Xor": ("XOR", "write (a OR b) AND NOT (a AND b)"),
+    "NullSafeEQ": ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
+    "NullSafeNEQ": ("IS DISTINCT FROM", "write a <> b, with IS NULL where it matters"),
+    "Interval": ("INTERVAL", _MOMENT),
+    "CurrentDate": ("CURRENT_DATE", _MOMENT),
+    "CurrentTime": ("CURRENT_TIME", _MOMENT),
+    "CurrentTimestamp": ("CURRENT_TIMESTAMP", _MOMENT),
+    "Extract": ("EXTRACT", _RANGE),
+    "DateTrunc": ("DATE_TRUNC", _RANGE),
+    "TimestampTrunc": ("DATE_TRUNC", _RANGE),
+    "Year": ("YEAR()", _RANGE),
+    "Month": ("MONTH()", _RANGE),
+    "Placeholder": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
+    "Parameter": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
+    "SessionParameter": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
+    "Tuple": ("a row of values", "compare the columns one by one"),
+    "Array": ("an array", "list the values, as in city IN ('a', 'b')"),
+    "Struct": ("a struct", "compare the columns one by one"),
+    "Bracket": ("an index [ ]", "use whole columns"),
+    "Dot": ("a field of a column", "use whole columns"),
+    "JSONExtract": ("a field of JSON", "use whole columns"),
+    "JSONExtractScalar": ("a field of JSON", "use whole columns"),
+    "Collate": ("COLLATE", "leave it out: text compares by code point"),
+    "AtTimeZone": ("AT TIME ZONE", "write TIMESTAMPTZ '2026-01-31 12:00:00+01:00'"),
+    "National": ("N'...'", "write '...'"),
+    "Aliases": ("an alias of several names", "name each aggregate with AS"),
+    "Values": ("VALUES", _FLAT),
+    "Unnest": ("UNNEST", _FLAT),
+    "Lateral": ("LATERAL", _FLAT),
+    "CountIf": ("COUNT_IF", "write COUNT(*) with the condition in WHERE"),
+    "Distance": ("<->", _CONDITIONS),
+    "PropertyEQ": (":=", "write ="),
+    "Lambda": ("->", _CONDITIONS),
+    "Kwarg": ("=>", _CONDITIONS),
+    "Slice": ("a slice [ : ]", "use whole columns"),
+    "Operator": ("OPERATOR()", _CONDITIONS),
+    "Null": ("NULL as a value", "write x IS NULL or x IS NOT NULL"),
+}
+
+
+def refused(construct: str, rewrite: str) -> UnsupportedQuery:
+    """Return the refusal of a construct."""
+    return UnsupportedQuery(f"{construct} is not in the language of private queries; {rewrite}")
+
+
+def check_parts(node: exp.Expression, *allowed: str) -> None:
+    """Refuse a node that has any part besides the ones named."""
+    for part, value in node.args.items():
+        if value and part.rstrip("_") not in allowed:
+            raise refused_clause(part, node)
+
+
+def refused_clause(part: str, owner: exp.Expression) -> UnsupportedQuery:
+    """Return the refusal of a part of a node, such as HAVING of a SELECT."""
+    name = part.rstrip("_")
+    if name in CLAUSES:
+        return refused(*CLAUSES[name])
+    words = name.upper().replace("_", " ")
+    return refused(f"{words} in {owner.key.upper()}", "leave it out")
+
+
+def refused_node(node: object, rewrite: str = _CONDITIONS) -> UnsupportedQuery:
+    """Return the refusal of a node that has no place where it stands.
+
+    Parameters
+    ----------
+    node : sqlglot expression
+        What was found.
+    rewrite : str
+        What to write instead of a node about which nothing more is known.
+    """
+    name = type(node).__name__
+    if name in _NODES:
+        return refused(*_NODES[name])
+    if isinstance(node, exp.AggFunc):
+        return refused(f"{function_name(node)}()", AGGREGATES)
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+        return refused("a function of this name", rewrite)
+    if isinstance(node, exp.Func):
+        return refused(f"{function_name(node)}()", rewrite)
+    if isinstance(node, exp.Query | exp.DDL | exp.DML):
+        return refused("a statement inside the query", _FLAT)
+    words = node.key.upper() if isinstance(node, exp.Expression) else "this"
+    return refused(words, rewrite)
+
+
+def function_name(node: exp.Expression) -> str:
+    """Return the name of a function that sqlglot knows, as SQL spells it."""
+    return str(node.sql_name()) if isinstance(node, exp.Func) else node.key.upper()  # type: ignore[no-untyped-call]
+
+
+def no_aggregate_here(place: str) -> UnsupportedQuery:
+    """Return the refusal of an aggregate where rows are meant."""
+    return refused(
+        f"an aggregate in {place}", "aggregates stand in SELECT; drop groups from the answer instead"
+    )
+
+
+def calculated() -> UnsupportedQuery:
+    """Return the refusal of arithmetic or functions around an aggregate."""
+    return refused("a calculation with an aggregate", _AFTERWARDS)

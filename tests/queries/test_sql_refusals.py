@@ -1,0 +1,77 @@
+"""Everything outside the language is refused before any charge: by name, with a rewrite, without a literal.
+
+The corpus is in `refusals.txt` and `undeclared.txt`.
+"""
+
+# ruff: noqa: S608
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import RequestRefused, UndeclaredColumn, UnsupportedQuery
+from discreet.queries import bind, parse
+from queries.clinic import TABLES
+
+WHERE = "SELECT COUNT(*) AS n FROM visits WHERE "
+
+
+def corpus(name):
+    """Yield (query, what the line above it says)."""
+    said = ""
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("> "):
+            said = line.removeprefix("> ")
+        elif line and not line.startswith("#"):
+            yield line, said
+
+
+CASES = [(query, *said.split(" | ")) for query, said in corpus("refusals.txt")] + [
+    (f"SELECT COUNT(*) AS {'x' * 201} FROM visits", "the name of an output", "1 to 200"),
+    (WHERE + f"age = {'9' * 2000}", "a number has too many digits", "like 40"),
+    (WHERE + "note = 'canary\0'", "a text literal holds a NUL", "well-formed"),
+    (WHERE + "note = 'canary\ud800'", "a text literal holds a NUL", "well-formed"),
+    ("", "empty", "SELECT COUNT(*)"),
+    ("   \n", "empty", "SELECT COUNT(*)"),
+]
+UNDECLARED = list(corpus("undeclared.txt"))
+
+
+def refusal(query):
+    with pytest.raises(RequestRefused) as caught:
+        bind(parse(query, TABLES), TABLES)
+    return caught.value
+
+
+def test_the_corpus_is_large():
+    assert len({query for query, *_ in (*CASES, *UNDECLARED)}) >= 250
+
+
+@pytest.mark.parametrize(("query", "construct", "rewrite"), CASES)
+def test_a_refusal_names_the_construct_and_a_rewrite(query, construct, rewrite):
+    error = refusal(query)
+    assert type(error) is UnsupportedQuery
+    asked, _, instead = str(error).partition("; ")
+    assert construct in asked
+    assert rewrite in instead
+
+
+@pytest.mark.parametrize(("query", "message"), UNDECLARED)
+def test_what_is_not_declared_is_told_with_what_is(query, message):
+    error = refusal(query)
+    assert type(error) is UndeclaredColumn
+    assert message in str(error)
+
+
+@pytest.mark.parametrize("query", [query for query, *_ in (*CASES, *UNDECLARED)])
+def test_no_refusal_holds_a_literal(query, caplog):
+    with caplog.at_level(logging.DEBUG):
+        error = refusal(query)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    told = f"{error}{error!r}{caplog.text}{''.join(traceback.format_exception_only(error))}".lower()
+    assert "canary" not in told
+    assert "918273" not in told
