@@ -15,34 +15,57 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from discreet import accounting, audit, errors, mechanisms, noise, privacy
+    from discreet.curator import Budget
+    from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, count
+    from discreet.front import Curator, open
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "EACH_ROW",
+    "Bounds",
+    "Budget",
+    "Curator",
     "Gaussian",
+    "Keys",
     "Laplace",
+    "Limits",
     "Sensitivity",
+    "Table",
     "accounting",
     "audit",
+    "col",
+    "count",
     "errors",
     "events",
     "guarantees",
     "mechanisms",
     "neighbors",
     "noise",
+    "open",
     "privacy",
     "sensitivity",
 ]
 
 _HOMES = {
+    "EACH_ROW": "discreet.data",
+    "Bounds": "discreet.data",
+    "Budget": "discreet.curator",
+    "Curator": "discreet.front",
     "Gaussian": "discreet.mechanisms",
+    "Keys": "discreet.data",
     "Laplace": "discreet.mechanisms",
+    "Limits": "discreet.data",
     "Sensitivity": "discreet.privacy",
+    "Table": "discreet.data",
+    "col": "discreet.data",
+    "count": "discreet.data",
     "events": "discreet.privacy",
     "guarantees": "discreet.privacy",
     "neighbors": "discreet.privacy",
+    "open": "discreet.front",
     "sensitivity": "discreet.privacy",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -53,23 +52,6 @@ def test_the_help_of_a_command_teaches_by_examples(command):
     found = discreet(f"{command.name} --help")
     assert found.code == 0
     assert command.lesson.strip() in found.output
-
-
-def examples(command):
-    """The examples of a command's help, as typed."""
-    joined = command.lesson.replace("\\\n", " ")
-    return [line.strip() for line in joined.splitlines() if line.strip().startswith("discreet ")]
-
-
-@pytest.mark.parametrize("typed", [line for command in COMMANDS for line in examples(command)])
-def test_every_example_in_the_help_runs(typed, tmp_path, monkeypatch):
-    from discreet.privacy import events
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "spent.json").write_text((events.Laplace(epsilon=0.1) * 3).to_json())
-    found = discreet("", *shlex.split(typed)[1:])
-    assert found.code == 0, found.errors
-    assert found.output
 
 
 def test_without_a_command_and_with_an_unknown_one():

@@ -8,13 +8,20 @@ from collections.abc import Sequence
 
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
-from discreet.errors import DiscreetError, ParameterError
+from discreet.cli.demo import DEMO
+from discreet.cli.explain import EXPLAIN
+from discreet.cli.init import INIT
+from discreet.cli.ledger import LEDGER
+from discreet.cli.preview import PREVIEW
+from discreet.cli.query import QUERY
+from discreet.errors import DiscreetError, LedgerError, ParameterError
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (ACCOUNT, CALIBRATE)
+COMMANDS = (DEMO, INIT, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
 
 _REFUSED = 2
+_LEDGER_TROUBLE = 3
 _INTERRUPTED = 130
 _OPTION_OF = {"times": "steps", "size": "group"}
 
@@ -30,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 2 where the request was refused: the reason is then on the error stream.
+        0; 2 where the request was refused, or 3 where the ledger cannot be trusted or used: the reason is
+        then on the error stream.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -39,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(
             options, f"{_typed(error.parameter, options)} {error.problem}; allowed: {error.allowed}"
         )
+    except LedgerError as error:
+        return _refuse(options, str(error), _LEDGER_TROUBLE)
     except DiscreetError as error:
         return _refuse(options, str(error))
     except OSError as error:
@@ -77,6 +87,6 @@ def _typed(parameter: str, options: Namespace) -> str:
     return "--" + name.replace("_", "-") if hasattr(options, name) else parameter
 
 
-def _refuse(options: Namespace, reason: str) -> int:
+def _refuse(options: Namespace, reason: str, code: int = _REFUSED) -> int:
     print(f"discreet {options.command.name}: error: {reason}", file=sys.stderr)
-    return _REFUSED
+    return code

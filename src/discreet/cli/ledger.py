@@ -1,0 +1,138 @@
+"""``discreet ledger``: look into the record of what was spent, check it, and change declarations on it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.cli import declared, ledger_readings
+from discreet.cli.command import Command
+from discreet.cli.progress import working
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.curator.ledger import Anchor
+
+__all__ = ["LEDGER"]
+
+_LESSON = """\
+examples:
+  recompute every hash, from the first entry on
+    discreet ledger verify
+  what was spent, and what is left
+    discreet ledger spent
+  every entry, one line each
+    discreet ledger show
+  today's accountant over everything that was run
+    discreet ledger replay --delta 1e-6
+  a copy for an auditor, who can check it without the ledger
+    discreet ledger export entries.jsonl
+    discreet ledger verify --export entries.jsonl
+  the head, to be kept elsewhere: an older copy of the ledger does not hold it
+    discreet ledger anchor
+  after clinic.toml was changed: put the change on the record
+    discreet ledger amend --reason "bounds of cost agreed with the board"
+"""
+
+
+def _configure(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    one = _action(actions, "verify", "Recompute every hash, of entries and of answers.", _verify)
+    one.add_argument("--anchor", metavar="TEXT", help="an earlier head, as 'SEQUENCE HASH'; it must be there")
+    one.add_argument("--anchor-file", metavar="FILE", help="the file that holds an earlier head")
+    one.add_argument("--export", metavar="FILE", help="check this exported file instead")
+    one = _action(actions, "show", "List the entries.", ledger_readings.show)
+    one.add_argument("--json", action="store_true", help="as lines of JSON, as they are hashed")
+    one = _action(actions, "spent", "Say what was spent, and what is left.", ledger_readings.spent)
+    one.add_argument("--analyst", default="", metavar="NAME", help="say what is left for this analyst")
+    one.add_argument("--json", action="store_true", help="answer as JSON")
+    one = _action(actions, "replay", "Price all that was run by today's accountant.", ledger_readings.replay)
+    one.add_argument("--delta", metavar="D", help="say the epsilon at this delta (that of the budget)")
+    one.add_argument("--json", action="store_true", help="answer as JSON")
+    one = _action(actions, "export", "Write all entries to a file, one line of JSON each.", _export)
+    one.add_argument("output", metavar="FILE", help="a new file")
+    _action(actions, "anchor", "Print the head, to be kept elsewhere.", _anchor)
+    one = _action(actions, "amend", "Record that the declarations are now those of the file.", _amend)
+    one.add_argument("--reason", required=True, metavar="WORDS", help="why, for the record")
+
+
+def _action(actions: object, name: str, summary: str, run: Callable[[Namespace], str]) -> ArgumentParser:
+    one: ArgumentParser = actions.add_parser(  # type: ignore[attr-defined]
+        name,
+        help=summary,
+        description=summary,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    declared.add_file_option(one)
+    one.add_argument("--ledger", metavar="FILE", help="the file of the ledger, where there is no declaration")
+    one.set_defaults(action=run)
+    return one
+
+
+def _run(options: Namespace) -> str:
+    found: str = options.action(options)
+    return found
+
+
+def _verify(options: Namespace) -> str:
+    from discreet.curator.ledger import verify_export
+
+    anchor = _anchor_of(options)
+    if options.export is not None:
+        with working("verifying"):
+            return str(verify_export(options.export, anchor))
+    with declared.ledger(options) as ledger, working("verifying"):
+        return str(ledger.verify(anchor))
+
+
+def _anchor_of(options: Namespace) -> Anchor | None:
+    from discreet.curator.ledger import Anchor
+
+    if options.anchor is not None and options.anchor_file is not None:
+        raise ParameterError("anchor", "and --anchor-file are both given", "one of them")
+    if options.anchor_file is not None:
+        try:
+            return Anchor.from_text(Path(options.anchor_file).read_text(encoding="ascii"))
+        except ValueError:
+            raise ParameterError(
+                "anchor_file", "holds no anchor", "a file of one line, 'SEQUENCE HASH'"
+            ) from None
+    return None if options.anchor is None else Anchor.from_text(options.anchor)
+
+
+def _export(options: Namespace) -> str:
+    if Path(options.output).exists():
+        raise ParameterError("FILE", "is there already, and is not overwritten", "a new file")
+    with declared.ledger(options) as ledger, working("writing"):
+        head = ledger.export(options.output)
+    return f"wrote {options.output}: {head.sequence} entries; head {head}"
+
+
+def _anchor(options: Namespace) -> str:
+    with declared.ledger(options) as ledger:
+        return str(ledger.anchor())
+
+
+def _amend(options: Namespace) -> str:
+    from discreet.front.opening import amend_file
+
+    if options.ledger is not None:
+        raise ParameterError("ledger", "declares nothing", "--file, the declaration as it is now")
+    declared.declaration(options)
+    with working("opening the tables"):
+        curator = amend_file(options.file, reason=options.reason)
+    head = curator.ledger.anchor()
+    curator.close()
+    return f"recorded; head {head}"
+
+
+LEDGER = Command(
+    name="ledger",
+    summary="Look into the record of what was spent: verify, show, spent, replay, export, anchor, amend.",
+    lesson=_LESSON,
+    configure=_configure,
+    run=_run,
+)

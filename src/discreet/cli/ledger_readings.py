@@ -1,0 +1,173 @@
+"""What a ledger says: its entries, what was spent, and what today's accountant makes of it."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.cli import answer, declared, digits, questions, rendering
+from discreet.cli.progress import working
+from discreet.errors import LedgerTampered, ParameterError
+from discreet.privacy.rational import float_below, rational
+
+if TYPE_CHECKING:
+    from discreet.curator import Account
+    from discreet.curator.ledger import Entry
+    from discreet.privacy.events import Event
+
+__all__ = ["replay", "show", "spent"]
+
+_FREES_NOTHING = (
+    "information that frees nothing: it holds if all questions were fixed ahead, and the caps hold for any"
+)
+
+
+def show(options: Namespace) -> str:
+    """List the entries."""
+    with declared.ledger(options) as ledger:
+        if options.json:
+            return "\n".join(entry.to_json() for entry in ledger.entries())
+        lines = [_line(entry) for entry in ledger.entries()]
+    return rendering.grid([["", "time (UTC)", "entry", "analyst", "what"], *lines], left=5)
+
+
+def _line(entry: Entry) -> list[str]:
+    body = entry.body
+    time = entry.time[:19].replace("T", " ")
+    return [
+        str(entry.sequence),
+        time,
+        entry.kind,
+        _visible(body.get("analyst", "")),
+        _words(entry.kind, body),
+    ]
+
+
+def _words(kind: str, body: Mapping[str, object]) -> str:
+    """Say in a few words what an entry records. It holds no literal of a question."""
+    try:
+        match kind:
+            case "open":
+                tables = body["tables"]
+                return f"tables {', '.join(map(_visible, tables))}"  # type: ignore[call-overload]
+            case "charge" | "use":
+                return questions.cost(_event(body))
+            case "reserve":
+                return f"{questions.cost(_event(body))} for {_visible(body['purpose'])}"
+            case "answer":
+                return f"of entry {body['charge']}"
+            case "settle":
+                return f"entry {body['reservation']}"
+            case "renew":
+                return _visible(body["period"])
+            case "amend":
+                return _visible(body["reason"])
+    except (KeyError, TypeError, ParameterError):
+        raise LedgerTampered("an entry says nothing that could have been recorded") from None
+    return ""
+
+
+def spent(options: Namespace) -> str:
+    """Say what was spent in this period and ever, and what is left."""
+    with declared.ledger(options) as ledger:
+        account = ledger.state()
+        due = account.due(ledger.time())
+    account = account if due is None else account.renewed(due)
+    caps, delta = account.caps, digits.above(account.caps.delta)
+    current, lifetime = account.counted(account.current), account.counted(account.lifetime)
+    now, ever = (one.read(caps.delta).epsilon for one in (current, lifetime))
+    left = _left(account, options.analyst)
+    if options.json:
+        return answer.as_json(
+            {
+                "budget": caps.to_body(),
+                "period": account.period or None,
+                "epsilon": answer.number(now),
+                "lifetime_epsilon": answer.number(ever),
+                "delta": float(caps.delta),
+                "remaining_epsilon": float_below(left),
+                "charges": account.charges,
+                "open_reservations": len(account.reserved),
+                "analysts": {name: float_below(_left(account, name)) for name in sorted(account.analysts)},
+            }
+        )
+    at = f" at delta {delta}" if caps.delta else ""
+    names = [f"{_visible(name)}: {digits.below(_left(account, name))}" for name in sorted(account.analysts)]
+    return answer.as_table(
+        {
+            "budget": str(caps),
+            "period": f"since {account.period}" if account.period else "",
+            "spent": f"epsilon {digits.reading(now, current.epsilon)}{at}; a reading, not a guarantee",
+            "ever": f"epsilon {digits.reading(ever, lifetime.epsilon)}{at}" if account.period else "",
+            "left": f"a pure epsilon of {digits.below(left)}",
+            "analysts": f"left for {', '.join(names)}" if names else "",
+            "charges": f"{account.charges:,}",
+            "reserved": f"{len(account.reserved)} open permits" if account.reserved else "",
+        }
+    )
+
+
+def _left(account: Account, analyst: str) -> Fraction:
+    """Return the largest pure epsilon that the next answer may cost."""
+    return min(one.largest_epsilon for _, one in account.filters(analyst))
+
+
+def replay(options: Namespace) -> str:
+    """Price everything that was ever run by today's accountant."""
+    from discreet.accounting import epsilon
+    from discreet.privacy.events import compose
+
+    with declared.ledger(options) as ledger:
+        account = ledger.state()
+    delta = account.caps.delta if options.delta is None else rational(options.delta, "delta")
+    run = compose(_events(account))
+    with working("accounting"):
+        found = epsilon(run, delta=delta)
+    lifetime = account.counted(account.lifetime)
+    counted = lifetime.read(delta).epsilon
+    if options.json:
+        return answer.as_json(
+            {
+                "event": json.loads(run.to_json()),
+                "epsilon": answer.interval(found),
+                "delta": float(delta),
+                "method": found.method,
+                "certified": found.certified,
+                "counted_epsilon": answer.number(counted),
+                "note": _FREES_NOTHING,
+            }
+        )
+    upper = digits.reading(found.upper, run.pure_epsilon)
+    return answer.as_table(
+        {
+            "charges": f"{account.charges:,}",
+            "epsilon": f"{upper} at delta {digits.above(delta)}, by {found.method}",
+            "counted": f"{digits.reading(counted, lifetime.epsilon)}, as the ledger adds it up",
+            "note": _FREES_NOTHING,
+        }
+    )
+
+
+def _events(account: Account) -> Iterator[Event]:
+    """Go over all that was charged or is set aside; a permit that was never closed counts as a whole."""
+    node = account.history
+    while node is not None:
+        yield node.event
+        node = node.before
+    for reservation in account.reserved.values():
+        yield reservation.event
+
+
+def _event(body: Mapping[str, object]) -> Event:
+    from discreet.privacy.events import Event
+
+    return Event.from_json(json.dumps(body["event"]))
+
+
+def _visible(text: object) -> str:
+    """Return a text that changes nothing on a terminal but what it shows."""
+    plain = str(text)
+    return plain if plain.isprintable() else repr(plain)

@@ -1,0 +1,91 @@
+"""``discreet query``: spend, then answer."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from discreet.cli import answer, declared, digits, questions, rendering
+from discreet.cli.command import Command
+from discreet.cli.progress import note, working
+
+if TYPE_CHECKING:
+    from discreet.curator import Release
+    from discreet.front import Curator
+
+__all__ = ["QUERY"]
+
+_LESSON = """\
+examples:
+  a table, with an interval for every number
+    discreet query "SELECT city, COUNT(*) AS n, AVG(cost) AS m FROM visits GROUP BY city" --epsilon 0.5
+  whatever it takes for an error of at most 2000, and the answer in a file
+    discreet query "SELECT COUNT(*) AS n FROM visits WHERE age < 40" --error n=2000 --output young.csv
+  with normal noise, for one analyst, with the statement of what is promised
+    discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --delta 1e-7 --analyst ana --label n.json
+
+The same question with the same offer is answered from the store, at no cost. Questions are not logged, but
+your shell keeps its history: discreet query - --epsilon 0.5 < question.sql
+"""
+
+
+def _configure(parser: ArgumentParser) -> None:
+    questions.add_question(parser)
+    declared.add_file_option(parser)
+    questions.add_offer_options(parser)
+    rendering.add_output_options(parser)
+
+
+def _run(options: Namespace) -> str:
+    rendering.check_output(options)
+    offer = questions.offer_of(options)
+    question = questions.question_of(options)
+    read = declared.declaration(options)
+    with declared.rehearsal(read) as rehearsed:
+        request = rehearsed.request(question, **offer)  # type: ignore[arg-type]
+        is_new = not declared.exists(read.ledger)
+        if is_new:
+            rehearsed.check_fits(request, options.analyst)
+        with declared.real(read, rehearsed) as curator:
+            if is_new:
+                note("a new ledger was made; keep it: another one over the same data voids the guarantee")
+            stored = curator.preview_request(request, analyst=options.analyst).answered
+            with working("answering"):
+                release = curator.answer(request, analyst=options.analyst)
+            return _delivered(options, release, _bill(options, curator, release, stored=stored))
+
+
+def _bill(options: Namespace, curator: Curator, release: Release, *, stored: bool) -> str:
+    filters = [one for _, one in curator.account().filters(options.analyst)]
+    largest = digits.below(min(one.largest_epsilon for one in filters))
+    more = min(one.remaining(release.event) for one in filters)
+    return answer.as_table(
+        {
+            "paid": "nothing: it was answered before" if stored else questions.cost(release.event),
+            "left": f"a pure epsilon of {largest}, or {more:,} more answers of this cost",
+        }
+    )
+
+
+def _delivered(options: Namespace, release: Release, bill: str) -> str:
+    """Write the files, and return what is printed. If a file fails, the answer is in the store still."""
+    form = rendering.format_of(options)
+    content = rendering.rendered(release, form)
+    if options.label is not None:
+        label = json.dumps(release.label, indent=2, ensure_ascii=False, allow_nan=False)
+        rendering.write(options.label, f"{label}\n".encode())
+    if options.output is not None:
+        rendering.write(options.output, content)
+        return f"wrote {options.output}\n{bill}"
+    text = content.decode().removesuffix("\n")
+    return f"{text}\n\n{bill}" if form == "table" else text
+
+
+QUERY = Command(
+    name="query",
+    summary="Answer a question in SQL: spends, then answers, with an interval for every number.",
+    lesson=_LESSON,
+    configure=_configure,
+    run=_run,
+)

@@ -1,0 +1,93 @@
+"""A question and an offer, as options: what ``preview``, ``query`` and ``explain`` have in common."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from discreet.cli import digits
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.privacy.events import Event
+
+__all__ = ["add_offer_options", "add_question", "cost", "offer_of", "question_of"]
+
+MOST_CHARACTERS = 1_000_000
+
+
+def add_question(parser: ArgumentParser) -> None:
+    """Add the question."""
+    parser.add_argument("question", metavar="SQL", help="the question; - reads it from the input")
+
+
+def add_offer_options(parser: ArgumentParser) -> None:
+    """Add the options that say what may be spent, or how wrong the answer may be."""
+    offer = parser.add_argument_group("what is offered")
+    offer.add_argument("--epsilon", metavar="E", help="alone: pure privacy")
+    offer.add_argument("--delta", metavar="D", help="with --epsilon: permits normal noise")
+    offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    offer.add_argument(
+        "--error",
+        action="append",
+        metavar="OUTPUT=MARGIN",
+        help="instead: whatever it takes so that the output is within the margin; may be repeated",
+    )
+    offer.add_argument("--confidence", default="0.95", metavar="C", help="of intervals and margins (0.95)")
+    offer.add_argument(
+        "--split",
+        action="append",
+        metavar="OUTPUT=SHARE",
+        help="divide the offer by these shares, one for every output; by default the errors are made alike",
+    )
+    offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
+
+
+def question_of(options: Namespace) -> str:
+    """Return the question as it was typed, or read it from the input."""
+    if options.question != "-":
+        return str(options.question)
+    try:
+        text = sys.stdin.read(MOST_CHARACTERS + 1)
+    except ValueError:
+        raise ParameterError("question", "is no text", "SQL in UTF-8") from None
+    if len(text) > MOST_CHARACTERS:
+        raise ParameterError("question", "is too long", f"at most {MOST_CHARACTERS} characters")
+    return text
+
+
+def offer_of(options: Namespace) -> dict[str, object]:
+    """Return what `Curator.request` takes, beside the question."""
+    error = _pairs(options.error, "error")
+    given = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
+    if error and any(value is not None for value in given.values()):
+        raise ParameterError("error", "is given beside an offer", "an error or an offer")
+    if not error and given["epsilon"] is None and given["rho"] is None:
+        raise ParameterError("epsilon", "is missing", "--epsilon E, --rho R or --error OUTPUT=MARGIN")
+    return {
+        **{name: value for name, value in given.items() if value is not None},
+        **({"error": error} if error else {}),
+        **({"split": split} if (split := _pairs(options.split, "split")) else {}),
+        "confidence": options.confidence,
+    }
+
+
+def cost(event: Event) -> str:
+    """Write what an event costs: a pure epsilon, else a rho; rounded up."""
+    if event.pure_epsilon is not None:
+        return f"epsilon {digits.above(event.pure_epsilon)}"
+    if event.concentrated_rho is not None:
+        return f"rho {digits.above(event.concentrated_rho)}"
+    return "what its event says"
+
+
+def _pairs(typed: list[str] | None, name: str) -> dict[str, str]:
+    """Read OUTPUT=NUMBER, each output once."""
+    found: dict[str, str] = {}
+    for pair in typed or ():
+        output, equals, number = pair.rpartition("=")
+        if not equals or not output or output in found:
+            raise ParameterError(name, "is no pair, or names an output twice", "OUTPUT=NUMBER, as in n=10")
+        found[output] = number
+    return found

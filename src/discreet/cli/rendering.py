@@ -1,0 +1,140 @@
+"""Answers as a table for people, and as CSV, JSON or Parquet for programs."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.curator import Release
+
+__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "rendered", "write"]
+
+FORMATS = ("table", "csv", "json", "parquet")
+
+
+def add_output_options(parser: ArgumentParser) -> None:
+    """Add the options that say in which form the answer comes, and where it goes."""
+    output = parser.add_argument_group("the answer")
+    output.add_argument("--format", choices=FORMATS, help="by default that of the file's name, or a table")
+    output.add_argument("--output", metavar="FILE", help="write the answer to a new file")
+    output.add_argument("--label", metavar="FILE", help="write what the answer promises to a new JSON file")
+
+
+def format_of(options: Namespace) -> str:
+    """Return the form that is wanted."""
+    if options.format is not None:
+        return str(options.format)
+    suffix = Path(options.output).suffix.lower().lstrip(".") if options.output else ""
+    return suffix if suffix in FORMATS else "table"
+
+
+def check_output(options: Namespace) -> None:
+    """Refuse files that cannot be written, before anything is charged. Nothing is ever overwritten."""
+    for name in ("output", "label"):
+        path = getattr(options, name)
+        if path is not None and Path(path).exists():
+            raise ParameterError(name, "names a file that is there", "a new file")
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ParameterError(name, "is in a directory that is not there", "a file in one that is")
+    if options.output is not None and options.output == options.label:
+        raise ParameterError("label", "is the file of the answer", "another file")
+    if format_of(options) == "parquet" and options.output is None:
+        raise ParameterError("output", "is missing, which Parquet needs", "--output FILE")
+
+
+def rendered(release: Release, form: str) -> bytes:
+    """Return an answer as the bytes of a file."""
+    written: Mapping[str, Callable[[Release], str]] = {"table": _table, "csv": _csv, "json": _json}
+    return _parquet(release) if form == "parquet" else f"{written[form](release)}\n".encode()
+
+
+def write(path: str, content: bytes) -> None:
+    """Write a new file; one that is there stays as it is."""
+    with Path(path).open("xb") as file:
+        file.write(content)
+
+
+def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
+    """Write lines of cells in columns, the first `left` of them to the left, the others to the right."""
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _table(release: Release) -> str:
+    level = f"{100 * float(release.request.confidence):.6g}%"
+    header = list(release.keys)
+    columns: list[list[str]] = [[_shown(key) for key in keys] for keys in release.keys.values()]
+    for output in release.outputs:
+        header += [output.name, f"{level} interval"]
+        columns.append([_shown(value) for value in output.values.tolist()])
+        ends = zip(output.lower.tolist(), output.upper.tolist(), strict=True)
+        columns.append([f"{_shown(low)} to {_shown(high)}" for low, high in ends])
+    return grid([header, *zip(*columns, strict=True)], left=len(release.keys))
+
+
+def _csv(release: Release) -> str:
+    columns = release.columns()
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_plain(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return stream.getvalue().removesuffix("\n")
+
+
+def _json(release: Release) -> str:
+    content = {
+        "rows": list(_rows(release)),
+        "confidence": float(release.request.confidence),
+        "label": release.label,
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _parquet(release: Release) -> bytes:
+    """Write a Parquet file that carries its label in the metadata of its schema."""
+    import pyarrow.parquet
+
+    table = release.to_arrow()
+    label = json.dumps(release.label, ensure_ascii=False)
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"discreet.label": label}), stream)
+    return stream.getvalue()
+
+
+def _rows(release: Release) -> Iterator[dict[str, object]]:
+    columns = release.columns()
+    for row in zip(*columns.values(), strict=True):
+        yield {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+
+
+def _plain(value: object) -> object:
+    """Return what stands for a value in CSV and JSON: nothing for what is unknown."""
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else None  # no -0.0
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool | str | datetime.date):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "unknown" if math.isnan(number := float(str(value))) else f"{number + 0.0:,.6g}"

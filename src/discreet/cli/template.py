@@ -1,0 +1,173 @@
+"""The text of a new declaration file: what is known is filled in, the rest is marked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["TABLE", "Draft", "quoted", "written"]
+
+TABLE = "visits"
+"""The name of a table of which nothing is known."""
+
+_BLANK = "FILL IN"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_NUMBERS = ("integer", "decimal", "float")
+
+_HEAD = """\
+# What is public about private tables, and how much may be spent on them.
+#
+# Write what is known without looking at the data: what a column means, not what it holds. A bad guess
+# costs accuracy and never privacy: values are clipped to their bounds, and rows beyond a limit are left out.
+# Whatever says "{blank}" has to be filled in.
+
+[ledger]
+# Remembers every answer and what it cost. Keep it: a new ledger over the same data voids the guarantee.
+location = {ledger}
+# For several machines, PostgreSQL. The address may hold a password, so it comes from the environment:
+#   location_env = "DISCREET_LEDGER"          holds postgresql://user@host/database
+#   name = "clinic"
+# To notice if an old copy of the ledger was put back, a file on another disk:
+#   anchor = "/other/disk/clinic.anchor"
+
+[budget]
+# The most that all answers together may ever cost. An epsilon of 1 protects everybody well, 10 hardly.
+epsilon = {epsilon}
+{delta}
+#   renews = "monthly"                        the caps start anew; what was spent before adds up all the same
+#   per_analyst = {{ epsilon = 0.5 }}           a cap for each analyst, under the cap for all
+"""
+
+_TABLE = """
+[tables.{table}]
+source = {source}
+# All rows with the same value in this column belong to one person, who is protected as a whole.
+# Where every row is another person, write each_row = true instead, and no limits.
+{person}
+# Changes with the data, so that no stored answer is returned for other data.
+version = "1"
+
+[tables.{table}.columns]
+# Every column can be used in conditions. What is summed, averaged or grouped by is declared here:
+#   amount = {{ lower = 0, upper = 5000, step = 0.01 }}   SUM, AVG: clipped to the bounds, rounded to the step
+#   region = {{ keys = ["north", "south"] }}              GROUP BY: these groups and no others
+#   day = {{ type = "date" }}                             CSV: the type, for conditions; text if left out
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is known about a table and its budget; None where its owner has still to say it.
+
+    Numbers are texts, as they were typed.
+    """
+
+    ledger: str
+    table: str = TABLE
+    source: str | None = None
+    is_csv: bool = False
+    person: str | None = None
+    each_row: bool = False
+    rows: int | None = None
+    epsilon: str | None = None
+    delta: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The names and types of all columns."""
+    bounds: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Lower, upper and perhaps step."""
+    keys: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    @property
+    def blanks(self) -> list[str]:
+        """What is still to be filled in, in words."""
+        missing = {
+            "budget.epsilon": self.epsilon is None,
+            f"tables.{self.table}.source": self.source is None,
+            f"tables.{self.table}.person": self.person is None and not self.each_row,
+            f"tables.{self.table}.limits": self.rows is None and not self.each_row,
+        }
+        return [name for name, blank in missing.items() if blank]
+
+
+def written(draft: Draft) -> str:
+    """Write the file."""
+    return (
+        _HEAD.format(
+            blank=_BLANK,
+            ledger=quoted(draft.ledger),
+            epsilon=_number(draft.epsilon),
+            delta=_delta(draft),
+        )
+        + _TABLE.format(
+            table=_key(draft.table),
+            source=_text(draft.source),
+            person=_person(draft),
+        )
+        + "".join(f"{line}\n" for line in _columns(draft))
+    )
+
+
+def quoted(text: str) -> str:
+    """Write a text as TOML does; what JSON escapes is escaped alike."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else quoted(name)
+
+
+def _text(text: str | None) -> str:
+    return quoted(_BLANK if text is None else text)
+
+
+def _number(text: str | None) -> str:
+    return text if text is not None and _NUMBER.fullmatch(text) else _text(text)
+
+
+def _delta(draft: Draft) -> str:
+    if draft.delta is not None:
+        return f"delta = {_number(draft.delta)}"
+    return "#   delta = 1e-6                              permits normal noise, which suits many groups"
+
+
+def _person(draft: Draft) -> str:
+    if draft.each_row:
+        return "each_row = true"
+    rows = quoted(_BLANK) if draft.rows is None else str(draft.rows)
+    return "\n".join(
+        [
+            f"person = {_text(draft.person)}",
+            "# How many rows of one person count at most; or { groups = …, rows_per_group = … }.",
+            f"limits = {{ rows = {rows} }}",
+        ]
+    )
+
+
+def _columns(draft: Draft) -> Iterator[str]:
+    for name, kind in draft.columns.items():
+        if name in draft.bounds:
+            names = ("lower", "upper", "step")
+            ends = zip(names, draft.bounds[name], strict=False)
+            yield f"{_key(name)} = {{ {', '.join(f'{end} = {_number(value)}' for end, value in ends)} }}"
+        elif name in draft.keys:
+            yield f"{_key(name)} = {{ keys = [{', '.join(_value(key) for key in draft.keys[name])}] }}"
+        elif name != draft.person:
+            example = "     # text, until it is declared" if draft.is_csv else _example(kind)
+            yield f"# {_key(name)} = {example}"
+
+
+def _example(kind: str) -> str:
+    blank = quoted(_BLANK)
+    if kind in _NUMBERS:
+        step = "" if kind == "integer" else f", step = {blank}"
+        return f"{{ lower = {blank}, upper = {blank}{step} }}      # {kind}"
+    return f"{{ keys = [{blank}] }}      # {kind}"
+
+
+def _value(key: object) -> str:
+    if isinstance(key, bool):
+        return str(key).lower()
+    return quoted(key) if isinstance(key, str) else str(key)

@@ -1,0 +1,6 @@
+"""The words that users type on a curator."""
+
+from discreet.front.curator import Curator, Remaining, Spent
+from discreet.front.opening import open_file as open
+
+__all__ = ["Curator", "Remaining", "Spent", "open"]

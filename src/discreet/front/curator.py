@@ -1,0 +1,216 @@
+"""The curator: private tables behind a budget, asked in SQL or in the manner of dataframes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.curator import Account, Door, Permit, Preview, Release, Request, offered
+from discreet.curator.door import check_analyst
+from discreet.errors import ParameterError
+from discreet.privacy.rational import float_above, float_below
+from discreet.queries import (
+    ROWS,
+    Offer,
+    Query,
+    TableRequest,
+    build_request,
+    explain,
+    for_error,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from discreet.privacy.rational import Number
+
+__all__ = ["Curator", "Remaining", "Spent"]
+
+_CONFIDENCE = Fraction(95, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was spent, open reservations included: readings, not guarantees; only the cap is one.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        In this period, at the delta of the budget; infinity where no epsilon is known at that delta.
+    rho : float or None
+        In this period, as zero-concentrated privacy; None where no rho is known.
+    lifetime_epsilon, lifetime_rho : float
+        Since the ledger was opened, whatever was renewed.
+    requests : int
+        How many charges there were.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    lifetime_epsilon: float
+    lifetime_rho: float | None
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remaining:
+    """What may still be spent.
+
+    Attributes
+    ----------
+    epsilon : float
+        The largest pure epsilon that the next request may cost.
+    """
+
+    epsilon: float
+    _account: Account = field(repr=False)
+    _analyst: str = field(repr=False)
+
+    def fits(self, request: Request) -> int:
+        """Return how many such requests still fit."""
+        return min(one.remaining(request.event) for _, one in self._account.filters(self._analyst))
+
+
+class Curator(Door):
+    """Private tables, a budget and a ledger: preview, pay, ask, get an answer with its error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from discreet.curator import Budget
+    >>> from discreet.data import EACH_ROW, Bounds, Table
+    >>> people = Table(pd.DataFrame({"age": [31, 45, 62]}), person=EACH_ROW, columns={"age": Bounds(0, 110)})
+    >>> budget = Budget(epsilon=1)
+    >>> curator = Curator({"people": people}, budget=budget, ledger="people.ledger")  # doctest: +SKIP
+    >>> curator.ask("SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM people", epsilon=0.5)  # doctest: +SKIP
+    """
+
+    def table(self, name: str) -> TableRequest:
+        """Begin a request about a table, in the manner of dataframes. Building it touches nothing."""
+        if name not in self.tables:
+            raise ParameterError("name", "is no declared table", f"one of {sorted(self.tables)}")
+        return TableRequest(table=name)
+
+    def request(
+        self,
+        question: str | Query | Request,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Mapping[str, Number] | None = None,
+        confidence: Number = _CONFIDENCE,
+        split: Mapping[str, Number] | None = None,
+        rows: int = ROWS,
+    ) -> Request:
+        """Return the request that a question and an offer make, or that a wanted error needs.
+
+        Parameters
+        ----------
+        question : str, Query or Request
+            SQL, what `table(…)` built, or a finished request.
+        epsilon, delta, rho : number, optional
+            The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
+        error : mapping of outputs to numbers, optional
+            Instead of an offer: the largest margins, at the confidence; the cheapest request that meets
+            them is made.
+        confidence : number
+            Of the intervals.
+        split : mapping of outputs to numbers, optional
+            The shares of the offer; by default they make the errors alike.
+        rows : int
+            A hypothetical number of rows in a group, for the error of a mean.
+        """
+        offered = any(part is not None for part in (epsilon, delta, rho))
+        if isinstance(question, Request):
+            if offered or error is not None or split is not None or confidence != _CONFIDENCE:
+                raise ParameterError(
+                    "question", "is a finished request, which has its offer already", "no offer beside it"
+                )
+            return question
+        query = self._query(question)
+        if error is None:
+            offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+        elif offered:
+            raise ParameterError("error", "is given beside an offer", "an error or an offer")
+        else:
+            offer = for_error(query, self.tables, error=error, confidence=confidence, rows=rows, split=split)
+        return build_request(query, self.tables, offer, confidence=confidence, split=split)
+
+    def preview(
+        self, question: str | Query | Request, *, analyst: str = "", rows: int = ROWS, **offer: object
+    ) -> Preview:
+        """Return what a question would cost and how wrong its answer would be. Spends nothing.
+
+        Takes what `request` takes.
+        """
+        return self.preview_request(self.request(question, rows=rows, **offer), analyst=analyst, rows=rows)  # type: ignore[arg-type]
+
+    def ask(self, question: str | Query | Request, *, analyst: str = "", **offer: object) -> Release:
+        """Spend, then answer. Takes what `request` takes.
+
+        The same question with the same offer on the same data returns the same answer at no cost.
+
+        Raises
+        ------
+        BudgetExceeded, UnsupportedQuery, UndeclaredColumn
+            Before anything is charged.
+        EngineFailed
+            After the charge; asking again computes without another.
+        """
+        return self.answer(self.request(question, **offer), analyst=analyst)  # type: ignore[arg-type]
+
+    sql = ask
+
+    def explain(self, question: str | Query, **offer: object) -> str:
+        """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost."""
+        made = Offer(**offer) if offer else None  # type: ignore[arg-type]
+        return explain(self._query(question), self.tables, made)
+
+    def permit(
+        self,
+        purpose: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        analyst: str = "",
+    ) -> Permit:
+        """Set budget aside for trusted code that reads rows itself. Never for analysts."""
+        return Permit(self, purpose, offered(epsilon=epsilon, delta=delta, rho=rho), analyst)
+
+    @property
+    def spent(self) -> Spent:
+        """What was spent so far."""
+        account = self.account()
+        delta = account.caps.delta
+        now, ever = account.counted(account.current), account.counted(account.lifetime)
+        return Spent(
+            epsilon=now.read(delta).epsilon,
+            delta=float_above(delta),
+            rho=None if now.rho is None else float_above(now.rho),
+            lifetime_epsilon=ever.read(delta).epsilon,
+            lifetime_rho=None if ever.rho is None else float_above(ever.rho),
+            requests=account.charges,
+        )
+
+    @property
+    def remaining(self) -> Remaining:
+        """What may still be spent."""
+        return self.remaining_of("")
+
+    def remaining_of(self, analyst: str) -> Remaining:
+        """Return what an analyst may still spend."""
+        check_analyst(analyst)
+        account = self.account()
+        largest = min(one.largest_epsilon for _, one in account.filters(analyst))
+        return Remaining(epsilon=float_below(largest), _account=account, _analyst=analyst)
+
+    def _query(self, question: str | Query) -> Query:
+        if isinstance(question, str):
+            return parse(question, self.tables)
+        if isinstance(question, Query):
+            return question
+        raise ParameterError("question", "is neither SQL nor a request", "text, or table(…).agg(…)")

@@ -1,0 +1,252 @@
+"""Declarations in a file: ledger, budget and tables as TOML, to be reviewed and kept under version control.
+
+::
+
+    [ledger]
+    location = "clinic.ledger"       # a file, or postgresql://… with a name
+    # location_env = "CLINIC_LEDGER" # instead: the environment variable that holds the address
+    # name = "clinic"                # of a ledger in a database
+    # anchor = "/other/disk/clinic.anchor"
+
+    [budget]
+    epsilon = 3                      # or rho
+    delta = 1e-6
+    # renews = "monthly"
+    # per_analyst = { epsilon = 1, delta = 1e-7 }
+
+    [tables.visits]
+    source = "visits.parquet"
+    person = "patient_id"            # or each_row = true
+    limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
+    version = "2026-01"              # "1" if left out
+
+    [tables.visits.columns]
+    cost = { lower = 0, upper = 5000, step = 0.01 }  # and the rules nan, infinity, null
+    city = { keys = ["Taipei", "Hamilton"] }         # null_key = true makes NULL a group, the last
+    day = { type = "date" }
+
+Numbers mean what is typed: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative paths
+start at the file. The address of a database may hold a password, which belongs in the environment
+(``location_env``), not in a file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.curator import Account, Budget
+from discreet.curator.fold import fold
+from discreet.curator.ledger import Ledger, Store, open_store
+from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, Type
+from discreet.data.declarations import Declared, Person
+from discreet.errors import ParameterError
+from discreet.front.sections import Section, parsed
+
+__all__ = ["TYPES", "Declaration", "LedgerPlace", "TableFacts", "read_declaration"]
+
+TYPES = ("boolean", "integer", "float", "text", "date", "timestamp", "instant")
+"""The types that a column may be declared to have."""
+
+_BOUNDS = ("lower", "upper", "step", "nan", "infinity", "null")
+_KEYS = ("keys", "null_key")
+_KINDS = '{ lower = …, upper = …, step = … }, { keys = […] } or { type = "…" }'
+_LIMITS = "{ rows = … } or { groups = …, rows_per_group = … }"
+_POSTGRES = re.compile(r"postgres(ql)?://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerPlace:
+    """Where a ledger is. The address of a database may hold a password, so that it is never shown.
+
+    Attributes
+    ----------
+    location : str
+        The path of a file, or ``postgresql://…``.
+    name : str or None
+        The name of a ledger in a database.
+    anchor : Path or None
+        The file that remembers its head.
+    """
+
+    location: str = field(repr=False)
+    name: str | None = None
+    anchor: Path | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file, if it is one."""
+        return None if _POSTGRES.match(self.location) else Path(self.location)
+
+    def open_store(self, *, create: bool) -> Store:
+        """Open what keeps the ledger."""
+        return open_store(self.location, name=self.name, create=create)
+
+    def open(self) -> Ledger[Account]:
+        """Open a ledger that is there, without its tables."""
+        return Ledger(self.open_store(create=False), fold, Account(), anchor=self.anchor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFacts:
+    """What is declared of a table, before it is opened. See `Table`."""
+
+    section: Section
+    source: Path
+    person: Person
+    limits: Limits | None
+    columns: Mapping[str, Declared]
+    version: str
+
+    def open(self) -> Table:
+        """Open the table: names and types of columns are checked against what is declared."""
+        with self.section:
+            return Table(
+                self.source,
+                person=self.person,
+                limits=self.limits,
+                columns=self.columns,
+                version=self.version,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What a file declares. Nothing is opened yet.
+
+    Attributes
+    ----------
+    ledger : LedgerPlace
+        Where the ledger is.
+    budget : Budget
+        The caps.
+    tables : mapping of names to TableFacts
+        The private tables.
+    """
+
+    ledger: LedgerPlace
+    budget: Budget
+    tables: Mapping[str, TableFacts]
+
+
+def read_declaration(path: str | Path) -> Declaration:
+    """Read a declaration file. No table and no ledger is opened.
+
+    Raises
+    ------
+    ParameterError
+        Naming the section and the key where something is wrong, missing, unknown or still blank.
+    """
+    whole = Section(Path(path))
+    content = whole.content(parsed(whole.file), ("ledger", "budget", "tables"), ())
+    whole.refuse_blanks(content)
+    tables = whole.of("tables").content(content["tables"])
+    if not tables:
+        whole.refuse("tables", "declares none", "[tables.NAME]")
+    return Declaration(
+        ledger=_ledger(whole.of("ledger"), content["ledger"]),
+        budget=_budget(whole.of("budget"), content["budget"]),
+        tables={name: _table(whole.of("tables", name), facts) for name, facts in tables.items()},
+    )
+
+
+def _ledger(section: Section, found: object) -> LedgerPlace:
+    given = section.content(found, (), ("location", "location_env", "name", "anchor"))
+    if ("location" in given) == ("location_env" in given):
+        section.refuse(
+            "location",
+            "and location_env are both given or both missing",
+            "a file or postgresql://…, or the environment variable that holds it",
+        )
+    location, anchor = section.text(given, "location"), section.text(given, "anchor")
+    if location is None:
+        location = os.environ.get(section.text(given, "location_env") or "")
+        if not location:
+            section.refuse("location_env", "names a variable that is not set", "one that holds the address")
+    if not _POSTGRES.match(location):
+        location = str(section.beside(location))
+    return LedgerPlace(
+        location=location,
+        name=section.text(given, "name"),
+        anchor=None if anchor is None else section.beside(anchor),
+    )
+
+
+def _budget(section: Section, found: object) -> Budget:
+    given = dict(section.content(found, (), ("epsilon", "delta", "rho", "per_analyst", "renews")))
+    if "per_analyst" in given:
+        with section.of("per_analyst") as share:
+            numbers = share.content(given["per_analyst"], (), ("epsilon", "delta", "rho"))
+            given["per_analyst"] = Budget(**numbers)  # type: ignore[arg-type]
+    with section:
+        return Budget(**given)  # type: ignore[arg-type]
+
+
+def _table(section: Section, found: object) -> TableFacts:
+    given = section.content(found, ("source",), ("person", "each_row", "limits", "columns", "version"))
+    if ("person" in given) == ("each_row" in given):
+        section.refuse(
+            "person", "and each_row are both given or both missing", "the person column, or each_row = true"
+        )
+    if given.get("each_row", True) is not True:
+        section.refuse("each_row", "is not true", "true, or person instead")
+    if "each_row" in given and "limits" in given:
+        section.refuse("limits", "are given, but each row is a person", "none, or person instead of each_row")
+    if "person" in given and "limits" not in given:
+        section.refuse("limits", "are missing, which a person needs", _LIMITS)
+    columns = section.of("columns").content(given.get("columns", {}))
+    return TableFacts(
+        section=section,
+        source=section.beside(section.text(given, "source") or ""),
+        person=section.text(given, "person") or EACH_ROW,
+        limits=_limits(section.of("limits"), given["limits"]) if "limits" in given else None,
+        columns={name: _column(section.of("columns", name), facts) for name, facts in columns.items()},
+        version=section.text(given, "version") or "1",
+    )
+
+
+def _limits(section: Section, found: object) -> Limits:
+    given = section.content(found, (), ("rows", "groups", "rows_per_group"))
+    if set(given) not in ({"rows"}, {"groups", "rows_per_group"}):
+        section.refuse("it", "is no limit, or two kinds at once", _LIMITS)
+    with section:
+        return Limits(**given)  # type: ignore[arg-type]
+
+
+def _column(section: Section, found: object) -> Declared:
+    given = dict(section.content(found, (), (*_BOUNDS, *_KEYS, "type")))
+    if not given or not any(set(given) <= set(kind) for kind in (_BOUNDS, _KEYS, ("type",))):
+        section.refuse("it", "declares nothing, or several kinds at once", _KINDS)
+    with section:
+        if "type" in given:
+            return _type(given["type"])
+        if set(given) <= set(_KEYS):
+            return _keys(given)
+        for bound in ("lower", "upper"):
+            if bound not in given:
+                raise ParameterError(bound, "is missing", "{ lower = …, upper = …, step = … }")
+        return Bounds(given.pop("lower"), given.pop("upper"), **given)  # type: ignore[arg-type]
+
+
+def _type(name: object) -> Type:
+    if not isinstance(name, str) or name not in TYPES:
+        raise ParameterError("type", "is no type", ", ".join(TYPES))
+    return Type(name)
+
+
+def _keys(given: Mapping[str, object]) -> Keys:
+    listed, null = given.get("keys"), given.get("null_key", False)
+    if not isinstance(listed, list) or not all(
+        isinstance(key, str | int) or type(key) is datetime.date for key in listed
+    ):
+        raise ParameterError("keys", "is no list of keys", "texts, integers, booleans or dates in [ ]")
+    if not isinstance(null, bool):
+        raise ParameterError("null_key", "is neither true nor false", "true where NULL is a group")
+    try:
+        return Keys([*listed, None] if null else listed)
+    except ParameterError as error:
+        raise ParameterError("keys", error.problem, error.allowed) from None

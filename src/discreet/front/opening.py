@@ -1,0 +1,90 @@
+"""Opening the curator that a file declares, and changing its declarations on the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.curator.declaration import declare
+from discreet.curator.fold import AMEND
+from discreet.errors import LedgerUnavailable, ParameterError
+from discreet.front.curator import Curator
+from discreet.front.declaration import Declaration, read_declaration
+
+if TYPE_CHECKING:
+    from discreet.curator import Account
+    from discreet.curator.ledger import Body
+    from discreet.data import Table
+
+__all__ = ["amend_file", "open_declared", "open_file"]
+
+
+def open_file(path: str | Path) -> Curator:
+    """Open the curator that a file declares; the ledger is made if there is none.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file; its form is described in `discreet.front.declaration`, and ``discreet init`` writes one.
+
+    Raises
+    ------
+    ParameterError
+        Naming the section and the key where something is wrong, missing, unknown or still blank.
+    LedgerMismatch
+        If the ledger records other declarations; see `amend_file`.
+    """
+    return open_declared(read_declaration(path))
+
+
+def open_declared(declared: Declaration, *, tables: Mapping[str, Table] | None = None) -> Curator:
+    """Open what was declared.
+
+    Parameters
+    ----------
+    declared : Declaration
+        From `read_declaration`.
+    tables : mapping of names to Table, optional
+        Its tables, where they are open already.
+    """
+    if tables is None:
+        tables = {name: facts.open() for name, facts in declared.tables.items()}
+    place = declared.ledger
+    return Curator(
+        tables, budget=declared.budget, ledger=place.location, name=place.name, anchor=place.anchor
+    )
+
+
+def amend_file(path: str | Path, *, reason: str) -> Curator:
+    """Record in the ledger that the declarations are now those of the file, and open it.
+
+    What was spent stays spent, and counts against the new caps.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, as it is now.
+    reason : str
+        Why it changed, for the record.
+
+    Raises
+    ------
+    BudgetExceeded
+        If more was spent already than the new caps allow. Nothing is recorded then.
+    """
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError("reason", "is missing", "words that say why, for the record")
+    declared = read_declaration(path)
+    tables = {name: facts.open() for name, facts in declared.tables.items()}
+    body: Body = {"reason": reason, "tables": declare(tables), "budget": declared.budget.to_body()}
+
+    def rule(account: Account, time: str) -> Body:
+        if account.budget is None:
+            raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
+        return body
+
+    with closing(declared.ledger.open()) as ledger:
+        ledger.decide(AMEND, rule)
+    return open_declared(declared, tables=tables)

@@ -1,0 +1,56 @@
+"""Previews and explanations of what a file declares, without its ledger.
+
+A ledger records what was declared when it was made. A rehearsal makes none, so that a declaration can be
+tried and corrected freely before the first answer is paid for. It holds the tables and answers nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from discreet.curator.ledger import open_store
+from discreet.errors import RequestRefused
+from discreet.front.curator import Curator
+
+if TYPE_CHECKING:
+    from discreet.curator import Request
+    from discreet.front.declaration import Declaration
+
+__all__ = ["Rehearsal", "rehearse"]
+
+
+class Rehearsal(Curator):
+    """A curator of whose budget nothing was spent, and nothing can be: it previews and explains."""
+
+    def answer(self, request: Request, *, analyst: str = "") -> NoReturn:
+        """Refuse: an answer needs the ledger that was declared."""
+        raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
+
+    def permit(self, purpose: str, **offer: object) -> NoReturn:
+        """Refuse: rows need the ledger that was declared."""
+        raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
+
+    def check_fits(self, request: Request, analyst: str) -> None:
+        """Refuse a request that would not fit even if nothing was spent yet.
+
+        Raises
+        ------
+        BudgetExceeded
+            Saying what would fit.
+        """
+        self.preview_request(request, analyst=analyst)
+        self.account().check(analyst, request.event)
+
+
+@contextmanager
+def rehearse(declared: Declaration) -> Iterator[Rehearsal]:
+    """Open the declared tables behind a ledger that is thrown away."""
+    tables = {name: facts.open() for name, facts in declared.tables.items()}
+    with tempfile.TemporaryDirectory(prefix="discreet-") as directory:
+        store = open_store(Path(directory) / "ledger")
+        with closing(Rehearsal(tables, budget=declared.budget, ledger=store)) as rehearsal:
+            yield rehearsal

@@ -1,0 +1,137 @@
+"""A TOML file, section by section: every key is known, and every refusal says where it is.
+
+A key that nobody knows is refused, since a rule that is misspelled is a rule that does not hold. Refusals
+name the file, the section and the key; they never repeat a value.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NoReturn
+
+from discreet.errors import ParameterError
+
+__all__ = ["BLANK", "Section", "parsed"]
+
+BLANK = "FILL IN"
+"""What stands in a file where its owner has still to say something."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def parsed(file: Path) -> object:
+    """Read a file of TOML; a decimal number stays the one that was typed.
+
+    Raises
+    ------
+    ParameterError
+        If it is no TOML, with the line and the column.
+    OSError
+        If it cannot be read.
+    """
+    content = file.read_bytes()
+    place = ""
+    try:
+        return tomllib.loads(content.decode("utf-8"), parse_float=Decimal)
+    except ValueError as error:
+        found = re.search(r"at line \d+, column \d+", str(error))
+        place = f" {found[0]}" if found else ""
+    except RecursionError:
+        pass
+    raise ParameterError(f"{file.name}:", f"this is no TOML{place}", "see https://toml.io, or discreet init")
+
+
+class Section:
+    """A place in a file. Used in a ``with``, it is named by refusals that are raised inside.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    *path : str
+        The keys that lead there.
+    """
+
+    __slots__ = ("file", "path")
+
+    def __init__(self, file: Path, *path: str) -> None:
+        self.file = file
+        self.path = path
+
+    def of(self, *path: str) -> Section:
+        """Return a section inside."""
+        return Section(self.file, *self.path, *path)
+
+    def beside(self, path: str) -> Path:
+        """Return a path that starts at the directory of the file, unless it is absolute."""
+        return self.file.absolute().parent / Path(path).expanduser()
+
+    def refuse(self, key: str, problem: str, allowed: str) -> NoReturn:
+        """Refuse what stands under a key."""
+        raise self._named(ParameterError(key, problem, allowed))
+
+    def content(
+        self, found: object, needed: tuple[str, ...] = (), optional: tuple[str, ...] | None = None
+    ) -> dict[str, object]:
+        """Return the keys and values of the section, all that are needed and no other.
+
+        Parameters
+        ----------
+        found : object
+            What stands there.
+        needed : tuple of str
+            Keys that must be there.
+        optional : tuple of str or None
+            Keys that may be there; None if the keys are names that the owner chose.
+        """
+        if not isinstance(found, dict):
+            self.refuse("it", "is no section", "keys with values")
+        known = (*needed, *(optional or ()))
+        for key in found if optional is not None else ():
+            if key not in known:
+                near = get_close_matches(key, known, n=2, cutoff=0.7)
+                self.refuse(_shown(key), "is no key of this section", " or ".join(near) or ", ".join(known))
+        for key in needed:
+            if key not in found:
+                self.refuse(key, "is missing", ", ".join(needed))
+        return found
+
+    def text(self, content: Mapping[str, object], key: str) -> str | None:
+        """Return the text under a key, or None where there is none."""
+        value = content.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value or "\0" in value:
+            self.refuse(key, "is no text", 'text in quotes, such as "visits"')
+        return value
+
+    def refuse_blanks(self, content: Mapping[str, object]) -> None:
+        """Refuse what is still to be filled in, here or deeper."""
+        for key, value in content.items():
+            if isinstance(value, dict):
+                self.of(key).refuse_blanks(value)
+            elif value == BLANK or (isinstance(value, list) and BLANK in value):
+                self.refuse(
+                    _shown(key), "is still to be filled in", "what is known without looking at the data"
+                )
+
+    def _named(self, error: ParameterError) -> ParameterError:
+        name = ".".join(_shown(key) for key in self.path)
+        where = f"{self.file.name}, [{name}]:" if name else f"{self.file.name}:"
+        return ParameterError(f"{where} {error.parameter}", error.problem, error.allowed)
+
+    def __enter__(self) -> Section:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ParameterError):
+            raise self._named(error) from None
+
+
+def _shown(key: str) -> str:
+    return key if _BARE.fullmatch(key) else repr(key)

@@ -1,0 +1,60 @@
+"""From a file to a curator: rehearsals leave no ledger, and a database's address stays hidden."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+from cli.folder import COUNT, answered, ledger_trouble, prepare
+from cli.program import discreet
+from curator.ledger.conftest import postgres  # noqa: F401
+from discreet.cli import declared
+from discreet.front.declaration import read_declaration
+from front.declared_clinic import DECLARATION
+
+IN_A_DATABASE = DECLARATION.replace(
+    'location = "clinic.ledger"', f'location_env = "CLINIC_LEDGER"\nname = "{uuid.uuid4().hex}"'
+)
+
+
+def test_a_rehearsal_lends_its_tables_and_leaves_no_trace(tmp_path, monkeypatch):
+    prepare(tmp_path, monkeypatch)
+    before = sorted(tmp_path.iterdir())
+    read = read_declaration("clinic.toml")
+    with declared.rehearsal(read) as rehearsed:
+        assert sorted(tmp_path.iterdir()) == before
+        assert not declared.exists(read.ledger)
+        with declared.real(read, rehearsed) as curator:
+            assert curator.tables["visits"] is rehearsed.tables["visits"]
+            curator.ask(COUNT, epsilon=1)
+        assert rehearsed.spent.requests == 0
+    assert declared.exists(read.ledger)
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "clinic.ledger"])
+
+
+def test_the_whole_path_on_postgresql(tmp_path, monkeypatch, postgres):  # noqa: F811
+    monkeypatch.setenv("CLINIC_LEDGER", postgres)
+    prepare(tmp_path, monkeypatch, IN_A_DATABASE)
+    assert "there is no ledger yet" in answered("preview --epsilon 1", COUNT).output
+    ledger_trouble("ledger verify")
+    first = answered("query --epsilon 1", COUNT)
+    assert "a new ledger was made" in first.errors
+    again = answered("query --epsilon 1", COUNT)
+    assert again.output.splitlines()[:2] == first.output.splitlines()[:2]
+    assert "paid  nothing" in again.output
+    assert "4 entries and 2 answers are intact" in answered("ledger verify").output
+    Path("clinic.toml").write_text(IN_A_DATABASE.replace("epsilon = 20", "epsilon = 2"))
+    ledger_trouble("query --epsilon 2", COUNT)
+    answered("ledger amend --reason less")
+    assert not Path("clinic.ledger").exists()
+
+
+def test_a_database_that_does_not_answer_is_ledger_trouble_without_its_address(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLINIC_LEDGER", "postgresql://ana:hidden-word@127.0.0.1:1/none")
+    prepare(tmp_path, monkeypatch, IN_A_DATABASE)
+    for command in ("preview --epsilon 1", "query --epsilon 1"):
+        reason = ledger_trouble(command, COUNT)
+        assert "hidden-word" not in reason
+        assert "127.0.0.1" not in reason
+    assert "hidden-word" not in ledger_trouble("ledger spent")
+    assert discreet("explain", COUNT).code == 0

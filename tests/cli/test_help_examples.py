@@ -1,0 +1,30 @@
+"""Every example in the help runs as it is typed, those of one command one after another."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+
+import pytest
+
+from cli.folder import COUNT, answered, prepare
+from discreet.cli.main import COMMANDS
+
+
+def examples(command):
+    """The examples of a command's help, as typed."""
+    joined = command.lesson.replace("\\\n", " ")
+    return [line.strip() for line in joined.splitlines() if line.strip().startswith("discreet ")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_example_in_the_help_runs(command, tmp_path, monkeypatch):
+    prepare(tmp_path, monkeypatch)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if command.name == "ledger":
+        answered("query --epsilon 1", COUNT)
+    found = examples(command)
+    assert found
+    for typed in found:
+        small = f"{typed} --rows 2000" if typed == "discreet demo" else typed
+        assert answered("", *shlex.split(small)[1:]).output

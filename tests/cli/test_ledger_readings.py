@@ -1,0 +1,136 @@
+"""What a ledger says: entries, sums, and today's accountant over all events."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cli.folder import BY_CITY, COUNT, answered, prepare
+from cli.program import refused
+from discreet.accounting import epsilon
+from discreet.errors import LedgerTampered
+from discreet.front.opening import open_file
+from discreet.privacy.events import Event, Pure, compose
+from front.declared_clinic import DECLARATION
+
+
+@pytest.fixture(autouse=True)
+def clinic(tmp_path, monkeypatch):
+    return prepare(tmp_path, monkeypatch)
+
+
+def test_every_entry_has_its_line(clinic):
+    answered("query --epsilon 1 --analyst ana", COUNT)
+    answered("query --rho 0.1", COUNT)
+    opened = open_file(clinic)
+    with opened.permit("train a model", epsilon=2) as permit:
+        permit.charge(Pure(epsilon="0.3"))
+    lines = [line.split(None, 4) for line in answered("ledger show").output.splitlines()[1:]]
+    assert [int(line[0]) for line in lines] == list(range(1, 10))
+    assert [line[3] for line in lines] == [
+        *("open", "answer", "charge", "answer", "charge", "answer"),
+        *("reserve", "use", "settle"),
+    ]
+    assert lines[2][4] == "ana      epsilon 1"
+    assert lines[4][4] == "rho 0.1"
+    assert lines[6][4] == "epsilon 2 for train a model"
+    assert lines[7][4] == "epsilon 0.3"
+
+
+def test_entries_as_json_are_those_of_the_ledger(clinic):
+    answered("query --epsilon 1", COUNT)
+    lines = answered("ledger show --json").output.splitlines()
+    assert lines == [entry.to_json() for entry in open_file(clinic).ledger.entries()]
+
+
+def test_what_was_typed_cannot_drive_a_terminal(clinic):
+    answered("query --epsilon 1", COUNT)
+    clinic.write_text(DECLARATION.replace("epsilon = 20", "epsilon = 21"))
+    answered("ledger amend", "--reason", "\x1b[31mred\nline")
+    shown = answered("ledger show").output
+    assert "\x1b" not in shown
+    assert "red" in shown.splitlines()[-1]
+
+
+def test_sums_and_what_is_left():
+    answered("query --epsilon 1 --analyst ana", COUNT)
+    answered("query --epsilon 2", COUNT)
+    content = json.loads(answered("ledger spent --json").output)
+    opened = open_file("clinic.toml")
+    assert content["epsilon"] == opened.spent.epsilon <= 3
+    assert content["remaining_epsilon"] == opened.remaining.epsilon
+    assert (content["charges"], content["open_reservations"], content["period"]) == (2, 0, None)
+    shown = answered("ledger spent").output
+    assert "a reading, not a guarantee" in shown
+    assert "ever" not in shown.split()
+
+
+def test_a_pure_budget_adds_up_exactly(clinic):
+    clinic.write_text(DECLARATION.replace("epsilon = 20\ndelta = 1e-6", "epsilon = 1"))
+    for output in ("cost", "age", "city"):
+        answered("query --epsilon 0.1", COUNT.replace("*", output))
+    shown = answered("ledger spent").output
+    assert "epsilon 0.3;" in shown
+    assert "a pure epsilon of 0.7\n" in shown
+
+
+def test_periods_show_the_lifetime_beside(clinic):
+    clinic.write_text(DECLARATION.replace("delta = 1e-6", 'renews = "daily"\nper_analyst = { epsilon = 5 }'))
+    answered("query --epsilon 1 --analyst ana", COUNT)
+    shown = answered("ledger spent --analyst ana").output
+    assert "ever" in shown.split()
+    assert "left for ana: 4" in shown
+    assert "a pure epsilon of 4\n" in shown
+    content = json.loads(answered("ledger spent --json").output)
+    assert content["analysts"] == {"ana": 4.0}
+    assert content["lifetime_epsilon"] == 1.0
+
+
+def events_of(opened):
+    return compose(
+        Event.from_json(json.dumps(entry.body["event"]))
+        for entry in opened.ledger.entries()
+        if entry.kind == "charge"
+    )
+
+
+def test_replay_is_the_accountant_over_all_events():
+    answered("query --epsilon 1", BY_CITY)
+    answered("query --rho 0.1", COUNT)
+    expected = epsilon(events_of(open_file("clinic.toml")), delta="1e-6")
+    content = json.loads(answered("ledger replay --json").output)
+    assert content["epsilon"] == {"lower": expected.lower, "upper": expected.upper}
+    assert Event.from_json(json.dumps(content["event"])) == events_of(open_file("clinic.toml"))
+    assert content["counted_epsilon"] >= content["epsilon"]["upper"]
+    shown = answered("ledger replay --delta 1e-3").output
+    assert "frees nothing" in shown
+    assert "at delta 0.001" in shown
+    assert refused("ledger replay --delta 2").startswith("--delta ")
+
+
+def test_an_open_permit_counts_as_a_whole():
+    opened = open_file("clinic.toml")
+    permit = opened.permit("train", epsilon=3)
+    permit.charge(Pure(epsilon=1))
+    found = json.loads(answered("ledger replay --delta 0 --json").output)
+    assert found["epsilon"]["upper"] == pytest.approx(3)
+    assert "1 open permits" in answered("ledger spent").output
+    permit.close()
+    found = json.loads(answered("ledger replay --delta 0 --json").output)
+    assert found["epsilon"]["upper"] == pytest.approx(1)
+
+
+def test_replay_of_nothing():
+    open_file("clinic.toml")
+    found = json.loads(answered("ledger replay --json").output)
+    assert found["epsilon"] == {"lower": 0.0, "upper": 0.0}
+
+
+def test_entries_that_say_nothing_are_not_shown():
+    from discreet.cli.ledger_readings import _words
+
+    for kind in ("open", "charge", "use", "reserve", "answer", "settle", "renew", "amend"):
+        with pytest.raises(LedgerTampered):
+            _words(kind, {})
+    assert _words("unheard", {}) == ""

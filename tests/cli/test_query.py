@@ -1,0 +1,246 @@
+"""``discreet query``: pays, answers, and refuses before it pays."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from cli.folder import BY_CITY, COUNT, answered, ledger_trouble, prepare
+from cli.program import discreet, refused
+from discreet.front.opening import open_file
+from front.declared_clinic import DECLARATION, LITERAL, VALUE
+
+
+@pytest.fixture(autouse=True)
+def clinic(tmp_path, monkeypatch):
+    return prepare(tmp_path, monkeypatch)
+
+
+def charges():
+    return open_file("clinic.toml").spent.requests
+
+
+def test_a_table_with_an_interval_for_every_number():
+    found = answered("query --epsilon 5", BY_CITY)
+    header, taipei, hamilton, *rest = found.output.splitlines()
+    assert header.split() == ["city", "n", "95%", "interval", "mean_cost", "95%", "interval"]
+    assert taipei.startswith("Taipei")
+    assert hamilton.startswith("Hamilton")
+    assert abs(int(taipei.split()[1]) - 200) < 60
+    assert rest[0] == ""
+    assert rest[1] == "paid  epsilon 5"
+    assert rest[2].startswith("left  a pure epsilon of ")
+
+
+def test_the_same_question_is_free():
+    first = answered("query --epsilon 1 --format csv", COUNT)
+    again = answered("query --epsilon 1 --format csv --analyst ben", COUNT)
+    assert again.output == first.output
+    assert "paid  nothing: it was answered before" in answered("query --epsilon 1", COUNT).output
+    assert charges() == 1
+
+
+def test_a_new_ledger_is_said_beside_the_answer():
+    first = answered("query --epsilon 1 --format csv", COUNT)
+    assert "a new ledger was made" in first.errors
+    assert first.output.splitlines()[0] == "n,n_lower,n_upper"
+    assert answered("query --epsilon 1 --format csv", COUNT).errors == ""
+
+
+def test_csv_and_json_hold_the_same_numbers():
+    rows = list(csv.DictReader(io.StringIO(answered("query --epsilon 5 --format csv", BY_CITY).output)))
+    content = json.loads(answered("query --epsilon 5 --format json", BY_CITY).output)
+    assert [row["city"] for row in rows] == ["Taipei", "Hamilton"]
+    for row, other in zip(rows, content["rows"], strict=True):
+        assert row.keys() == other.keys()
+        assert all(float(row[name]) == other[name] for name in row if name != "city")
+        assert other["n_lower"] <= other["n"] <= other["n_upper"]
+    assert content["confidence"] == 0.95
+    assert content["label"]["tables"]["visits"]["person"] == "patient_id"
+
+
+def test_parquet_carries_its_label():
+    refused("query --epsilon 5 --format parquet", BY_CITY)
+    found = answered("query --epsilon 5 --output answer.parquet --label answer.json", BY_CITY)
+    assert found.output.startswith("wrote answer.parquet\npaid  epsilon 5\n")
+    table = pyarrow.parquet.read_table("answer.parquet")
+    assert table.column("city").to_pylist() == ["Taipei", "Hamilton"]
+    assert table.column_names[1:4] == ["n", "n_lower", "n_upper"]
+    label = json.loads(table.schema.metadata[b"discreet.label"])
+    assert label == json.loads(Path("answer.json").read_text())
+    assert label["outputs"] == ["n", "mean_cost"]
+
+
+@pytest.mark.parametrize(("name", "starts"), [("a.csv", "n,n_lower"), ("a.json", "{"), ("a.txt", "  n")])
+def test_the_name_of_a_file_tells_its_form(name, starts):
+    answered(f"query --epsilon 1 --output {name}", COUNT)
+    assert Path(name).read_text().startswith(starts)
+
+
+@pytest.mark.parametrize("options", ["--output {0}", "--label {0}", "--output new.csv --label {0}"])
+@pytest.mark.parametrize("path", ["visits.csv", "none/answer.csv"])
+def test_files_that_cannot_be_written_are_refused_before_the_charge(options, path):
+    before = Path("visits.csv").read_bytes()
+    refused(f"query --epsilon 1 {options.format(path)}", COUNT)
+    assert Path("visits.csv").read_bytes() == before
+    assert not Path("clinic.ledger").exists()
+    assert "another file" in refused("query --epsilon 1 --output a.json --label a.json", COUNT)
+
+
+def test_an_error_instead_of_an_offer():
+    found = answered("query --error n=20 --format json", COUNT)
+    (row,) = json.loads(found.output)["rows"]
+    assert row["n_upper"] - row["n"] <= 20
+    assert abs(row["n"] - 400) < 80
+
+
+def test_normal_noise_and_shares_and_confidence():
+    answered("query --epsilon 1 --delta 1e-7", COUNT)
+    answered("query --rho 0.1 --confidence 0.9 --split n=3 --split mean_cost=1", BY_CITY)
+    assert charges() == 2
+
+
+def test_a_question_from_the_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(COUNT))
+    typed = answered("query - --epsilon 1 --format csv").output
+    assert typed == answered("query --epsilon 1 --format csv", COUNT).output
+    monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 2_000_000))
+    assert "too long" in refused("query - --epsilon 1")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
+    assert "is no text" in refused("query - --epsilon 1")
+
+
+BAD = [
+    ("", "--epsilon 1"),
+    ("SELECT", "--epsilon 1"),
+    ("SELECT * FROM visits", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE note = 'Elysium-canary", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE note LIKE 'Elysium-canary%'", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE age > 'Elysium-canary'", "--epsilon 1"),
+    ('SELECT COUNT(*) AS n FROM "Elysium-canary"', "--epsilon 1"),
+    ("SELECT MAX(cost) AS n FROM visits WHERE note = 'Elysium-canary'", "--epsilon 1"),
+    ("COPY visits TO 'Elysium-canary'", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE " + "(" * 5000 + "1" + ")" * 5000, "--epsilon 1"),
+    (COUNT, ""),
+    (COUNT, "--epsilon 0"),
+    (COUNT, "--epsilon -1"),
+    (COUNT, "--epsilon nan"),
+    (COUNT, f"--epsilon {LITERAL}"),
+    (COUNT, "--epsilon 1 --rho 1"),
+    (COUNT, "--delta 1e-6"),
+    (COUNT, "--epsilon 1 --delta 1"),
+    (COUNT, "--epsilon 1 --error n=3"),
+    (COUNT, "--error n"),
+    (COUNT, "--error =3"),
+    (COUNT, "--error n=3 --error n=4"),
+    (COUNT, "--error m=3"),
+    (COUNT, "--error n=-3"),
+    (COUNT, f"--error n={LITERAL}"),
+    (COUNT, "--epsilon 1 --split m=1"),
+    (COUNT, "--epsilon 1 --confidence 1"),
+    (COUNT, "--epsilon 1 --format xml"),
+    (COUNT, "--epsilon 1 --analyst " + "x" * 300),
+    (COUNT, "--epsilon 30"),
+    (COUNT, "--epsilon 1 --file none.toml"),
+    (COUNT, "--epsilon 1 --file visits.csv"),
+    (COUNT, "--epsilon 1 --file ."),
+    (COUNT, "--epsil 1"),
+]
+
+
+@pytest.mark.parametrize(("question", "options"), BAD)
+def test_what_is_refused_leaves_no_ledger_and_shows_no_literal(question, options):
+    reason = refused(f"query {options}", question)
+    assert LITERAL not in reason
+    assert VALUE not in reason
+    assert not Path("clinic.ledger").exists()
+
+
+@pytest.mark.parametrize(("question", "options"), BAD[3:10])
+def test_what_is_refused_charges_nothing(question, options):
+    answered("query --epsilon 1", COUNT)
+    head = open_file("clinic.toml").ledger.anchor()
+    refused(f"query {options}", question)
+    assert open_file("clinic.toml").ledger.anchor() == head
+
+
+def test_a_file_can_be_corrected_after_a_refusal(clinic):
+    refused("query --epsilon 1", "SELECT note, COUNT(*) AS n FROM visits GROUP BY note")
+    refused("query --epsilon 30", COUNT)
+    clinic.write_text(DECLARATION.replace("epsilon = 20", "epsilon = 40") + 'note = { keys = ["x"] }\n')
+    answered("query --epsilon 1", "SELECT note, COUNT(*) AS n FROM visits GROUP BY note")
+    answered("query --epsilon 30", COUNT)
+
+
+def test_the_budget_holds_and_the_refusal_says_what_would_fit():
+    answered("query --epsilon 10", COUNT)
+    reason = refused("query --epsilon 15", COUNT)
+    assert "of the budget, of which" in reason
+    assert "would fit" in reason
+
+
+def test_caps_per_analyst(clinic):
+    clinic.write_text(DECLARATION.replace("delta = 1e-6", "per_analyst = { epsilon = 1 }"))
+    answered("query --epsilon 1 --analyst ana", COUNT)
+    assert "this analyst's share" in refused("query --epsilon 0.5 --analyst ana", COUNT)
+    answered("query --epsilon 0.5 --analyst ben", COUNT)
+
+
+def test_ledger_trouble_is_exit_code_three_and_no_answer(clinic):
+    answered("query --epsilon 1", COUNT)
+    shutil.copy("clinic.ledger", "good")
+    clinic.write_text(DECLARATION.replace("epsilon = 20", "epsilon = 21"))
+    assert "discreet ledger amend" in ledger_trouble("query --epsilon 1", COUNT)
+    clinic.write_text(DECLARATION)
+    Path("clinic.ledger").write_bytes(b"not a ledger")
+    ledger_trouble("query --epsilon 1", COUNT)
+    content = bytearray(Path("good").read_bytes())
+    place = content.index(b'"analyst":""')
+    content[place : place + 12] = b'"analyst":"!'
+    Path("clinic.ledger").write_bytes(content)
+    ledger_trouble("query --epsilon 2", COUNT)
+
+
+def test_canaries_appear_nowhere(tmp_path):
+    question = "SELECT city, AVG(cost) AS m FROM visits WHERE note <> 'Elysium-canary' GROUP BY city"
+    assert LITERAL in question
+    seen = [discreet(f"{command} --epsilon 1", question) for command in ("preview", "query", "explain")]
+    seen += [discreet(f"query --epsilon 1 --format {form}", question) for form in ("csv", "json")]
+    seen += [discreet("query --epsilon 1 --output a.parquet --label a.json", question)]
+    seen += [
+        discreet(f"ledger {what}") for what in ("show", "show --json", "verify", "spent", "export e.jsonl")
+    ]
+    assert all(one.code == 0 for one in seen), seen
+    texts = [one.output + one.errors for one in seen]
+    texts += [
+        path.read_bytes().decode("latin-1")
+        for path in tmp_path.iterdir()
+        if path.name not in {"visits.csv", "clinic.toml"}
+    ]
+    assert len(texts) > 10
+    for text in texts:
+        assert VALUE not in text
+        assert LITERAL not in text
+
+
+def test_in_a_process_of_its_own():
+    arguments = [sys.executable, "-m", "discreet", "query", COUNT, "--epsilon", "1", "--format", "csv"]
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n,n_lower,n_upper"), done.stderr
+    assert done.stderr == (
+        "a new ledger was made; keep it: another one over the same data voids the guarantee\n"
+    )
+    Path("clinic.ledger").write_bytes(b"x")
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.count("\n") == 1

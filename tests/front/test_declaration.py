@@ -1,0 +1,267 @@
+"""Declaration files: what they mean, and everything that is refused, by place and never by value."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import tomllib
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet.curator import Budget
+from discreet.data import EACH_ROW, Bounds, Keys, Limits, Type
+from discreet.errors import ParameterError
+from discreet.front.declaration import Declaration, read_declaration
+from front.declared_clinic import DECLARATION
+
+LOCATION = 'location = "clinic.ledger"'
+ADDRESS = "postgresql://ana:SECRET@host/db"
+
+
+def read(tmp_path, text):
+    file = tmp_path / "clinic.toml"
+    file.write_text(text, encoding="utf-8")
+    return read_declaration(file)
+
+
+def refusal(tmp_path, old, new):
+    """What is said when a part of the good file is replaced."""
+    assert old in DECLARATION
+    with pytest.raises(ParameterError) as caught:
+        read(tmp_path, DECLARATION.replace(old, new))
+    message = str(caught.value)
+    assert message.startswith("clinic.toml")
+    assert "SECRET" not in message
+    return message
+
+
+def test_a_whole_file(tmp_path):
+    text = """\
+tables.people = { source = "/data/people.parquet", each_row = true }
+
+[ledger]
+location = "sub/clinic.ledger"
+anchor = "other/clinic.anchor"
+
+[budget]
+rho = "1/3"
+delta = 0.00000100000000000000000001
+renews = "monthly"
+per_analyst = { epsilon = 0.1 }
+
+[tables.visits]
+source = "visits.parquet"
+person = "patient id"
+limits = { groups = 4, rows_per_group = 2 }
+version = "2026-01"
+
+[tables.visits.columns]
+cost = { lower = -0.5, upper = 5000, step = 0.01, nan = 0, infinity = "drop", null = 12.34 }
+"a b" = { keys = [1, 2], null_key = true }
+day = { keys = [2026-01-01, 2026-01-02] }
+urgent = { keys = [true, false] }
+at = { type = "timestamp" }
+"""
+    found = read(tmp_path, text)
+    share = Budget(epsilon=Fraction(1, 10))
+    expected = Budget(
+        rho=Fraction(1, 3), delta=Fraction(10**20 + 1, 10**26), renews="monthly", per_analyst=share
+    )
+    assert found.budget == expected
+    assert found.ledger.file == tmp_path / "sub" / "clinic.ledger"
+    assert (found.ledger.name, found.ledger.anchor) == (None, tmp_path / "other" / "clinic.anchor")
+    assert list(found.tables) == ["people", "visits"]
+    people, visits = found.tables["people"], found.tables["visits"]
+    assert (str(people.source), people.person, people.limits) == ("/data/people.parquet", EACH_ROW, None)
+    assert (people.columns, people.version) == ({}, "1")
+    assert visits.source == tmp_path / "visits.parquet"
+    assert (visits.person, visits.version) == ("patient id", "2026-01")
+    assert visits.limits == Limits(groups=4, rows_per_group=2)
+    assert visits.columns == {
+        "cost": Bounds("-0.5", 5000, step="0.01", nan=0, infinity="drop", null=Fraction(1234, 100)),
+        "a b": Keys([1, 2, None]),
+        "day": Keys([datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]),
+        "urgent": Keys([True, False]),
+        "at": Type.TIMESTAMP,
+    }
+
+
+def test_bounds_typed_as_integers_need_no_step(tmp_path):
+    age = read(tmp_path, DECLARATION).tables["visits"].columns["age"]
+    assert (age.step, age.step_was_given) == (1, False)
+    message = refusal(tmp_path, "lower = 0, upper = 110", "lower = 0.0, upper = 110")
+    assert "[tables.visits.columns.age]: step is needed" in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[ledger]", "[ledgre]", ": ledgre is no key of this section; allowed: ledger"),
+        ("[budget]", "[budgets]", ": budgets is no key of this section; allowed: budget"),
+        ("epsilon = 20", "epsilo = 20", ", [budget]: epsilo is no key of this section; allowed: epsilon"),
+        ("source =", "path =", ", [tables.visits]: path is no key of this section; allowed: source, person"),
+        ("rows = 2", "row = 2", ", [tables.visits.limits]: row is no key of this section; allowed: rows"),
+        ("upper = 110", "upperr = 110", "[tables.visits.columns.age]: upperr is no key"),
+        ("keys =", "kyes =", "[tables.visits.columns.city]: kyes is no key of this section; allowed: keys"),
+        (LOCATION, 'locaton = "x"', ", [ledger]: locaton is no key"),
+    ],
+)
+def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
+    assert said in refusal(tmp_path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            LOCATION,
+            "",
+            "location and location_env are both given or both missing",
+        ),
+        (
+            LOCATION,
+            'location = "SECRET"\nlocation_env = "X"',
+            "both given or both missing",
+        ),
+        (LOCATION, 'location_env = "SECRET_UNSET"', "names a variable that is not set"),
+        (LOCATION, "location = 3", "[ledger]: location is no text"),
+        ("epsilon = 20", 'epsilon = "SECRET"', "[budget]: epsilon is text that is no number"),
+        ("epsilon = 20", "epsilon = nan", "[budget]: epsilon is not finite"),
+        ("epsilon = 20", "epsilon = inf", "[budget]: epsilon is not finite"),
+        ("epsilon = 20", "epsilon = -1", "[budget]: epsilon is negative"),
+        ("epsilon = 20", "epsilon = true", "[budget]: epsilon is a boolean"),
+        ("epsilon = 20", "epsilon = 1e999999999", "[budget]: epsilon is too large"),
+        ("epsilon = 20", "epsilon = 20\nrho = 1", "[budget]: epsilon and rho are both given"),
+        ("delta = 1e-6", "delta = 1", "[budget]: delta is not below 1"),
+        ("delta = 1e-6", 'renews = "SECRET"', "[budget]: renews is no period"),
+        ("delta = 1e-6", "renews = 3", "[budget]: renews is no period"),
+        ("delta = 1e-6", "per_analyst = 3", "[budget.per_analyst]: it is no section"),
+        ("delta = 1e-6", "per_analyst = { epsilon = -1 }", "[budget.per_analyst]: epsilon is negative"),
+        ("delta = 1e-6", 'per_analyst = { renews = "daily" }', "[budget.per_analyst]: renews is no key"),
+        ('person = "patient_id"', "", "[tables.visits]: person and each_row are both given or both missing"),
+        ('person = "patient_id"', 'person = "p"\neach_row = true', "both given or both missing"),
+        ('person = "patient_id"', "each_row = false", "each_row is not true"),
+        ('person = "patient_id"', "each_row = true", "limits are given, but each row is a person"),
+        ('person = "patient_id"', "person = 3", "person is no text"),
+        ("limits = { rows = 2 }", "", "limits are missing, which a person needs"),
+        ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is no limit"),
+        ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "two kinds at once"),
+        ("{ rows = 2 }", "{ groups = 1 }", "it is no limit"),
+        ("{ rows = 2 }", "{ rows = 0 }", "[tables.visits.limits]: rows is out of range"),
+        ("{ rows = 2 }", "{ rows = 2.5 }", "rows is not an integer"),
+        ("{ rows = 2 }", "3", "it is no section"),
+        ("limits", "version = 2\nlimits", "version is no text"),
+        ("upper = 110", "upper = 0", "[tables.visits.columns.age]: lower is not below upper"),
+        ("lower = 0, upper = 110", "upper = 110", "[tables.visits.columns.age]: lower is missing"),
+        ("step = 0.01", "step = 0", "[tables.visits.columns.cost]: step is not positive"),
+        ("step = 0.01", "step = 0.03", "upper does not lie on the grid"),
+        ("step = 0.01", 'step = 0.01, nan = "SECRET"', "nan is no rule"),
+        ("step = 0.01", 'keys = ["SECRET"]', "declares nothing, or several kinds at once"),
+        ("{ lower = 0, upper = 110 }", "{}", "declares nothing, or several kinds at once"),
+        ("{ lower = 0, upper = 110 }", "3", "[tables.visits.columns.age]: it is no section"),
+        ("{ lower = 0, upper = 110 }", '{ type = "SECRET" }', "type is no type; allowed: boolean, integer"),
+        ("{ lower = 0, upper = 110 }", '{ type = "decimal" }', "type is no type"),
+        ("{ lower = 0, upper = 110 }", "{ type = 3 }", "type is no type"),
+        ("{ lower = 0, upper = 110 }", "{ null_key = true }", "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', "[]", "[tables.visits.columns.city]: keys lists no key"),
+        ('["Taipei", "Hamilton"]', '"SECRET"', "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', '["SECRET", "SECRET"]', "keys lists a key twice"),
+        ('["Taipei", "Hamilton"]', '["SECRET", 1]', "keys is not of one type"),
+        ('["Taipei", "Hamilton"]', "[1.5]", "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', "[2026-01-01T00:00:00]", "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', "[{}]", "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', "[9223372036854775808]", "keys holds an integer beyond 64 bits"),
+        ('["Taipei", "Hamilton"]', '["a"], null_key = 1', "null_key is neither true nor false"),
+        ('["Taipei", "Hamilton"]', '["FILL IN"]', "keys is still to be filled in"),
+        ("epsilon = 20", 'epsilon = "FILL IN"', "[budget]: epsilon is still to be filled in"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_its_place(tmp_path, old, new, said, monkeypatch):
+    monkeypatch.delenv("SECRET_UNSET", raising=False)
+    assert said in refusal(tmp_path, old, new)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tables = {}", "x = 1", '[ledger]\nlocation="l"\n[budget]\nepsilon=1\n[tables]']
+)
+def test_files_without_tables(tmp_path, text):
+    with pytest.raises(ParameterError, match=r"is missing|is no key|declares none"):
+        read(tmp_path, text)
+
+
+def test_the_address_of_a_database_comes_from_the_environment_and_is_never_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLINIC_LEDGER", ADDRESS)
+    text = DECLARATION.replace(LOCATION, 'location_env = "CLINIC_LEDGER"\nname = "clinic"')
+    found = read(tmp_path, text)
+    assert (found.ledger.location, found.ledger.name, found.ledger.file) == (ADDRESS, "clinic", None)
+    assert "SECRET" not in repr(found)
+    assert "SECRET" not in repr(found.ledger)
+    monkeypatch.setenv("CLINIC_LEDGER", "elsewhere.ledger")
+    assert read(tmp_path, text).ledger.file == tmp_path / "elsewhere.ledger"
+    monkeypatch.setenv("CLINIC_LEDGER", "")
+    with pytest.raises(ParameterError, match="not set"):
+        read(tmp_path, text)
+
+
+def test_a_name_for_a_file_is_refused_when_it_is_opened(tmp_path):
+    text = DECLARATION.replace(LOCATION, 'location = "clinic.ledger"\nname = "clinic"')
+    with pytest.raises(ParameterError, match="name is given for a file"):
+        read(tmp_path, text).ledger.open()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_declaration(tmp_path / "none.toml")
+
+
+GOOD = tomllib.loads(DECLARATION)
+VALUES = st.recursive(
+    st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.dates()
+    | st.sampled_from(["rows", "keys", "drop", "date", "monthly", "FILL IN"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["rows", "groups", "lower", "upper", "step", "keys", "type"]), inner
+        )
+    ),
+    max_leaves=6,
+)
+
+
+def toml(value):
+    """Write a value as TOML, all in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value).replace("\x7f", "\\u007f")
+    return value.isoformat() if isinstance(value, datetime.date) else repr(value)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.sampled_from([("budget",), ("ledger",), ("tables",), ("tables", "visits")]), data=st.data())
+def test_whatever_stands_in_a_file_is_read_or_refused(tmp_path, place, data):
+    content = copy.deepcopy(GOOD)
+    section = content
+    for key in place:
+        section = section[key]
+    if place == ("tables", "visits") and data.draw(st.booleans()):
+        section = section["columns"]
+    section[data.draw(st.sampled_from(sorted(section)) | st.text(max_size=5))] = data.draw(VALUES)
+    text = "\n".join(f"{key} = {toml(value)}" for key, value in content.items())
+    try:
+        said = None if isinstance(read(tmp_path, text), Declaration) else "nothing"
+    except ParameterError as refused:
+        said = str(refused)
+    assert said is None or said.startswith("clinic.toml")
