@@ -11,8 +11,8 @@ JOBS ?= auto
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-demo: $(VENV)/.core  ## walk through the mechanisms on a small table
-	$(BIN)/python examples/tour.py
+demo: $(VENV)/.demo  ## walk a clinic's million visits from declaration to ledger
+	$(BIN)/discreet demo
 
 test: $(VENV)/.test  ## every test but the long statistical runs
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
@@ -42,6 +42,10 @@ $(VENV)/.python:
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
 	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.core
+	$(PIP) -e '.[plot]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.core
