@@ -74,7 +74,7 @@ class Run:
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
-            return _closed(_gaussian_epsilon(self._mu, target))
+            return _closed(_gaussian_epsilon(self._mu, target), self._mu)
         largest = self._largest("upper")
         if target == 0:
             lower = self._largest("lower") * (1 - 8 * UNIT)
@@ -92,7 +92,7 @@ class Run:
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
-            return _closed(GaussianLoss(self._mu).delta(epsilon))
+            return _closed(GaussianLoss(self._mu).delta(epsilon), self._mu)
         if sums := self._sums():
             summed = partial(_summed_delta, epsilon=epsilon, steps=self._total)
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
@@ -200,7 +200,7 @@ class Run:
                 left = target - steps.infinity
                 contour = Contour(steps, line)
             near = found if found < inf else line.guess
-            lower = max(lower, crossing(contour.lower, left, near, _CLOSE * abs(near), above=False))
+            lower = max(lower, crossing(contour.lower, left, near, max(_CLOSE * near, 1e-300), above=False))
         return min(lower, upper), upper
 
     def _is_less(self, direction: int, target: float, epsilon: float, cells: int, line: Line) -> bool:
@@ -251,10 +251,12 @@ def _chernoff(steps: Steps, order: float, log_delta: float) -> float:
     return float(((steps.cumulants_at(orders) - log_delta + peak(orders)) / orders)[0])
 
 
-def _closed(value: float) -> Bounds:
+def _closed(value: float, mu: float) -> Bounds:
+    """Allow for the rounding of a Gaussian profile, a difference of two that are 1 / mu times as large."""
     if value in (0.0, inf):
         return Bounds(value, value, "closed form")
-    return Bounds(value * (1 - _CLOSED_FORM), value * (1 + _CLOSED_FORM), "closed form")
+    rounding = _CLOSED_FORM + 16 * UNIT / mu
+    return Bounds(value * (1 - rounding), value * (1 + rounding), "closed form")
 
 
 def _gaussian_epsilon(mu: float, target: float) -> float:
