@@ -73,7 +73,7 @@ def composition(case: Case):
 
 
 def agreement(exact: float) -> float:
-    """How far a bound of Laplace or Gaussian steps may be off: 1e-9, or 4e-9 of epsilon where that is more."""
+    """How far a bound of Laplace or Gaussian steps may be off: 1e-9, or 4e-9 of epsilon."""
     return max(1e-9, 4e-9 * exact)
 
 
