@@ -13,6 +13,7 @@ import traceback
 from contextlib import suppress
 from unittest import mock
 
+import matplotlib as mpl
 import pytest
 
 from curator.doors import COLUMNS, COUNT, Clock, clinic, computing, usual_visits, visits
@@ -23,6 +24,8 @@ from discreet.data import Limits, col, count, to_json
 from discreet.errors import DiscreetError
 from discreet.mechanisms import Laplace
 from discreet.privacy.events import Pure
+
+mpl.use("Agg")
 
 PLANTED = {
     "patient": 6_604_119_377,
@@ -103,8 +106,9 @@ def well(net, curator):
                 release, release.label, json.dumps(release.label), release.event, release.plan, release.keys
             )
             net.take(release.to_pandas(), release.to_arrow(), release.to_polars(), release.outputs)
-            ax = release.plot()
-            net.take(*(text.get_text() for text in ax.figure.findobj(lambda one: hasattr(one, "get_text"))))
+            figure = release.plot().figure
+            net.take(*(text.get_text() for text in figure.findobj(lambda one: hasattr(one, "get_text"))))
+            mpl.pyplot.close(figure)
             net.take(curator.ask(sql, **offer))
     first, *_ = curator.preview(GOOD[0], epsilon="1/4").expectations
     net.take(first, curator.preview(GOOD[0], error={"n": 500}), curator.explain(GOOD[0]))

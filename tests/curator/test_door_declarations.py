@@ -20,6 +20,8 @@ from curator.doors import (
     visits,
 )
 from discreet.curator import Budget, Door
+from discreet.curator import door as door_module
+from discreet.curator.declaration import declare
 from discreet.data import Bounds, Keys, Limits, Type
 from discreet.errors import (
     BudgetExceeded,
@@ -190,6 +192,23 @@ def test_amendments_in_another_process_are_not_undone(place):
     first.ask(COUNT, epsilon=15)
 
 
+def test_amendments_in_another_thread_are_not_undone(place):
+    curator = clinic(place)
+    others = {"visits": visits(limits=Limits(rows=30))}
+    calls = []
+
+    def overtaken(tables):
+        if not calls:
+            calls.append(tables)
+            curator.amend(reason="quick", tables=others)
+        return declare(tables)
+
+    with mock.patch.object(door_module, "declare", overtaken), pytest.raises(LedgerMismatch):
+        curator.amend(reason="slow", budget=Budget(epsilon=20))
+    assert [entry.body["reason"] for entry in entries(curator, "amend")] == ["quick"]
+    clinic(place, tables=others)
+
+
 def test_a_budget_that_was_lowered_elsewhere_holds_here(place):
     here, there = clinic(place), clinic(place)
     there.amend(reason="less", budget=Budget(epsilon="1/4"))
@@ -223,14 +242,17 @@ def test_an_amendment_between_check_and_charge_is_noticed(place):
 def test_an_amendment_after_the_charge_leaves_the_view_of_the_tables(place):
     """What was charged under one declaration is never computed under another."""
     curator = clinic(place)
-    seen = []
+    answer, seen = curator.ledger.answer, []
 
-    def amended_meanwhile(plan, tables, *, salt):
+    def amended_meanwhile(charge):
         curator.amend(reason="now", tables={"visits": visits(limits=Limits(rows=30))})
+        return answer(charge)
+
+    def watched(plan, tables, *, salt):
         seen.append(tables["visits"].limits)
         return stubbed(plan, tables, salt=salt)
 
-    with computing(amended_meanwhile):
+    with mock.patch.object(curator.ledger, "answer", amended_meanwhile), computing(watched):
         release = curator.ask(COUNT, **HALF)
     assert seen == [Limits(rows=3)]
     assert release.label["tables"]["visits"]["limits"]["rows"] == 3

@@ -32,7 +32,7 @@ TABLES = {"visits": usual_visits()}
 AMOUNTS = st.integers(1, 8).map(lambda n: Fraction(n, 4))
 QUESTIONS = st.integers(0, 4)
 ANALYSTS = st.sampled_from(["ana", "bo"])
-CAPS = st.integers(0, 24).map(lambda n: Fraction(n, 4))
+CAPS = st.integers(0, 40).map(lambda n: Fraction(n, 4))
 RENEWALS = st.sampled_from([None, "daily", "weekly", "monthly"])
 MOMENTS = st.datetimes(datetime(2026, 1, 25), datetime(2026, 3, 10), timezones=st.just(UTC))
 STAGES = ("before the commit", "charged", "computed", "stored")

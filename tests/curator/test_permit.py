@@ -166,6 +166,23 @@ def test_closing_may_be_tried_again(place):
     assert curator.remaining.epsilon == 10
 
 
+def test_a_permit_whose_end_was_recorded_unnoticed_is_closed(place):
+    """The commit succeeds, and what comes after it does not."""
+    curator = clinic(place)
+    permit = curator.permit("training", epsilon=4)
+    permit.charge(Pure(epsilon=1))
+    with (
+        mock.patch.object(curator.ledger, "_committed", side_effect=LedgerUnavailable("not now")),
+        pytest.raises(LedgerUnavailable),
+    ):
+        permit.close()
+    with pytest.raises(ParameterError, match="closed"):
+        permit.charge(Pure(epsilon=1))
+    permit.close()
+    assert len(entries(curator, "settle")) == 1
+    assert curator.remaining.epsilon == 9
+
+
 def test_a_permit_can_be_closed_after_the_tables_were_amended(place):
     from curator.doors import visits
 

@@ -123,11 +123,13 @@ def wrong_parts(request):
         {"versions": (("staff", "1"),)},
         {"versions": (*request.versions, ("staff", "1"))},
         {"outputs": request.outputs[:1]},
+        {"confidence": Fraction(0)},
+        {"confidence": Fraction(1)},
         {"outputs": (CountOutput(name="n", measure=request.plan.measures[0]),)},
     ]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(10))
 def test_a_request_that_does_not_fit_together_is_none(number):
     request = ask()
     with pytest.raises(ParameterError):

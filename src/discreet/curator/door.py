@@ -216,7 +216,8 @@ class Door:
             raise ParameterError("reason", "is missing", "words that say why, for the record")
         if budget is not None:
             _check_budget(budget)
-        changed = self._tables if tables is None else checked_tables(tables)
+        before = self._tables
+        changed = before if tables is None else checked_tables(tables)
         declared = declare(changed)
 
         def rule(account: Account, time: str) -> Body:
@@ -224,7 +225,7 @@ class Door:
             caps = account.caps if budget is None else budget
             return {"reason": reason, "tables": declared, "budget": caps.to_body()}
 
-        self._decide(AMEND, rule, declared=declare(self._tables))
+        self._decide(AMEND, rule, declared=declare(before))
         self._tables = changed
 
     def close(self) -> None:

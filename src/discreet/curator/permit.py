@@ -74,7 +74,9 @@ class Permit:
 
         def rule(account: Account, time: str) -> Body:
             del time
-            reservation = account.reserved[self._place]
+            reservation = account.reserved.get(self._place)
+            if reservation is None:
+                raise _closed()
             account.check_covered(replace(reservation, used=(*reservation.used, event)))
             return {"reservation": self._place, "event": json.loads(event.to_json())}
 
@@ -90,7 +92,8 @@ class Permit:
     def close(self) -> None:
         """Free what was never charged."""
         if self._open:
-            self._door.ledger.decide(SETTLE, lambda account, time: {"reservation": self._place})
+            body: Body = {"reservation": self._place}
+            self._door.ledger.decide(SETTLE, lambda account, time: body, key=str(self._place))
             self._open = False
 
     def __enter__(self) -> Permit:
@@ -103,4 +106,8 @@ class Permit:
 
     def _check_open(self) -> None:
         if not self._open:
-            raise ParameterError("permit", "is closed", "a new permit")
+            raise _closed()
+
+
+def _closed() -> ParameterError:
+    return ParameterError("permit", "is closed", "a new permit")

@@ -193,6 +193,8 @@ class Request:
             raise ParameterError(
                 "outputs", "leave a measure unread or read another", "what the plan measures"
             )
+        if not 0 < self.confidence < 1:
+            raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 95/100")
         if self.plan.cells * len(self.parts) > LARGEST_ANSWER:
             raise UnsupportedQuery(
                 f"the answer would hold more than {LARGEST_ANSWER} numbers; ask for fewer groups or outputs"
