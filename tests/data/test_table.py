@@ -66,7 +66,7 @@ def test_a_table_cannot_be_copied_or_pickled():
         ({"person": None}, "person", "EACH_ROW"),
         ({"person": 3}, "person", "EACH_ROW"),
         ({"limits": None}, "limits", "required"),
-        ({"limits": 10}, "limits", "required"),
+        ({"limits": 10}, "limits", "of another type"),
         ({"person": EACH_ROW}, "limits", "each row is a person"),
         ({"columns": {"agee": Bounds(0, 1)}}, "columns", "'age'"),
         ({"columns": {"name": Bounds(0, 1)}}, "columns", "text"),

@@ -64,6 +64,8 @@ class Preview:
         lines.append(self._price())
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _price(self) -> str:
         if self.answered:
             return "answered before: asking again costs nothing"

@@ -80,7 +80,7 @@ class Release:
         for column in self.outputs:
             arrays = (column.values, column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
-                table[name] = array.tolist()
+                table[name] = (array + 0).tolist()  # no minus zero
         return table
 
     def to_arrow(self) -> pyarrow.Table:
@@ -129,13 +129,13 @@ class Release:
     def _row(self, place: int) -> list[str]:
         cells = [str(values[place]) for values in self.keys.values()]
         for column in self.outputs:
-            margin = max(
-                float(column.upper[place] - column.values[place]),
-                float(column.values[place] - column.lower[place]),
-            )
-            value = column.values[place]
+            value, lower, upper = (float(a[place]) for a in (column.values, column.lower, column.upper))
             shown = str(int(value)) if column.values.dtype.kind == "i" else f"{value:.6g}"
-            cells.append(f"{shown} ± {margin:.3g}")
+            below, above = value - lower, upper - value
+            is_even = abs(above - below) <= 0.01 * max(above, below)
+            cells.append(
+                f"{shown} ± {above:.3g}" if is_even else f"{shown} ({lower + 0.0:.4g} to {upper:.4g})"
+            )
         return cells
 
     def _repr_html_(self) -> str:

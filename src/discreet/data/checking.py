@@ -37,6 +37,11 @@ __all__ = ["check_condition", "check_plan", "column_type", "suggestion", "type_o
 
 
 _LARGEST_EXPONENT = 1000
+_NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
+_DECLARE_NUMBERS = (
+    "; if the column holds numbers, have its owner declare its bounds or its type: "
+    "a column of a CSV file is text unless it is declared"
+)
 
 
 def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Table:
@@ -156,8 +161,11 @@ def _check_pair(left: Type, right: Type, operator: str) -> None:
         raise UnsupportedQuery(
             f"{operator} is not defined on a column of this type; it can only be tested with IS NULL"
         )
+    # To quote a number would compare its digits as text: what is wanted is a column of numbers.
+    is_number_wanted = left is Type.TEXT and right in _NUMBERS
+    rewrite = _DECLARE_NUMBERS if is_number_wanted else _rewrite(left)
     raise UnsupportedQuery(
-        f"{operator} compares {left.value} with {right.value}; write both sides as one type{_rewrite(left)}"
+        f"{operator} compares {left.value} with {right.value}; write both sides as one type{rewrite}"
     )
 
 

@@ -202,9 +202,8 @@ def _check_person(person: Person, limits: Limits | None) -> None:
     if person is EACH_ROW and limits is not None:
         raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
     if person is not EACH_ROW and not isinstance(limits, Limits):
-        raise ParameterError(
-            "limits", "are required with a person", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
-        )
+        problem = "are required with a person" if limits is None else "are of another type"
+        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
 
 
 def _check_declared(name: str, declared: Declared, found: Type) -> None:

@@ -87,6 +87,9 @@ class Curator(Door):
     >>> curator.ask("SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM people", epsilon=0.5)  # doctest: +SKIP
     """
 
+    def __repr__(self) -> str:
+        return f"Curator(tables: {', '.join(self.tables)}; budget: {self.budget})"
+
     def table(self, name: str) -> TableRequest:
         """Begin a request about a table, in the manner of dataframes. Building it touches nothing."""
         if name not in self.tables:
