@@ -69,7 +69,9 @@ def _configure(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> str:
     file = Path(options.file)
     if file.exists():
-        raise ParameterError("FILE", "is there already, and is not overwritten", "a new file")
+        raise ParameterError(
+            file.name, "is there already, and is not overwritten", "another name: discreet init other.toml …"
+        )
     draft = _draft(options, file)
     try:
         content = written(draft).encode()

@@ -63,7 +63,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, stored: boo
     return answer.as_table(
         {
             "paid": "nothing: it was answered before" if stored else questions.cost(release.event),
-            "left": f"a pure epsilon of {largest}, or {more:,} more answers of this cost",
+            "left": f"a pure epsilon of {largest}, or {more:,} more of this cost",
         }
     )
 
