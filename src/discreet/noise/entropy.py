@@ -110,14 +110,22 @@ class Source(ABC):
         self.__copy__()
 
 
+# The library behind ciphers has locks of its own, which a child would inherit locked if another thread made a
+# cipher while its parent forked. So nobody makes one then. A signal's handler may, in the same thread.
+_making_ciphers = threading.RLock()
+
+
 def _keystream(key: bytes, size: int) -> tuple[bytes, NDArray[np.uint64]]:
     """Return the next key and `size` words of the AES-256-CTR keystream under `key`."""
-    cipher = Cipher(algorithms.AES(key[:32]), modes.CTR(key[32:])).encryptor()
+    with _making_ciphers:
+        cipher = Cipher(algorithms.AES(key[:32]), modes.CTR(key[32:])).encryptor()
     next_key = cipher.update(bytes(_KEY_BYTES))
     words = np.empty(size + 2, np.uint64)  # update_into asks for a block of slack
     target = words.data.cast("B")
     for start in range(0, 8 * size, len(_ZEROS)):
         cipher.update_into(memoryview(_ZEROS)[: 8 * size - start], target[start:])
+    with _making_ciphers:
+        del cipher
     return next_key, words[:size]
 
 
@@ -192,13 +200,24 @@ _overrides: ContextVar[tuple[tuple[Source], ...]] = ContextVar("sources", defaul
 
 
 def _forget_after_fork() -> None:
-    global _thread  # noqa: PLW0603
+    global _making_ciphers, _thread  # noqa: PLW0603
+    _making_ciphers = threading.RLock()
     _thread = threading.local()
     for system in list(_systems):
         system._forget()
 
 
-os.register_at_fork(after_in_child=_forget_after_fork)
+def _hold_before_fork() -> None:
+    _making_ciphers.acquire()
+
+
+def _release_after_fork() -> None:
+    _making_ciphers.release()
+
+
+os.register_at_fork(
+    before=_hold_before_fork, after_in_parent=_release_after_fork, after_in_child=_forget_after_fork
+)
 
 
 def current() -> Source:
