@@ -153,7 +153,7 @@ def engines(net, curator):
     broken._backend.disconnect()
     with mock.patch.object(curator, "_tables", {"visits": broken}):
         net.fails(lambda: curator.ask(GOOD[1], epsilon="1/3"))
-        net.fails(broken.rows)
+        net.fails(broken._rows)
     curator.ask(GOOD[0], epsilon="1/3")
 
 
@@ -224,7 +224,7 @@ def test_the_search_finds_what_is_there(place):
 
 
 def test_the_planted_values_are_in_the_data_and_in_the_questions():
-    rows = planted().rows().to_pylist()
+    rows = planted()._rows().to_pylist()
     assert {**PLANTED, "household": 1} in rows
     assert all(str(value) in WHERE for value in ASKED.values())
     assert PLANTED["city"] not in COLUMNS["city"].values

@@ -171,7 +171,7 @@ def test_the_comparison_notices_a_word_about_the_data():
     """The control: a label with the number of rows in it."""
 
     def telling(request, tables, *arguments):
-        return {**label_of(request, tables, *arguments), "rows": tables["visits"].rows().num_rows}
+        return {**label_of(request, tables, *arguments), "rows": tables["visits"]._rows().num_rows}
 
     check_neighbors([ROW], [{**ROW, "patient": STRANGER}], Limits(rows=1))
     with mock.patch.object(door_module, "label_of", telling), pytest.raises(AssertionError):

@@ -29,7 +29,7 @@ def test_the_reservation_is_durable_before_any_row_is_handed_out(place):
         kinds.append([entry.kind for entry in entries(clinic(place))])
         return pyarrow.table({})
 
-    with mock.patch.object(Table, "rows", watched):
+    with mock.patch.object(Table, "_rows", watched):
         curator.permit("training", epsilon=3).rows("visits")
     assert kinds == [["open", "answer", "reserve"]]
 
@@ -53,7 +53,7 @@ def test_rows_are_those_of_the_table(place):
     assert rows.schema.equals(SCHEMA)
     key = lambda row: tuple(row.values())  # noqa: E731
     assert sorted(rows.to_pylist(), key=key) == sorted(ROWS, key=key)
-    assert usual_visits().rows().num_rows == len(ROWS)
+    assert usual_visits()._rows().num_rows == len(ROWS)
 
 
 def test_an_engine_that_fails_says_nothing(place):

@@ -129,8 +129,8 @@ def test_expressions_in_which_people_affect_each_other_are_refused(derive):
 
 def test_rows_for_trusted_code_are_those_that_belong_to_somebody():
     frame = pyarrow.table({"id": pyarrow.array([1, None], pyarrow.int64()), "x": [CANARY, "nobody's"]})
-    assert Table(frame, person="id", limits=ONE).rows().to_pylist() == [{"id": 1, "x": CANARY}]
-    assert Table(frame, person=EACH_ROW).rows().num_rows == 2
+    assert Table(frame, person="id", limits=ONE)._rows().to_pylist() == [{"id": 1, "x": CANARY}]
+    assert Table(frame, person=EACH_ROW)._rows().num_rows == 2
 
 
 @ibis_warns

@@ -87,7 +87,7 @@ class Permit:
         self._check_open()
         if table not in self._tables:
             raise ParameterError("table", "is not declared", f"one of {sorted(self._tables)}")
-        return self._tables[table].rows()
+        return self._tables[table]._rows()
 
     def close(self) -> None:
         """Free what was never charged."""

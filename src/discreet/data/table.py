@@ -128,7 +128,7 @@ class Table:
             "columns": {name: encode(declared) for name, declared in self.columns.items()},
         }
 
-    def rows(self) -> pyarrow.Table:
+    def _rows(self) -> pyarrow.Table:
         """Return all rows that belong to a person, unbounded and private: for trusted code behind a permit.
 
         Raises
