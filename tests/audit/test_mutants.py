@@ -54,7 +54,7 @@ class Tells:
 
 
 def refuse(noisy, value):
-    if noisy > 3:
+    if noisy > 0:
         raise ValueError(f"{value} is too large")
     return noisy
 
@@ -70,6 +70,14 @@ def refuse(noisy, value):
 )
 def test_a_channel_beside_the_noise_is_rejected(channel):
     assert not check_mechanism(Tells(channel), draws=20_000).passed
+
+
+def test_a_mechanism_that_never_releases_says_why():
+    def always(noisy, value):
+        raise ValueError("no file")
+
+    with pytest.raises(ValueError, match="no file"):
+        check_mechanism(Tells(always), draws=20_000)
 
 
 def test_noise_for_one_step_at_sensitivity_ten_is_rejected():
