@@ -7,7 +7,7 @@ import pytest
 from discreet.data import Filter, Source, col, count
 from discreet.errors import UnsupportedQuery
 from discreet.queries import Query
-from discreet.queries.query import filtered
+from discreet.queries.query import filtered, key_of
 
 VISITS = Source(table="visits")
 
@@ -43,11 +43,10 @@ def test_a_query_knows_its_table_and_names():
         ((), (("x" * 201, count()),), "missing or too long"),
         ((), (("a\0", count()),), "NUL"),
         ((), (("\ud800", count()),), "half a character"),
-        ((), (("n", (col("a") + 1).sum()),), "SUM is taken of an expression"),
     ],
 )
 def test_what_is_no_query_is_refused(keys, outputs, words):
     with pytest.raises(UnsupportedQuery, match=words) as caught:
-        Query(relation=VISITS, keys=keys, outputs=outputs)
+        Query(relation=VISITS, keys=tuple(key_of(key) for key in keys), outputs=outputs)
     assert ";" in str(caught.value)
     assert caught.value.__context__ is None

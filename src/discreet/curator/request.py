@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.curator.ledger import Value
 from discreet.curator.ledger.canonical import canonical
-from discreet.data import Measure, Plan, Source, Statistic, Table, sensitivity, to_json
-from discreet.data.plan import walk_plan
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data.relation import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
@@ -184,12 +184,10 @@ class Request:
             part.mechanism.size not in (None, self.plan.cells) for part in self.parts
         ):
             raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
-        if [name for name, _ in self.versions] != [
-            node.table for node in walk_plan(self.plan) if isinstance(node, Source)
-        ]:
+        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
+        if tuple(name for name, _ in self.versions) != read:
             raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
-        read = {measure for output in self.outputs for measure in output.measures}
-        if read != set(self.plan.measures):
+        if {measure for output in self.outputs for measure in output.measures} != set(self.plan.measures):
             raise ParameterError(
                 "outputs", "leave a measure unread or read another", "what the plan measures"
             )

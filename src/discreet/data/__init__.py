@@ -2,34 +2,28 @@
 
 - `expressions`, `schema`, `checking`, `formulas`: total functions over the columns of a row.
 - `declarations`: limits per person, bounds of numbers, keys of groups.
-- `plan`, `canonical`: what a request asks, and its one spelling in JSON.
+- `relation`, `measures`, `plan`: what a request asks; `canonical` and `description` spell it for machines and
+  for people.
+- `columns`, `implied`, `facts`, `admission`: what is public about every column on the way; what is refused.
 - `table`: private rows behind an engine (`engine`, `duckdb_engine`), with what is declared of them.
 - `statistics`: a plan's sensitivity, from public facts alone, and its exact integers. They are computed by
-  `compile` (conditions), `grid` (numbers to integers), `contributions` and `bounding`.
+  `compile` (conditions), `rows` (relations), `grid` (numbers to integers), `contributions` and `bounding`.
 
 Ibis and the engine load when a table is opened, not before.
 """
 
 from __future__ import annotations
 
+from discreet.data.admission import check_plan
 from discreet.data.canonical import from_json, outline, to_json
-from discreet.data.checking import check_condition, check_plan, type_of
+from discreet.data.checking import check_condition, type_of
 from discreet.data.declarations import CLAMP, DROP, EACH_ROW, Bounds, Keys, Limits
+from discreet.data.description import describe
 from discreet.data.expressions import Expression, literal
 from discreet.data.formulas import Aggregate, AggregateFunction, Formula, col, count
-from discreet.data.plan import (
-    CountNonNull,
-    CountRows,
-    Filter,
-    Group,
-    GroupKey,
-    Measure,
-    Plan,
-    Relation,
-    Source,
-    Sum,
-    describe,
-)
+from discreet.data.measures import CountNonNull, CountRows, Measure, Sum
+from discreet.data.plan import Group, GroupKey, Plan
+from discreet.data.relation import Filter, Relation, Source
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.schema import Schema, Type
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity

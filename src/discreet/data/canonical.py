@@ -14,16 +14,20 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.data import expressions, plan
+from discreet.data import expressions, measures, plan, relation
 from discreet.data.declarations import Bounds, Keys
 from discreet.data.expressions import LARGEST_DEPTH, Expression, Literal
-from discreet.data.plan import GroupKey, Measure, PlanNode
+from discreet.data.measures import Factor, Measure
+from discreet.data.plan import Group, GroupKey
+from discreet.data.relation import Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
 __all__ = ["decode", "encode", "from_json", "outline", "to_json"]
 
 JSON: TypeAlias = bool | int | str | list["JSON"] | dict[str, "JSON"] | None
-Node: TypeAlias = Expression | PlanNode | Measure | GroupKey
+Node: TypeAlias = (
+    Expression | Relation | Named | Equality | Order | Personal | Group | GroupKey | Measure | Factor
+)
 Value: TypeAlias = Node | Bounds | Keys
 
 LARGEST_BYTES = 1 << 26
@@ -37,13 +41,29 @@ _KINDS: dict[str, type] = {
     "is_null": expressions.IsNull,
     "is_in": expressions.IsIn,
     "arithmetic": expressions.Arithmetic,
-    "source": plan.Source,
-    "filter": plan.Filter,
+    "source": relation.Source,
+    "filter": relation.Filter,
+    "project": relation.Project,
+    "named": relation.Named,
+    "join_public": relation.JoinPublic,
+    "join_persons": relation.JoinPersons,
+    "equality": relation.Equality,
+    "union": relation.Union,
+    "per_person": relation.PerPerson,
+    "personal": relation.Personal,
+    "distinct": relation.Distinct,
+    "window": relation.Window,
+    "order": relation.Order,
     "group": plan.Group,
     "group_key": plan.GroupKey,
-    "count_rows": plan.CountRows,
-    "count_non_null": plan.CountNonNull,
-    "sum": plan.Sum,
+    "count_rows": measures.CountRows,
+    "count_persons": measures.CountPersons,
+    "count_non_null": measures.CountNonNull,
+    "count_distinct": measures.CountDistinct,
+    "sum": measures.Sum,
+    "moment": measures.Moment,
+    "factor": measures.Factor,
+    "histogram": measures.Histogram,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _ALLOWED = "what to_json writes"
@@ -101,6 +121,8 @@ def encode(value: object, *, literals: bool = True) -> JSON:
         return {"node": _NAMES[type(value)], **places}
     if value is None or isinstance(value, str):
         return None if value is None else str(value)
+    if isinstance(value, bool | int):
+        return value
     if isinstance(value, Fraction):
         return str(value)
     raise ParameterError("value", "cannot be written", "a plan, an expression or a part of one")

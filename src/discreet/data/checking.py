@@ -6,12 +6,9 @@ names a literal's value, which may be sensitive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from discreet.data.declarations import Bounds, Keys
 from discreet.data.expressions import (
     COLUMN_BITS,
     And,
@@ -26,14 +23,10 @@ from discreet.data.expressions import (
     Not,
     Or,
 )
-from discreet.data.plan import CountNonNull, CountRows, Filter, Measure, Plan, Source, walk_plan
 from discreet.data.schema import Schema, Type, comparable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
-if TYPE_CHECKING:
-    from discreet.data.table import Table
-
-__all__ = ["check_condition", "check_plan", "column_type", "suggestion", "type_of"]
+__all__ = ["check_condition", "column_type", "suggestion", "type_of"]
 
 
 _LARGEST_EXPONENT = 1000
@@ -42,46 +35,6 @@ _DECLARE_NUMBERS = (
     "; if the column holds numbers, have its owner declare its bounds or its type: "
     "a column of a CSV file is text unless it is declared"
 )
-
-
-def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Table:
-    """Refuse a plan that the declarations do not admit; return the table that it reads.
-
-    Conditions may use every column. Keys need declared `Keys`, of which the plan may take fewer;
-    sums need declared `Bounds`, which the plan may narrow.
-    """
-    *_, source = walk_plan(plan)
-    if not isinstance(source, Source) or source.table not in tables:
-        raise UndeclaredColumn(f"there is no such table; there is {', '.join(sorted(tables)) or 'none'}")
-    table = tables[source.table]
-    for node in walk_plan(plan):
-        if isinstance(node, Filter):
-            check_condition(node.condition, table.schema)
-    for key in plan.keys:
-        column_type(key.column, table.schema)
-        declared = table.columns.get(key.column)
-        if not isinstance(declared, Keys) or not declared.contains(key.values):
-            raise UndeclaredColumn(
-                f"{key.column!r} is grouped by, but these values were never declared as its keys; "
-                f"declare columns={{{key.column!r}: Keys([...])}}, or use it in a condition only"
-            )
-    for measure in plan.measures:
-        _check_measure(measure, table)
-    return table
-
-
-def _check_measure(measure: Measure, table: Table) -> None:
-    if isinstance(measure, CountRows):
-        return
-    column_type(measure.column, table.schema)
-    if isinstance(measure, CountNonNull) and measure.bounds is None:
-        return
-    declared = table.columns.get(measure.column)
-    if not isinstance(declared, Bounds) or measure.bounds is None or not declared.contains(measure.bounds):
-        raise UndeclaredColumn(
-            f"{measure.column!r} is summed, but no bounds that contain these were declared for it; "
-            f"declare columns={{{measure.column!r}: Bounds(lower, upper, step=...)}}"
-        )
 
 
 def check_condition(expression: Expression, schema: Schema) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import datetime
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import ibis
 import ibis.expr.datatypes as dt
-from ibis.expr.types import BooleanValue, NumericValue, Table, Value
+from ibis.expr.types import BooleanValue, NumericValue, Value
+from ibis.expr.types import Column as IbisColumn
 
 from discreet.data.engine import double
 from discreet.data.expressions import (
@@ -38,6 +39,8 @@ from discreet.data.expressions import (
 
 __all__ = ["compiled"]
 
+Columns: TypeAlias = Mapping[str, IbisColumn]
+
 _MOST_DIGITS = 38
 _COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
     Comparison.EQUAL: operator.eq,
@@ -49,29 +52,29 @@ _COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
 }
 
 
-def compiled(node: Expression, table: Table) -> Value:
-    """Return an expression over the columns of an Ibis table.
+def compiled(node: Expression, columns: Columns) -> Value:
+    """Return an expression over columns of an Ibis table, by their public names.
 
-    The expression was admitted by `checking` under the table's schema.
+    The expression was admitted by `checking` under the columns' types.
     """
     if isinstance(node, Column):
-        return table[node.name]
+        return columns[node.name]
     if isinstance(node, Compare):
-        left = compiled(node.left, table)
+        left = compiled(node.left, columns)
         if isinstance(node.right, Literal):
             return _compare_literal(node.operator, left, node.right)
-        return _compare_columns(node.operator, left, compiled(node.right, table))
+        return _compare_columns(node.operator, left, compiled(node.right, columns))
     if isinstance(node, IsIn):
-        return _is_in(compiled(node.operand, table), node.values)
+        return _is_in(compiled(node.operand, columns), node.values)
     if isinstance(node, And | Or):
-        return _joined([compiled(operand, table) for operand in node.operands], isinstance(node, And))
+        return _joined([compiled(operand, columns) for operand in node.operands], isinstance(node, And))
     if isinstance(node, Not):
         # Written so because Ibis prints NOT without parentheses below a comparison or IS NULL.
-        return compiled(node.operand, table) == ibis.literal(False)
+        return compiled(node.operand, columns) == ibis.literal(False)
     if isinstance(node, IsNull):
-        return compiled(node.operand, table).isnull()
+        return compiled(node.operand, columns).isnull()
     if isinstance(node, Arithmetic):
-        return _arithmetic(node, table)
+        return _arithmetic(node, columns)
     return ibis.literal(node.value)  # a literal that is a condition by itself: TRUE or FALSE
 
 
@@ -209,8 +212,8 @@ def _as_listed(value: Value) -> Value:
     return value if _is_exact(value.type()) else _as_compared(value)
 
 
-def _arithmetic(node: Arithmetic, table: Table) -> NumericValue:
-    left, right = (_operand(side, table) for side in (node.left, node.right))
+def _arithmetic(node: Arithmetic, columns: Columns) -> NumericValue:
+    left, right = (_operand(side, columns) for side in (node.left, node.right))
     if node.operator is ArithmeticOperator.ADD:
         return left + right
     if node.operator is ArithmeticOperator.SUBTRACT:
@@ -220,11 +223,11 @@ def _arithmetic(node: Arithmetic, table: Table) -> NumericValue:
     return left / right.nullif(double(0))
 
 
-def _operand(node: Expression, table: Table) -> NumericValue:
+def _operand(node: Expression, columns: Columns) -> NumericValue:
     """Return a double; a column's is NULL, zero, or within the magnitudes that `checking` reckons with."""
     if isinstance(node, Literal):
         return double(_nearest(Fraction(node.value)))  # type: ignore[arg-type]
-    value = compiled(node, table)
+    value = compiled(node, columns)
     if not isinstance(node, Column):
         return value
     value = value.cast("float64")

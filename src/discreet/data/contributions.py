@@ -10,65 +10,57 @@ from collections.abc import Mapping, Sequence
 import ibis
 import pyarrow
 from ibis.expr.types import BooleanColumn, Column
-from ibis.expr.types import Table as Rows
+from ibis.expr.types import Table as Contributions
 
 from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
-from discreet.data.compile import compiled
-from discreet.data.declarations import EACH_ROW, Keys
+from discreet.data.declarations import Keys
+from discreet.data.facts import limits_of
 from discreet.data.grid import steps
-from discreet.data.plan import CountNonNull, CountRows, Filter, GroupKey, Plan, Relation, Source, Sum
+from discreet.data.measures import CountNonNull, CountRows, Measure, Sum
+from discreet.data.plan import GroupKey, Plan
+from discreet.data.relation import leftmost
+from discreet.data.rows import rows_of
 from discreet.data.salt import Salt
 from discreet.data.schema import Type
 from discreet.data.table import Table
 
-__all__ = ["contributions", "totals"]
+__all__ = ["backend_of_plan", "contributions", "totals"]
 
 _LISTED_INLINE = 256
 
 
-def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows:
+def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
     """Return the bounded totals of a plan, for the groups that have rows: keys, rows, measures."""
-    table = source_table(plan.source, tables)
-    limits = None if table.person is EACH_ROW else table.limits
-    return combined(bounded(contributions(plan, tables), limits, plan.cells, salt))
+    rows = contributions(plan, tables)
+    limits = limits_of(plan.source, tables) if PERSON in rows.columns else None
+    return combined(bounded(rows, limits, plan.cells, salt))
 
 
-def contributions(plan: Plan, tables: Mapping[str, Table]) -> Rows:
-    """Return one row for each row that passes the plan's filters and has declared keys.
+def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
+    """Return one row for each row that passes the plan's filters and has one of the plan's keys.
 
     Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0.
     """
-    table = source_table(plan.source, tables)
-    rows = _filtered(plan.source, tables)
+    rows = rows_of(plan.source, tables)
     for key in plan.keys:
-        rows = rows.filter(_is_declared(rows[key.column], key))
-    columns: dict[str, Column] = {} if table.person is EACH_ROW else {PERSON: rows[table.person]}
-    columns |= {key_name(index): rows[key.column] for index, key in enumerate(plan.keys)}
+        rows = rows.filtered(_is_listed(rows.columns[key.column], key))
+    found = rows.columns
+    columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
+    columns |= {key_name(index): found[key.column] for index, key in enumerate(plan.keys)}
     columns |= {
-        measure_name(index): _contribution(rows, measure)
+        measure_name(index): _contribution(found, measure)
         for index, measure in enumerate(plan.measures)
         if not isinstance(measure, CountRows)
     }
-    return rows.select(**columns) if columns else rows.select(row=ibis.literal(1))
+    return rows.table.select(**columns) if columns else rows.table.select(row=ibis.literal(1))
 
 
-def source_table(relation: Relation, tables: Mapping[str, Table]) -> Table:
-    """Return the table that the rows of a relation come from."""
-    while not isinstance(relation, Source):
-        relation = relation.source
-    return tables[relation.table]
+def backend_of_plan(plan: Plan, tables: Mapping[str, Table]) -> ibis.BaseBackend:
+    """Return the connection on which a plan is computed: that of its first table."""
+    return tables[leftmost(plan.source).table]._backend
 
 
-def _filtered(relation: Relation, tables: Mapping[str, Table]) -> Rows:
-    if isinstance(relation, Filter):
-        rows = _filtered(relation.source, tables)
-        return rows.filter(compiled(relation.condition, rows))
-    table = tables[relation.table]
-    rows = table._relation
-    return rows if table.person is EACH_ROW else rows.filter(rows[table.person].notnull())
-
-
-def _is_declared(column: Column, key: GroupKey) -> BooleanColumn:
+def _is_listed(column: Column, key: GroupKey) -> BooleanColumn:
     present = [value for value in key.values.values if value is not None]
     if len(present) <= _LISTED_INLINE:
         declared = column.isin([_key_literal(value, column) for value in present])
@@ -88,8 +80,10 @@ def _key_table(keys: Keys, present: Sequence[object]) -> pyarrow.Table:
     return pyarrow.table({"value": pyarrow.array(present, kinds[keys.type])})
 
 
-def _contribution(rows: Rows, measure: CountNonNull | Sum) -> Column:
-    column = rows[measure.column]
+def _contribution(columns: Mapping[str, Column], measure: Measure) -> Column:
+    if not isinstance(measure, CountNonNull | Sum):
+        raise TypeError("not a measure of rows")
+    column = columns[measure.column]
     if isinstance(measure, CountNonNull):
         present = column if measure.bounds is None else steps(column, measure.bounds)
         return present.notnull().cast("int64")

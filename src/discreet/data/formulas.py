@@ -13,10 +13,11 @@ record that compares by structure. Building touches no data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NoReturn
 
+from discreet.data.description import describe_expression
 from discreet.data.expressions import (
     And,
     Arithmetic,
@@ -31,7 +32,6 @@ from discreet.data.expressions import (
     Or,
     literal,
 )
-from discreet.data.plan import describe_expression
 from discreet.errors import ParameterError
 
 __all__ = ["Aggregate", "AggregateFunction", "Formula", "col", "count"]
@@ -57,6 +57,10 @@ class Aggregate:
         object.__setattr__(self, "function", AggregateFunction(self.function))
         if self.operand is None and self.function is not AggregateFunction.COUNT:
             raise ParameterError("operand", "is missing", "an expression, such as a column")
+
+    def of(self, operand: Expression) -> Aggregate:
+        """Return the same aggregate of something else."""
+        return replace(self, operand=operand)
 
     def __repr__(self) -> str:
         of = "" if self.operand is None else f" of {describe_expression(self.operand)}"

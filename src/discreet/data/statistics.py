@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.checking import check_plan
+from discreet.data.admission import check_plan
 from discreet.data.declarations import Keys, KeyValue, Limits
-from discreet.data.plan import CountRows, Group, GroupKey, Measure, Plan, Sum
+from discreet.data.facts import limits_of
+from discreet.data.measures import CountPersons, CountRows, Measure, Sum, largest_term, width
+from discreet.data.plan import Group, GroupKey, Plan
 from discreet.errors import EngineFailed, ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.sensitivity import Sensitivity
@@ -93,9 +95,7 @@ class Statistics:
     def joint(self, measures: Sequence[Measure] | None = None) -> Sensitivity:
         """Return how far one person moves some of the vectors together, by default all of them."""
         chosen = [statistic.measure for statistic in self.statistics] if measures is None else list(measures)
-        return joint_sensitivity(
-            [_largest(self.of(measure).measure) for measure in chosen], self.cells, self.limits
-        )
+        return joint_sensitivity([self.of(measure).measure for measure in chosen], self.cells, self.limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,39 +131,49 @@ def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
     Adding or removing one person, with any rows, moves the vectors that `compute` returns by at most
     the stated amounts in every norm, for every salt (proof: contribution_bounding).
     """
-    table = check_plan(plan, tables)
+    check_plan(plan, tables)
+    limits = limits_of(plan.source, tables)
     statistics = tuple(
         Statistic(
             measure=measure,
-            sensitivity=joint_sensitivity([_largest(measure)], plan.cells, table.limits),
+            sensitivity=joint_sensitivity([measure], plan.cells, limits),
             step=measure.bounds.step if isinstance(measure, Sum) else Fraction(1),
             center=measure.center if isinstance(measure, Sum) else Fraction(0),
         )
         for measure in plan.measures
     )
-    return Statistics(keys=plan.keys, statistics=statistics, limits=table.limits)
+    return Statistics(keys=plan.keys, statistics=statistics, limits=limits)
 
 
-def joint_sensitivity(largest: Sequence[int], cells: int, limits: Limits) -> Sensitivity:
-    """Return how far one person moves several vectors of integers over the same groups.
+def joint_sensitivity(measures: Sequence[Measure], cells: int, limits: Limits) -> Sensitivity:
+    """Return how far one person moves the vectors of several measures over the same groups, taken together.
 
-    A row is in one group and moves entry j of it by at most M_j = `largest[j]`. With at most k rows the worst
-    cases are all rows in one group (L2, largest change) or each in its own (number of
-    entries); with at most r rows in each of g groups, all groups full. No more than `cells` groups exist.
+    A row is in one group and moves one integer of measure j there, by at most M_j. With at most k rows the
+    worst cases are all rows in one place (L2, largest change) or each in its own (number of entries); with
+    at most r rows in each of g groups, all groups full. No more than `cells` groups exist. Of a count of
+    persons one person moves every group that he is in by 1, however many rows he has there.
     """
     if limits.rows is not None:
-        touched, each, total = min(limits.rows, cells), limits.rows, limits.rows
-        squared = limits.rows**2
+        groups, full, each = min(limits.rows, cells), 1, limits.rows
     else:
         assert limits.groups is not None  # noqa: S101
         assert limits.rows_per_group is not None  # noqa: S101
-        touched, each = min(limits.groups, cells), limits.rows_per_group
-        total, squared = touched * each, touched * each**2
+        groups = full = min(limits.groups, cells)
+        each = limits.rows_per_group
+    reaches = []
+    for measure in measures:
+        if isinstance(measure, CountPersons):
+            reaches.append((groups, groups, groups, 1))
+            continue
+        largest, entries = each * largest_term(measure), full * min(each, width(measure))
+        if limits.rows is not None:
+            entries = min(each, cells * width(measure))
+        reaches.append((entries, full * largest, full * largest**2, largest))
     return Sensitivity(
-        l0=touched * len(largest),
-        l1=total * sum(largest),
-        squared_l2=squared * sum(one**2 for one in largest),
-        linf=each * max(largest),
+        l0=sum(reach[0] for reach in reaches),
+        l1=sum(reach[1] for reach in reaches),
+        squared_l2=sum(reach[2] for reach in reaches),
+        linf=max(reach[3] for reach in reaches),
         neighbors=ADD_REMOVE_PERSON,
     )
 
@@ -186,10 +196,10 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
         If the engine does not finish; the message says nothing about why.
     """
     statistics = sensitivity(plan, tables)
-    from discreet.data.contributions import source_table, totals
+    from discreet.data.contributions import backend_of_plan, totals
     from discreet.data.engine import fetch
 
-    rows = fetch(totals(plan, tables, salt), source_table(plan.source, tables)._backend)
+    rows = fetch(totals(plan, tables, salt), backend_of_plan(plan, tables))
     values = _placed(rows, plan)
     return Exact(statistics=statistics, values=values)
 
@@ -197,15 +207,11 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
 def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
     """Return the statement that `compute` would run, with the salt left out. It holds the plan's literals."""
     check_plan(plan, tables)
-    from discreet.data.contributions import source_table, totals
+    from discreet.data.contributions import backend_of_plan, totals
     from discreet.data.engine import sql_of
     from discreet.data.salt import Salt
 
-    return sql_of(totals(plan, tables, Salt(value="…")), source_table(plan.source, tables)._backend)
-
-
-def _largest(measure: Measure) -> int:
-    return measure.largest if isinstance(measure, Sum) else 1
+    return sql_of(totals(plan, tables, Salt(value="…")), backend_of_plan(plan, tables))
 
 
 def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:

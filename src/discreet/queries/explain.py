@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from discreet.curator.request import Request
 from discreet.data import DROP, EACH_ROW, Filter, Limits, Measure, Statistic, Sum, Table
-from discreet.data.plan import CountRows, describe_expression, describe_measure, walk_plan
+from discreet.data.description import describe_expression, describe_measure
+from discreet.data.measures import CountNonNull
+from discreet.data.relation import walk_relation
 from discreet.mechanisms import Laplace
 from discreet.privacy.rational import show, show_above
 from discreet.queries.binding import BoundQuery, bind
@@ -49,7 +51,7 @@ def _computed(bound: BoundQuery, table: Table, name: str, letters: Mapping[Measu
         else f"each person is one value of {table.person!r}"
     )
     yield f"rows of {name!r}, version {table.version!r}; {unit}"
-    for node in walk_plan(bound.plan.source):
+    for node in walk_relation(bound.plan.source):
         if isinstance(node, Filter):
             yield f"where {describe_expression(node.condition)}"
     by = ", ".join(f"{key.column!r} ({len(key.values)} declared keys)" for key in bound.plan.keys)
@@ -74,7 +76,7 @@ def _limits(limits: Limits) -> str:
 
 def _described(measure: Measure) -> str:
     text = describe_measure(measure)
-    if isinstance(measure, CountRows) or measure.bounds is None:
+    if not isinstance(measure, CountNonNull | Sum) or measure.bounds is None:
         return text
     bounds = measure.bounds
     rules = (("NaN", bounds.nan), ("infinity", bounds.infinity), ("NULL", bounds.null))

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from discreet.data import Aggregate, Formula, Relation, Source
 from discreet.data.expressions import Column
+from discreet.data.relation import Named
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.query import Query, filtered
+from discreet.queries.query import Query, filtered, key_of
 
 __all__ = ["GroupedRequest", "TableRequest"]
 
@@ -26,7 +27,7 @@ class GroupedRequest:
     """Rows of a table in groups: what is left to say is what to compute for each."""
 
     relation: Relation
-    keys: tuple[str, ...]
+    keys: tuple[Named, ...]
 
     def agg(self, **aggregates: Aggregate) -> Query:
         """Return the query for some aggregates, by the names they will have in the answer.
@@ -44,7 +45,7 @@ class GroupedRequest:
         return Query(relation=self.relation, keys=self.keys, outputs=tuple(aggregates.items()))
 
     def __repr__(self) -> str:
-        return f"GroupedRequest(by {', '.join(self.keys) or 'nothing'})"
+        return f"GroupedRequest(by {', '.join(key.name for key in self.keys) or 'nothing'})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -88,9 +89,9 @@ class TableRequest:
         return Source(table=self.table) if self.relation is None else self.relation
 
 
-def _key(key: str | Formula) -> str:
+def _key(key: str | Formula) -> Named:
     if isinstance(key, Formula) and isinstance(key.expression, Column):
-        return key.expression.name
+        return key_of(key.expression.name)
     if isinstance(key, str) and key:
-        return key
+        return key_of(key)
     raise UnsupportedQuery("group_by takes names of columns; write one such as 'city'")

@@ -3,7 +3,7 @@
 SQL and dataframes both end here, so that the same question asked in either way is the same record.
 
 >>> from discreet.data import Source, count
->>> Query(relation=Source(table="visits"), keys=("city",), outputs=(("n", count()),))
+>>> Query(relation=Source(table="visits"), keys=(key_of("city"),), outputs=(("n", count()),))
 Query(source visits; by city; n: count)
 """
 
@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from discreet.data import Aggregate, Filter, Relation, Source
+from discreet.data import Aggregate, Filter, Relation
+from discreet.data.description import describe_expression
 from discreet.data.expressions import And, Column, Expression
-from discreet.data.plan import describe_expression, walk_plan
+from discreet.data.relation import Named, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["Query", "filtered"]
+__all__ = ["Query", "filtered", "key_of"]
 
 _LONGEST_NAME = 200
 
@@ -30,15 +31,16 @@ class Query:
     ----------
     relation : Relation
         Which rows: a table, filtered or not.
-    keys : tuple of str
-        The columns to group by. The groups come in the order of their declared values, the last key
-        fastest. An answer shows the keys first, then the outputs.
+    keys : tuple of Named
+        What to group by: columns or calculations, each under the name it has in the answer. The groups come
+        in the order of their keys' values, the last key fastest. An answer shows the keys first, then the
+        outputs.
     outputs : tuple of (name, Aggregate)
-        What to compute for every group. An aggregate is taken of one column, or counts rows.
+        What to compute for every group. An aggregate is taken of columns or calculations, or counts rows.
     """
 
     relation: Relation
-    keys: tuple[str, ...] = ()
+    keys: tuple[Named, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...]
 
     def __post_init__(self) -> None:
@@ -46,10 +48,10 @@ class Query:
             raise UnsupportedQuery(
                 "the request has no aggregate; ask for COUNT(*), COUNT(x), SUM(x) or AVG(x)"
             )
-        if len(set(self.keys)) != len(self.keys):
+        if len({key.expression for key in self.keys}) != len(self.keys):
             raise UnsupportedQuery("a column is grouped by twice; list it once")
-        taken = {key.lower() for key in self.keys}
-        for name, aggregate in self.outputs:
+        taken: set[str] = set()
+        for name in (*(key.name for key in self.keys), *self.names):
             _check_name(name)
             if name.lower() in taken:
                 raise UnsupportedQuery(
@@ -57,16 +59,11 @@ class Query:
                     "name the aggregates apart with AS"
                 )
             taken.add(name.lower())
-            if aggregate.operand is not None and not isinstance(aggregate.operand, Column):
-                raise UnsupportedQuery(
-                    f"{aggregate.function.value.upper()} is taken of an expression; take it of one column, "
-                    "such as SUM(cost), and calculate with the answer"
-                )
 
     @property
     def table(self) -> str:
         """The name of the table that is read."""
-        return next(node.table for node in walk_plan(self.relation) if isinstance(node, Source))
+        return leftmost(self.relation).table
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,14 +75,19 @@ class Query:
 
     def _words(self) -> Iterator[str]:
         yield f"source {self.table}"
-        for node in walk_plan(self.relation):
+        for node in walk_relation(self.relation):
             if isinstance(node, Filter):
                 yield f"where {describe_expression(node.condition)}"
         if self.keys:
-            yield f"by {', '.join(self.keys)}"
+            yield f"by {', '.join(key.name for key in self.keys)}"
         for name, aggregate in self.outputs:
-            of = f" of {aggregate.operand.name}" if isinstance(aggregate.operand, Column) else ""
+            of = "" if aggregate.operand is None else f" of {describe_expression(aggregate.operand)}"
             yield f"{name}: {aggregate.function.value}{of}"
+
+
+def key_of(column: str) -> Named:
+    """Return a column as a key."""
+    return Named(name=column, expression=Column(name=column))
 
 
 def filtered(relation: Relation, condition: Expression) -> Relation:

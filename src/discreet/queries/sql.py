@@ -24,31 +24,22 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from discreet.data import Aggregate, AggregateFunction, Relation, Source, Table
+from discreet.data import Aggregate, Relation, Source, Table
 from discreet.data.expressions import Column, Expression
 from discreet.errors import UnsupportedQuery
 from discreet.queries.names import column_named, same, table_named
-from discreet.queries.query import Query, filtered
+from discreet.queries.query import Query, filtered, key_of
+from discreet.queries.sql_aggregates import aggregate_of, default_name
 from discreet.queries.sql_conditions import condition_of, unwrapped
-from discreet.queries.sql_literals import is_literal
 from discreet.queries.sql_reading import read_select
 from discreet.queries.sql_refusals import (
-    AGGREGATES,
-    calculated,
     check_parts,
-    function_name,
     no_aggregate_here,
     refused,
     refused_node,
 )
 
 __all__ = ["parse"]
-
-_FUNCTIONS: dict[type[exp.Expression], AggregateFunction] = {
-    exp.Count: AggregateFunction.COUNT,
-    exp.Sum: AggregateFunction.SUM,
-    exp.Avg: AggregateFunction.MEAN,
-}
 
 
 def parse(text: str, tables: Mapping[str, Table]) -> Query:
@@ -73,7 +64,8 @@ def parse(text: str, tables: Mapping[str, Table]) -> Query:
     reader = _Reader(select, tables)
     keys = reader.keys(select.args.get("group"))
     outputs = tuple(reader.outputs(select.expressions, keys))
-    return Query(relation=reader.relation(select.args.get("where")), keys=keys, outputs=outputs)
+    relation = reader.relation(select.args.get("where"))
+    return Query(relation=relation, keys=tuple(key_of(key) for key in keys), outputs=outputs)
 
 
 class _Reader:
@@ -136,8 +128,8 @@ class _Reader:
             if type(inner) is exp.Column:
                 self._check_key(self.column(inner).name, name, keys)
             else:
-                aggregate = self._aggregate(inner)
-                outputs.append((_default_name(aggregate) if name is None else name, aggregate))
+                aggregate = aggregate_of(inner, self.column)
+                outputs.append((default_name(aggregate) if name is None else name, aggregate))
         return outputs
 
     def relation(self, where: exp.Where | None) -> Relation:
@@ -160,23 +152,6 @@ class _Reader:
         if name is not None and name != column:
             raise refused("AS on a key", "leave it out: keys keep their names, and answers can be renamed")
 
-    def _aggregate(self, node: exp.Expression) -> Aggregate:
-        if type(node) not in _FUNCTIONS:
-            if not isinstance(node, exp.AggFunc | exp.Window | exp.Filter) and node.find(*_FUNCTIONS):
-                raise calculated()
-            if is_literal(node):
-                raise refused("a constant in SELECT", "leave it out, and ask for keys and aggregates")
-            raise refused_node(node, AGGREGATES)
-        check_parts(node, "this", "big_int")
-        function = _FUNCTIONS[type(node)]
-        operand = node.args.get("this")
-        operand = None if operand is None else unwrapped(operand)
-        if type(operand) is exp.Column:
-            return Aggregate(function=function, operand=self.column(operand))
-        if function is AggregateFunction.COUNT and operand is not None and _counts_rows(operand):
-            return Aggregate(function=function)
-        raise _no_column(node, operand)
-
 
 def _from(select: exp.Select) -> exp.Table:
     clause = select.args.get("from_") or select.args.get("from")
@@ -195,30 +170,3 @@ def _from(select: exp.Select) -> exp.Table:
 def _alias(alias: exp.TableAlias) -> str:
     check_parts(alias, "this")
     return str(alias.name)
-
-
-def _counts_rows(operand: exp.Expression) -> bool:
-    if isinstance(operand, exp.Star):
-        check_parts(operand)
-        return True
-    return is_literal(operand) and not isinstance(operand, exp.Null)
-
-
-def _no_column(node: exp.Expression, operand: exp.Expression | None) -> UnsupportedQuery:
-    if operand is None:
-        return refused("an aggregate of nothing", "write COUNT(*), or SUM(x) of a column")
-    if isinstance(operand, exp.Distinct | exp.Order):
-        return refused_node(operand)
-    if operand.find(exp.AggFunc):
-        return refused("an aggregate of an aggregate", "ask for one, and calculate with the answer")
-    return refused(
-        f"{function_name(node)} of an expression",
-        "take it of one column, such as SUM(cost), and calculate with the answer",
-    )
-
-
-def _default_name(aggregate: Aggregate) -> str:
-    if not isinstance(aggregate.operand, Column):
-        return "count"
-    word = "avg" if aggregate.function is AggregateFunction.MEAN else aggregate.function.value
-    return f"{word}_{aggregate.operand.name}"

@@ -1,0 +1,68 @@
+"""Whether the declarations admit a plan: decided from public facts, before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from discreet.data.checking import column_type
+from discreet.data.columns import Columns, types_of
+from discreet.data.declarations import Bounds
+from discreet.data.facts import columns_of_relation
+from discreet.data.measures import CountDistinct, CountNonNull, Histogram, Measure, Moment, Sum
+from discreet.data.plan import GroupKey, Plan
+from discreet.errors import UndeclaredColumn
+
+if TYPE_CHECKING:
+    from discreet.data.table import Table
+
+__all__ = ["check_plan"]
+
+
+def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
+    """Refuse a plan that the declarations do not admit; return the columns of its relation.
+
+    Conditions may use every column. Keys need declared or implied `Keys`, of which the plan may take fewer;
+    sums need declared or implied `Bounds`, which the plan may narrow or coarsen.
+    """
+    columns = columns_of_relation(plan.source, tables)
+    for key in plan.keys:
+        _check_key(key, columns)
+    for measure in plan.measures:
+        _check_measure(measure, columns)
+    return columns
+
+
+def _check_key(key: GroupKey, columns: Columns) -> None:
+    column_type(key.column, types_of(columns))
+    known = columns[key.column].keys
+    if known is None or not known.contains(key.values):
+        raise UndeclaredColumn(
+            f"{key.column!r} is grouped by, but these values were never declared as its keys; "
+            f"declare columns={{{key.column!r}: Keys([...])}}, or use it in a condition only"
+        )
+
+
+def _check_measure(measure: Measure, columns: Columns) -> None:
+    if isinstance(measure, CountNonNull | CountDistinct):
+        column_type(measure.column, types_of(columns))
+    if isinstance(measure, CountNonNull | Sum) and measure.bounds is not None:
+        _check_bounds(measure.column, measure.bounds, columns)
+    if isinstance(measure, Moment):
+        for factor in measure.factors:
+            _check_bounds(factor.column, factor.bounds, columns)
+    if isinstance(measure, Histogram):
+        if isinstance(measure.values, Bounds):
+            _check_bounds(measure.column, measure.values, columns)
+        else:
+            _check_key(GroupKey(column=measure.column, values=measure.values), columns)
+
+
+def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:
+    column_type(column, types_of(columns))
+    known = columns[column].bounds
+    if known is None or not known.contains(bounds):
+        raise UndeclaredColumn(
+            f"{column!r} is summed, but no bounds that contain these were declared for it; "
+            f"declare columns={{{column!r}: Bounds(lower, upper, step=...)}}"
+        )

@@ -1,0 +1,162 @@
+"""Plans in words. Literals are hidden: they may be sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from discreet.data.declarations import Bounds
+from discreet.data.expressions import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    Expression,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
+from discreet.data.measures import (
+    CountDistinct,
+    CountNonNull,
+    CountPersons,
+    CountRows,
+    Factor,
+    Histogram,
+    Measure,
+    Moment,
+    Sum,
+)
+from discreet.data.plan import Plan
+from discreet.data.relation import (
+    Distinct,
+    Filter,
+    JoinPersons,
+    JoinPublic,
+    PerPerson,
+    Project,
+    Relation,
+    Source,
+    Union,
+    Window,
+    sources,
+)
+from discreet.privacy.rational import show
+
+__all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
+
+
+def describe(plan: Plan) -> str:
+    """Write a plan for people, one node to a line."""
+    by = ", ".join(f"{key.column} ({len(key.values)} keys)" for key in plan.keys)
+    lines = [f"group by {by}" if by else "all rows together"]
+    lines += [f"  {describe_measure(measure)}" for measure in plan.measures]
+    lines += _lines(plan.source, "  ")
+    return "\n".join(lines)
+
+
+def _lines(relation: Relation, indent: str) -> Iterator[str]:
+    yield f"{indent}{describe_relation(relation)}"
+    for below in sources(relation):
+        yield from _lines(below, indent + "  ")
+
+
+def describe_relation(node: Relation) -> str:
+    """Write what a relation does to the rows below it, in one line."""
+    if isinstance(node, Source):
+        return f"source {node.table}"
+    if isinstance(node, Filter):
+        return f"filter {describe_expression(node.condition)}"
+    if isinstance(node, Project):
+        written = (_named(describe_expression(column.expression), column.name) for column in node.columns)
+        return f"columns {', '.join(written)}"
+    if isinstance(node, JoinPublic):
+        on = ", ".join(f"{part.left} = {part.right}" for part in node.on)
+        return f"{'left join' if node.outer else 'join'} public {node.table} on {on}"
+    if isinstance(node, JoinPersons):
+        on = "".join(f", {part.left} = {part.right}" for part in node.on)
+        return f"{'left join' if node.outer else 'join'} on the person{on}"
+    if isinstance(node, Union):
+        return f"union of {len(node.sources)} relations"
+    if isinstance(node, PerPerson):
+        by = "".join(f", {key}" for key in node.keys)
+        columns = (
+            _named(f"{column.function.value} of {column.column or 'rows'}", column.name)
+            for column in node.columns
+        )
+        return f"per person{by}: {', '.join(columns) or 'nothing else'}"
+    if isinstance(node, Distinct):
+        return "distinct rows of each person"
+    if isinstance(node, Window):
+        of = f" of {node.column}" if node.column else ""
+        within = "".join(f", {name}" for name in node.partition)
+        order = ", ".join(f"{part.column}{' descending' * part.descending}" for part in node.order)
+        ordered = f" by {order}" if order else ""
+        return f"{_named(f'{node.function.value}{of} within the person{within}{ordered}', node.name)}"
+    raise TypeError("not a relation")
+
+
+def _named(text: str, name: str) -> str:
+    return text if text == name else f"{text} as {name}"
+
+
+def describe_measure(measure: Measure) -> str:
+    """Write a measure for people."""
+    if isinstance(measure, CountRows):
+        return "count of rows"
+    if isinstance(measure, CountPersons):
+        return "count of persons"
+    if isinstance(measure, CountNonNull):
+        return f"count of {measure.column}"
+    if isinstance(measure, CountDistinct):
+        return f"count of distinct {measure.column}"
+    if isinstance(measure, Sum):
+        return f"sum of {measure.column}{_centered(measure)} in {_within(measure.bounds)}"
+    if isinstance(measure, Moment):
+        product = " x ".join(_factor(factor) for factor in measure.factors)
+        shift = f" - {measure.shift}" if measure.shift else ""
+        return f"sum of {product}{shift}"
+    if isinstance(measure, Histogram):
+        values = measure.values
+        over = _within(values) if isinstance(values, Bounds) else f"{len(values)} keys"
+        return f"histogram of {measure.column} over {over}"
+    raise TypeError("not a measure")
+
+
+def _centered(part: Sum | Factor) -> str:
+    return f" - {show(part.center)}" if part.center else ""
+
+
+def _within(bounds: Bounds) -> str:
+    return f"[{show(bounds.lower)}, {show(bounds.upper)}], step {show(bounds.step)}"
+
+
+def _factor(factor: Factor) -> str:
+    power = "" if factor.power == 1 else f"^{factor.power}"
+    return f"({factor.column}{_centered(factor)}){power} in {_within(factor.bounds)}"
+
+
+def describe_expression(node: Expression) -> str:
+    """Write an expression for people, with a question mark for every literal."""
+    if isinstance(node, Column):
+        return node.name
+    if isinstance(node, Literal):
+        return "?"
+    if isinstance(node, Compare | Arithmetic):
+        return f"{_inner(node.left)} {node.operator.value} {_inner(node.right)}"
+    if isinstance(node, And | Or):
+        word = " and " if isinstance(node, And) else " or "
+        return word.join(_inner(operand) for operand in node.operands)
+    if isinstance(node, Not):
+        return f"not {_inner(node.operand)}"
+    if isinstance(node, IsNull):
+        return f"{_inner(node.operand)} is null"
+    if isinstance(node, IsIn):
+        return f"{_inner(node.operand)} in ({', '.join('?' * len(node.values))})"
+    raise TypeError("not an expression")
+
+
+def _inner(node: Expression) -> str:
+    text = describe_expression(node)
+    return text if isinstance(node, Column | Literal) else f"({text})"
