@@ -3,28 +3,35 @@
 `event` is the record of the law that is drawn, `guarantee` what that promises, `error` how
 wrong the result will be, and `release` draws. Mechanisms are values: they hold public
 parameters and no randomness. Additive: `Laplace`, `Gaussian`. Selection: `Exponential`,
-`PermuteAndFlip`, `ReportNoisyMax`, `TopK`, `AboveThreshold`. Local, on the side of the person who
-answers: `RandomizedResponse`, `UnaryEncoding`.
+`PermuteAndFlip`, `ReportNoisyMax`, `TopK`, `AboveThreshold`. Keys that are known from the data alone:
+`TruncatedGeometric`, `LaplaceThreshold`, `GaussianThreshold`, or `key_selection.KeySelection.best` of them.
+Local, on the side of the person who answers: `RandomizedResponse`, `UnaryEncoding`.
 """
 
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.noisy_max import ReportNoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.top_k import TopK
+from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.mechanisms.unary_encoding import UnaryEncoding
 
 __all__ = [
     "AboveThreshold",
     "Exponential",
     "Gaussian",
+    "GaussianThreshold",
     "Laplace",
+    "LaplaceThreshold",
     "PermuteAndFlip",
     "RandomizedResponse",
     "ReportNoisyMax",
     "TopK",
+    "TruncatedGeometric",
     "UnaryEncoding",
 ]

@@ -1,0 +1,100 @@
+"""Upper tails of the noises between certified bounds, and the threshold that a new key hardly passes.
+
+Every bound is an `Enclosure` at `BITS` bits: integers low <= a 2^BITS <= high, by integer arithmetic
+with directed rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+
+__all__ = ["BITS", "MOST_VARIANCE", "gaussian_tail", "laplace_tail", "passes_at_most", "smallest_threshold"]
+
+BITS = 512
+"""Far beyond the smallest delta that is accepted, 1e-100 for 2^20 keys."""
+
+MOST_VARIANCE = 1 << 26
+"""The largest variance whose tails are summed, term by term."""
+
+_ONE = 1 << BITS
+
+
+def laplace_tail(scale: Fraction, least: int) -> Enclosure:
+    """Enclose P(N >= least) for discrete Laplace noise.
+
+    With r = exp(-1 / scale) it is r^m / (1 + r) for m >= 1, and by symmetry 1 - P(N >= 1 - m) else.
+    """
+    if least < 1:
+        return _complement(laplace_tail(scale, 1 - least))
+    ratio = exponential(1 / scale, BITS)
+    return quotient(exponential(least / scale, BITS), (_ONE + ratio[0], _ONE + ratio[1]), BITS)
+
+
+def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
+    """Enclose P(N >= least) for discrete Gaussian noise: a sum of exp(-k^2 / (2 variance)) over another."""
+    if least < 1:
+        return _complement(gaussian_tail(variance, 1 - least))
+    sums = _sums_from(variance)
+    total = sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]
+    beyond = sums[least] if least < len(sums) else (0, sums[-1][1])
+    return quotient(beyond, total, BITS)
+
+
+@lru_cache(maxsize=8)
+def _sums_from(variance: Fraction) -> list[Enclosure]:
+    """Enclose the sum of exp(-k^2 / (2 variance)) over k >= m, for m = 0, 1, …, until it vanishes.
+
+    The weight at m + 1 is that at m times a ratio, and each ratio is the one before times exp(-1 / variance).
+    What follows the first weight w at m that vanishes is at most w variance / m: a geometric series.
+    """
+    ratio = exponential(1 / (2 * variance), BITS)
+    step = product(ratio, ratio, BITS)
+    weights: list[Enclosure] = []
+    weight: Enclosure = (_ONE, _ONE)
+    while weight[0] > 0 or len(weights) < 2:
+        weights.append(weight)
+        weight = product(weight, ratio, BITS)
+        ratio = product(ratio, step, BITS)
+    low, high = 0, weight[1] + (weight[1] * variance / len(weights)).__ceil__()
+    sums = [(low, high)]
+    for term in reversed(weights):
+        low, high = low + term[0], high + term[1]
+        sums.append((low, high))
+    return sums[::-1]
+
+
+def _complement(probability: Enclosure) -> Enclosure:
+    return _ONE - probability[1], _ONE - probability[0]
+
+
+def passes_at_most(chance: Enclosure, keys: int, delta: Fraction) -> bool:
+    """Tell whether 1 - (1 - p)^keys <= delta for certain: whether any of so many keys passes that rarely."""
+    base, power = _ONE - min(chance[1], _ONE), _ONE
+    for digit in bin(keys)[2:]:
+        power = power * power >> BITS
+        if digit == "1":
+            power = power * base >> BITS
+    return power * delta.denominator >= (delta.denominator - delta.numerator) << BITS
+
+
+def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fraction) -> int:
+    """Return the least T >= 1 at which keys of one person pass with total probability at most delta.
+
+    A key of one person passes where 1 + N >= T. Where the enclosures cannot tell, T is one larger.
+    """
+
+    def suffices(threshold: int) -> bool:
+        return passes_at_most(tail(threshold - 1), keys, delta)
+
+    upper = 1
+    while not suffices(upper):
+        upper *= 2
+    lower = upper // 2  # does not suffice, or is 0
+    while upper - lower > 1:
+        middle = (lower + upper) // 2
+        lower, upper = (lower, middle) if suffices(middle) else (middle, upper)
+    return upper

@@ -1,0 +1,81 @@
+"""Certified tails hold the sums over the laws, and thresholds round to the safe side."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.mechanisms.tails import (
+    BITS,
+    gaussian_tail,
+    laplace_tail,
+    passes_at_most,
+    smallest_threshold,
+)
+from mechanisms.key_selection_oracle import gaussian_chance, laplace_chance, real
+
+ONE = 1 << BITS
+
+
+@pytest.mark.parametrize(
+    ("tail", "oracle", "parameters"),
+    [
+        (laplace_tail, laplace_chance, [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(77, 5)]),
+        (gaussian_tail, gaussian_chance, [Fraction(1, 10**4), Fraction(1, 9), Fraction(2), Fraction(300)]),
+    ],
+)
+def test_tails_enclose_the_sums(tail, oracle, parameters):
+    for parameter in parameters:
+        chance = oracle(parameter, 1000)
+        for least in (-40, -3, -1, 0, 1, 2, 5, 40, 120):
+            low, high = tail(parameter, least)
+            assert low <= high
+            assert high - low < 1 << (BITS // 4)
+            with mpmath.workdps(60):
+                assert abs(mpmath.mpf(low) / ONE - chance(1000 - least)) < mpmath.mpf(10) ** -55
+
+
+def test_tails_far_out_stay_bounds():
+    for tail, parameter in ((laplace_tail, Fraction(1)), (gaussian_tail, Fraction(4))):
+        low, high = tail(parameter, 10**9)
+        assert low == 0
+        assert 0 < high <= 4
+        low, high = tail(parameter, -(10**9))
+        assert ONE - 4 <= low <= high <= ONE
+
+
+@given(
+    chance=st.fractions(0, 1, max_denominator=10**6),
+    keys=st.integers(1, 40),
+    delta=st.fractions(Fraction(1, 10**6), Fraction(99, 100), max_denominator=10**6),
+)
+def test_the_chance_of_any_key_is_compared_exactly(chance, keys, delta):
+    scaled = chance * ONE
+    enclosure = scaled.__floor__(), scaled.__ceil__()
+    exact = 1 - (1 - chance) ** keys
+    if passes_at_most(enclosure, keys, delta):
+        assert exact <= delta
+    else:
+        assert exact > delta - Fraction(1, 1 << (BITS - 64))
+
+
+def test_many_keys_are_compared_in_bounded_work():
+    delta = Fraction(1, 10**6)
+    share = real(delta / 2**20)
+    assert passes_at_most((0, int(share * ONE)), 2**20, delta)
+    assert not passes_at_most((0, int(share * (1 + mpmath.mpf(10) ** -5) * ONE)), 2**20, delta)
+
+
+@given(decay=st.integers(1, 60), delta=st.fractions(Fraction(1, 10**9), Fraction(9, 10)))
+def test_the_threshold_is_the_smallest_that_suffices(decay, delta):
+    def tail(least):
+        chance = Fraction(decay, decay + 1) ** least if least > 0 else Fraction(1)
+        return (chance * ONE).__floor__(), (chance * ONE).__ceil__()
+
+    threshold = smallest_threshold(tail, 3, delta)
+    assert passes_at_most(tail(threshold - 1), 3, delta)
+    assert threshold == 1 or not passes_at_most(tail(threshold - 2), 3, delta)
