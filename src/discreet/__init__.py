@@ -16,7 +16,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet import accounting, audit, errors, mechanisms, noise, privacy
     from discreet.curator import Budget
-    from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, count
+    from discreet.data import (
+        EACH_ROW,
+        Bounds,
+        Keys,
+        Limits,
+        Table,
+        col,
+        correlation,
+        count,
+        count_persons,
+        covariance,
+    )
     from discreet.front import Curator, open
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
@@ -37,7 +48,10 @@ __all__ = [
     "accounting",
     "audit",
     "col",
+    "correlation",
     "count",
+    "count_persons",
+    "covariance",
     "errors",
     "events",
     "guarantees",
@@ -61,7 +75,10 @@ _HOMES = {
     "Sensitivity": "discreet.privacy",
     "Table": "discreet.data",
     "col": "discreet.data",
+    "correlation": "discreet.data",
     "count": "discreet.data",
+    "count_persons": "discreet.data",
+    "covariance": "discreet.data",
     "events": "discreet.privacy",
     "guarantees": "discreet.privacy",
     "neighbors": "discreet.privacy",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 
+import pyarrow
+import pytest
+
 from curator.doors import COLUMNS, usual_visits, visits
-from discreet.curator.declaration import declare, recorded
+from discreet.curator.declaration import checked_tables, declare, recorded
 from discreet.curator.ledger.canonical import canonical, check_body
 from discreet.data import Keys, Limits
+from discreet.data.public import PublicTable
+from discreet.errors import ParameterError
 
 
 def test_short_declarations_are_written_out():
@@ -39,3 +44,16 @@ def test_different_long_declarations_have_different_hashes():
     ]
     assert len(set(found)) == 3
     assert max(map(len, found)) < 200
+
+
+def test_public_tables_are_declared_by_their_content():
+    cities = PublicTable(pyarrow.table({"city": ["Oslo"]}))
+    tables = {"visits": usual_visits(), "cities": cities}
+    assert checked_tables(tables) == tables
+    declared = declare(tables)
+    assert declared["cities"] == {"public": True, "columns": {"city": "text"}, "sha256": cities.version}
+    check_body(declared)
+    other = PublicTable(pyarrow.table({"city": ["Rome"]}))
+    assert declare({"cities": other}) != declare({"cities": cities})
+    with pytest.raises(ParameterError, match="a private table beside them"):
+        checked_tables({"cities": cities})

@@ -47,10 +47,11 @@ ROWS = [
 WHERE = f"WHERE age < {ASKED['age']} AND city <> '{ASKED['city']}' AND cost < {ASKED['cost']}"
 
 MEANS = "SELECT city, AVG(cost) AS m, SUM(age) AS s FROM visits"
-GOOD = [f"{COUNT} {WHERE}", f"{MEANS} {WHERE} GROUP BY city"]
+CHOSEN = "SELECT MEDIAN(age) AS q, COUNT(DISTINCT age) AS d, VAR_POP(cost) AS v, MODE(city) AS c FROM visits"
+GOOD = [f"{COUNT} {WHERE}", f"{MEANS} {WHERE} GROUP BY city", f"{CHOSEN} {WHERE}"]
 BAD = [
     COUNT.replace("COUNT(*)", f"SUM('{ASKED['city']}')"),
-    f"{COUNT.replace('COUNT(*)', 'MAX(age)')} {WHERE}",
+    f"{COUNT.replace('COUNT(*)', 'ARRAY_AGG(age)')} {WHERE}",
     f"{COUNT} WHERE city < {ASKED['age']}",
     f"{COUNT} WHERE age = '{ASKED['city']}'",
     f"{COUNT} WHERE age < '{ASKED['city']}",

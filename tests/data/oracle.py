@@ -10,8 +10,24 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
-from discreet.data import CountNonNull, CountRows, Filter, Limits
-from discreet.data.expressions import And, Arithmetic, Column, Compare, IsIn, IsNull, Literal, Not, Or
+from data import function_oracle
+from discreet.data import Bounds, CountNonNull, CountRows, Filter, Limits, Sum
+from discreet.data.checking import type_of
+from discreet.data.expressions import (
+    And,
+    Arithmetic,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Compare,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
+from discreet.data.measures import CountDistinct, CountPersons, Histogram, Moment
 
 
 def evaluate(node, row):
@@ -36,8 +52,57 @@ def evaluate(node, row):
     if isinstance(node, IsIn):
         found = [compare("=", evaluate(node.operand, row), value.value) for value in node.values]
         return None if None in found else True in found
+    if isinstance(node, Case):
+        values = [*(part.value for part in node.branches), node.otherwise]
+        for place, part in enumerate(node.branches):
+            if evaluate(part.condition, row) is True:
+                return as_shared(values, row, evaluate(values[place], row))
+        return as_shared(values, row, evaluate(node.otherwise, row))
+    if isinstance(node, Cast):
+        return function_oracle.cast(evaluate(node.operand, row), node.type.value)
+    if isinstance(node, Call):
+        return called(node, row)
     assert isinstance(node, Arithmetic)
     return calculate(node, row)
+
+
+def called(node, row):
+    values = [evaluate(operand, row) for operand in node.operands]
+    name = node.function.value
+    if name == "nullif":
+        found = None if compare("=", *values) is True else values[0]
+        return as_shared(node.operands[:1], row, found)
+    if name in {"least", "greatest"} and any(isinstance(value, datetime.datetime) for value in values):
+        values = [None if value is None else midnight(value) for value in values]
+    found = function_oracle.call(node.function, values)
+    return as_shared(node.operands, row, found) if name in {"coalesce", "least", "greatest"} else found
+
+
+def as_shared(operands, row, value):
+    """A value as the type that all operands share: a double unless all are integers."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, datetime.date):
+        timed = any(holds(operand, row, "timestamp") for operand in operands)
+        return midnight(value) if timed else value
+    if any(holds(operand, row, "float") for operand in operands):
+        return nearest(value)
+    return value
+
+
+def holds(node, row, kind):
+    """Whether the type of an expression is a float (or a decimal) or another: by its shape, not its value."""
+    found = type_of(
+        node,
+        TYPES | {name: TYPES.get(name, function_oracle.type_of_value(value)) for name, value in row.items()},
+    ).value
+    if isinstance(node, Literal) and found == "integer":
+        return kind == "float" and not -(2**63) <= node.value < 2**63
+    return found == kind or (kind == "float" and found == "decimal")
+
+
+TYPES = {}
+"""The types of the columns of rows, for what a NULL does not tell; filled by `strategies`."""
 
 
 def compare(operator, left, right):
@@ -77,16 +142,35 @@ def midnight(moment):
 
 
 def calculate(node, row):
+    if holds(node.left, row, "date"):
+        left, right = evaluate(node.left, row), evaluate(node.right, row)
+        return None if left is None or right is None else left.toordinal() - right.toordinal()
+    result = calculate_double(node, row)
+    if (
+        result is None
+        or node.operator.value == "/"
+        or holds(node.left, row, "float")
+        or holds(node.right, row, "float")
+    ):
+        return result
+    if any(isinstance(side, Literal) and abs(side.value) > 2**53 for side in (node.left, node.right)):
+        return result
+    return int(result) if abs(result) < 2.0**63 else None
+
+
+def calculate_double(node, row):
+    """Arithmetic in doubles: integers become 64 bits only where they leave arithmetic."""
     sides = []
     for side in (node.left, node.right):
-        value = evaluate(side, row)
+        if isinstance(side, Arithmetic) and not holds(side.left, row, "date"):
+            value = calculate_double(side, row)
+        else:
+            value = evaluate(side, row)
+            value = None if value is None else nearest(value)
+            if value is not None and not isinstance(side, Literal):
+                value = function_oracle.tame(value)
         if value is None:
             return None
-        value = float(value)
-        if isinstance(side, Column):
-            if math.isnan(value) or abs(value) > 2.0**67:
-                return None
-            value = 0.0 if abs(value) < 2.0**-67 else value
         sides.append(value)
     left, right = sides
     if node.operator.value == "/":
@@ -116,14 +200,45 @@ def replaced(rule, bounds):
 
 
 def contribution(row, measure):
-    if isinstance(measure, CountRows):
+    """What a row brings to a measure: an integer that is added up, or a value that is counted."""
+    if isinstance(measure, CountRows | CountPersons):
         return 1
     if isinstance(measure, CountNonNull):
         value = row[measure.column]
         present = value is not None if measure.bounds is None else steps(value, measure.bounds) is not None
         return int(present)
+    if isinstance(measure, Moment):
+        product = 1
+        for factor in measure.factors:
+            index = steps(row[factor.column], factor.bounds)
+            if index is None:
+                return 0
+            product *= (index - factor.center_steps) ** factor.power
+        return product - measure.shift
+    if isinstance(measure, CountDistinct):
+        value = row[measure.column]
+        return value + 0.0 if isinstance(value, float) else value
+    if isinstance(measure, Histogram):
+        value = row[measure.column]
+        return steps(value, measure.values) if isinstance(measure.values, Bounds) else value
+    assert isinstance(measure, Sum)
     index = steps(row[measure.column], measure.bounds)
     return 0 if index is None else index - measure.center_steps
+
+
+def summed(measure, brought):
+    """The integers of a measure in one group, from what rows of (person, value) bring."""
+    values = [value for _, value in brought]
+    if isinstance(measure, CountPersons):
+        return [len({person for person, _ in brought})]
+    if isinstance(measure, CountDistinct):
+        return [len({"nan" if str(value) == "nan" else value for value in values if value is not None})]
+    if isinstance(measure, Histogram) and isinstance(measure.values, Bounds):
+        grid = range(measure.values.lower_steps, measure.values.upper_steps + 1)
+        return [values.count(point) for point in grid]
+    if isinstance(measure, Histogram):
+        return [sum(value is key or value == key for value in values) for key in measure.values.values]
+    return [sum(values)]
 
 
 def passing(plan, rows):
@@ -176,20 +291,23 @@ def compute(plan, rows, person, limits, salt):
             owned[number].append((keys, measures))
         elif row[person] is not None:
             owned[row[person]].append((keys, measures))
-    totals = {group: [0] * len(plan.measures) for group in product(*(key.values.values for key in plan.keys))}
+    brought = {group: [] for group in product(*(key.values.values for key in plan.keys))}
+    # Counts of rows and persons have no column of their own, and take no part in a row's content.
+    columns = [not isinstance(measure, CountRows | CountPersons) for measure in plan.measures]
     for owner, contents in owned.items():
-        # CountRows has no column of its own, and takes no part in a row's content.
         bare = [
-            (
-                keys,
-                tuple(
-                    m for m, measure in zip(measures, plan.measures, strict=True) if measure != CountRows()
-                ),
-            )
+            (keys, tuple(value for value, has in zip(measures, columns, strict=True) if has))
             for keys, measures in contents
         ]
         full = dict(zip(bare, contents, strict=True))
         for content in kept(bare, limits or Limits(rows=1), owner, salt):
             keys, measures = full[content]
-            totals[keys] = [total + one for total, one in zip(totals[keys], measures, strict=True)]
-    return [[totals[group][index] for group in totals] for index in range(len(plan.measures))]
+            brought[keys].append((owner, measures))
+    return [
+        [
+            integer
+            for rows_of_group in brought.values()
+            for integer in summed(measure, [(owner, values[index]) for owner, values in rows_of_group])
+        ]
+        for index, measure in enumerate(plan.measures)
+    ]

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pyarrow
 from hypothesis import strategies as st
 
+from data import oracle
 from discreet.data import (
     EACH_ROW,
     Bounds,
@@ -22,6 +23,7 @@ from discreet.data import (
     Source,
     Sum,
     Table,
+    Type,
     col,
 )
 
@@ -42,6 +44,18 @@ SCHEMA = pyarrow.schema(
         ("seen", pyarrow.timestamp("us")),
     ]
 )
+
+oracle.TYPES |= {
+    PERSON: Type.INTEGER,
+    CITY: Type.TEXT,
+    "flag": Type.BOOLEAN,
+    "age": Type.INTEGER,
+    "level": Type.INTEGER,
+    COST: Type.FLOAT,
+    "amount": Type.DECIMAL,
+    "day": Type.DATE,
+    "seen": Type.TIMESTAMP,
+}
 
 CITIES = ["Taipei", "O'Hare", 'quo"te', "naïve\\n", "", "a|b", "日本"]
 DAYS = [

@@ -10,17 +10,22 @@ from data import strategies
 from discreet.data import (
     Bounds,
     CountRows,
+    Dates,
     Filter,
     Group,
+    GroupKey,
     Keys,
     Source,
+    Sum,
     col,
     from_json,
     literal,
     outline,
     to_json,
+    when,
 )
 from discreet.data.canonical import decode, encode
+from discreet.data.relation import Named, Project
 from discreet.errors import ParameterError
 
 
@@ -67,9 +72,33 @@ def test_outlines_hold_no_literal():
     assert outline(node) == outline(((col("name") == "x") | col("age").isin([1])).expression)
 
 
+def test_outlines_hold_no_key_and_no_bound_that_a_literal_made():
+    case = when(col("age") == 8675309).then("canary").otherwise("x").expression
+    calculated = Project(
+        source=Source(table="t"),
+        columns=(
+            Named(name="k", expression=case),
+            Named(name="v", expression=col("cost").clip(0, 8675309).expression),
+        ),
+    )
+    keys = (GroupKey(column="k", values=Keys(["canary", "x"])),)
+    total = Sum(column="v", bounds=Bounds(0, 8675309), center=8675309)
+    plan = Group(source=calculated, keys=keys, measures=(total,))
+    for canary in (b"8675309", b"canary"):
+        assert canary in to_json(plan)
+        assert canary not in outline(plan)
+    plain = Group(source=Source(table="t"), keys=keys, measures=(total,))
+    assert b"canary" in outline(plain)  # declared keys are public
+
+
 @pytest.mark.parametrize(
     "declared",
-    [Bounds(0, 5000, step=0.01, nan=7), Bounds(-1, 1, infinity="drop", null=0), Keys([3, None, -1])],
+    [
+        Bounds(0, 5000, step=0.01, nan=7),
+        Bounds(-1, 1, infinity="drop", null=0),
+        Keys([3, None, -1]),
+        Dates(datetime.date(2025, 1, 1), datetime.date(2026, 12, 31)),
+    ],
 )
 def test_declarations_come_back_as_they_were(declared):
     assert decode(json.loads(json.dumps(encode(declared)))) == declared

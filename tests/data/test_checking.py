@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from data import strategies
-from discreet.data import Type, check_condition, col, type_of
+from discreet.data import Type, check_condition, coalesce, col, least, type_of, when
 from discreet.data.expressions import Compare, IsIn, IsNull, literal
 from discreet.data.schema import ORDERED_TOGETHER, comparable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
@@ -126,3 +126,78 @@ def test_generated_conditions_are_admitted(formula):
     schema |= {strategies.CITY: Type.TEXT, "flag": Type.BOOLEAN, "amount": Type.DECIMAL}
     schema |= {"day": Type.DATE, "seen": Type.TIMESTAMP}
     check_condition(formula.expression, schema)
+
+
+@pytest.mark.parametrize(
+    ("formula", "kind"),
+    [
+        (col("age") + 1, Type.INTEGER),
+        (col("age") * col("age") - 2, Type.INTEGER),
+        (-col("age"), Type.INTEGER),
+        (col("age") + 0.5, Type.FLOAT),
+        (col("age") + 2**60, Type.FLOAT),
+        (col("age") / 2, Type.FLOAT),
+        (col("cost") + 1, Type.FLOAT),
+        (col("day") - col("day"), Type.INTEGER),
+        (col("age").coalesce(0), Type.INTEGER),
+        (col("age").coalesce(2**70), Type.FLOAT),
+        (col("age").null_if(0.5), Type.INTEGER),
+        (col("amount").abs(), Type.FLOAT),
+        (col("age").round(2), Type.INTEGER),
+        (col("cost").round(2), Type.FLOAT),
+        (col("cost").round(-2), Type.INTEGER),
+        (col("seen").truncate("month"), Type.DATE),
+        (col("at").truncate("day"), Type.DATE),
+        (col("at").truncate("hour"), Type.INSTANT),
+        (when(col("flag")).then(None).otherwise(col("seen")), Type.TIMESTAMP),
+        (when(col("flag")).then(datetime.date(2026, 1, 1)).otherwise(col("seen")), Type.TIMESTAMP),
+        (least(col("at"), UTC), Type.INSTANT),
+        (col("flag").coalesce(False), Type.BOOLEAN),
+    ],
+)
+def test_types_of_calculations(formula, kind):
+    assert type_of(formula.expression, SCHEMA) is kind
+
+
+@pytest.mark.parametrize(
+    ("formula", "rewrite"),
+    [
+        (least(col("at"), col("seen")), "one type"),
+        (coalesce(col("tags"), col("tags")), "IS NULL"),
+        (col("at").cast("integer"), "go by way of"),
+        (col("seen").cast("instant"), "go by way of"),
+        (col("tags").cast("text"), "integers, dates or booleans"),
+        (col("seen") - col("seen"), "DATEDIFF"),
+        (col("day") + 1, "DATEDIFF"),
+        (when(col("age")).then(1), "CASE WHEN age"),
+        (when(col("flag")).then(None), "at least one other"),
+        (col("age").bins(0, 1, 1001), "1 to 1000"),
+        (col("city").coalesce(None), "COALESCE"),
+    ],
+)
+def test_refusals_of_calculations_say_what_to_write(formula, rewrite):
+    with pytest.raises(UnsupportedQuery, match=rewrite) as refusal:
+        type_of(formula.expression, SCHEMA)
+    assert "; " in str(refusal.value)
+
+
+def test_what_would_grow_too_long_is_refused():
+    deep = col("cost")
+    for _ in range(7):
+        deep = deep.round() / 3
+    with pytest.raises(UnsupportedQuery, match="nest fewer"):
+        type_of(deep.expression, SCHEMA)
+    twice = col("city")
+    for _ in range(10):
+        twice = twice.concat(twice)
+    with pytest.raises(UnsupportedQuery, match="join fewer"):
+        type_of(twice.expression, SCHEMA)
+    longer = col("city")
+    for _ in range(4):
+        longer = longer.replace("a", "aaaaaaaaa")
+    with pytest.raises(UnsupportedQuery, match="join fewer"):
+        type_of(longer.expression, SCHEMA)
+    wide = col("age") + 0
+    for _ in range(7):
+        wide = wide + col("age")
+    type_of(wide.bins(0, 1, 1000).expression, SCHEMA)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.data import EACH_ROW, Bounds, Keys, Limits, Type
+from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, Type
 from discreet.errors import ParameterError
 
 
@@ -126,3 +126,28 @@ def test_other_keys_are_refused(values):
 def test_too_many_keys_are_refused():
     with pytest.raises(ParameterError):
         Keys(range(10**9))  # stops at the limit
+
+
+def test_dates():
+    first, last = datetime.date(2025, 1, 1), datetime.date(2026, 12, 31)
+    declared = Dates(first, last)
+    assert (declared.first, declared.last) == (first, last)
+    assert declared == Dates(first, last)
+    assert repr(declared) == "Dates(2025-01-01, 2026-12-31)"
+    assert declared.contains(Dates(first, first))
+    assert not Dates(first, first).contains(declared)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (datetime.date(2026, 1, 2), datetime.date(2026, 1, 1)),
+        ("2026-01-01", "2026-01-02"),
+        (datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 2)),
+        (None, datetime.date(2026, 1, 1)),
+        (1, 2),
+    ],
+)
+def test_other_dates_are_refused(ends):
+    with pytest.raises(ParameterError):
+        Dates(*ends)

@@ -51,11 +51,47 @@ def test_keys_are_names_or_columns():
         lambda: VISITS.group_by(""),
         lambda: VISITS.group_by(col("age") / 10),
         lambda: VISITS.group_by("city", "city").agg(n=count()),
+        lambda: VISITS.group_by(decade="age").agg(n=count()),
+        lambda: VISITS.derive(x=3),
+        lambda: VISITS.derive(x=col("a"), X=col("b")),
+        VISITS.select,
+        lambda: VISITS.select(3),
+        lambda: VISITS.select("age", "AGE"),
+        lambda: VISITS.join("cities"),
+        lambda: VISITS.join(3, on="city"),
+        lambda: VISITS.join("cities", on="city", how="outer"),
+        lambda: VISITS.join("cities", on={"city": 3}),
+        VISITS.union,
+        lambda: VISITS.union("staff"),
+        lambda: VISITS.per_person(n=3),
+        lambda: VISITS.per_person(n=col("age").median()),
+        lambda: VISITS.per_person("n", n=count()),
+        lambda: VISITS.per_person(3, n=count()),
+        lambda: VISITS.number([]),
+        lambda: VISITS.number("day", descending=[True, False]),
     ],
 )
 def test_what_is_no_request_is_refused(build):
     with pytest.raises(UnsupportedQuery, match=";"):
         build()
+
+
+def test_columns_on_columns_are_one_step_unless_they_read_each_other():
+    one, two = VISITS.derive(x=col("age") + 1), {"y": col("cost") + 2}
+    assert one.derive(**two) == VISITS.derive(x=col("age") + 1, **two)
+    for more in ({"y": col("x") + 2}, {"x": col("cost")}):
+        assert len(one.derive(**more).relation.columns) == 1
+
+
+def test_a_calculation_of_each_person_takes_no_name_that_is_read():
+    operand = (col("age") + 1).sum()
+    (column,) = VISITS.per_person(a=operand).relation.source.columns
+    assert column.name == "age + ?"
+    (column,) = VISITS.per_person("age + ?", a=operand).relation.source.columns
+    assert column.name == "age + ? 2"
+    both = VISITS.per_person(a=(col("age") + 1).sum(), b=(col("age") + 2).sum(), c=operand).relation
+    assert [column.name for column in both.source.columns] == ["age + ?", "age + ? 2"]
+    assert [one.column for one in both.columns] == ["age + ?", "age + ? 2", "age + ?"]
 
 
 def test_a_table_has_a_name():

@@ -1,6 +1,6 @@
 """Everything outside the language is refused before any charge: by name, with a rewrite, without a literal.
 
-The corpus is in `refusals.txt` and `undeclared.txt`.
+The corpus is in `refusals.txt`, `refusals_relations.txt` and `undeclared.txt`.
 """
 
 # ruff: noqa: S608
@@ -15,6 +15,7 @@ import pytest
 from discreet.errors import RequestRefused, UndeclaredColumn, UnsupportedQuery
 from discreet.queries import bind, parse
 from queries.clinic import TABLES
+from queries.related import RELATED
 
 WHERE = "SELECT COUNT(*) AS n FROM visits WHERE "
 
@@ -37,26 +38,46 @@ CASES = [(query, *said.split(" | ")) for query, said in corpus("refusals.txt")] 
     ("", "empty", "SELECT COUNT(*)"),
     ("   \n", "empty", "SELECT COUNT(*)"),
 ]
+RELATIONS = [(query, *said.split(" | ")) for query, said in corpus("refusals_relations.txt")]
 UNDECLARED = list(corpus("undeclared.txt"))
 
 
-def refusal(query):
+def refusal(query, tables=TABLES):
     with pytest.raises(RequestRefused) as caught:
-        bind(parse(query, TABLES), TABLES)
+        bind(parse(query, tables), tables)
     return caught.value
 
 
-def test_the_corpus_is_large():
-    assert len({query for query, *_ in (*CASES, *UNDECLARED)}) >= 250
-
-
-@pytest.mark.parametrize(("query", "construct", "rewrite"), CASES)
-def test_a_refusal_names_the_construct_and_a_rewrite(query, construct, rewrite):
-    error = refusal(query)
+def check_names(error, construct, rewrite):
     assert type(error) is UnsupportedQuery
     asked, _, instead = str(error).partition("; ")
     assert construct in asked
     assert rewrite in instead
+
+
+def check_silent(error, logged):
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    told = f"{error}{error!r}{logged}{''.join(traceback.format_exception_only(error))}".lower()
+    assert "canary" not in told
+    assert "918273" not in told
+
+
+def test_the_corpus_is_large():
+    assert len({query for query, *_ in (*CASES, *RELATIONS, *UNDECLARED)}) >= 350
+
+
+@pytest.mark.parametrize(("query", "construct", "rewrite"), CASES)
+def test_a_refusal_names_the_construct_and_a_rewrite(query, construct, rewrite):
+    check_names(refusal(query), construct, rewrite)
+
+
+@pytest.mark.parametrize(("query", "construct", "rewrite"), RELATIONS)
+def test_what_would_let_people_decide_about_others_is_refused(query, construct, rewrite, caplog):
+    with caplog.at_level(logging.DEBUG):
+        error = refusal(query, RELATED)
+    check_names(error, construct, rewrite)
+    check_silent(error, caplog.text)
 
 
 @pytest.mark.parametrize(("query", "message"), UNDECLARED)
@@ -70,8 +91,4 @@ def test_what_is_not_declared_is_told_with_what_is(query, message):
 def test_no_refusal_holds_a_literal(query, caplog):
     with caplog.at_level(logging.DEBUG):
         error = refusal(query)
-    assert error.__cause__ is None
-    assert error.__context__ is None
-    told = f"{error}{error!r}{caplog.text}{''.join(traceback.format_exception_only(error))}".lower()
-    assert "canary" not in told
-    assert "918273" not in told
+    check_silent(error, caplog.text)

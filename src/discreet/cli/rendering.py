@@ -81,8 +81,11 @@ def _table(release: Release) -> str:
     header = list(release.keys)
     columns: list[list[str]] = [[_shown(key) for key in keys] for keys in release.keys.values()]
     for output in release.outputs:
-        header += [output.name, f"{level} interval"]
         columns.append([_shown(value) for value in output.values.tolist()])
+        if output.lower is None or output.upper is None:
+            header.append(f"{output.name} ({output.offers})")
+            continue
+        header += [output.name, f"{level} interval"]
         ends = zip(output.lower.tolist(), output.upper.tolist(), strict=True)
         columns.append([f"{_shown(low)} to {_shown(high)}" for low, high in ends])
     return grid([header, *zip(*columns, strict=True)], left=len(release.keys))
@@ -127,6 +130,8 @@ def _plain(value: object) -> object:
     """Return what stands for a value in CSV and JSON: nothing for what is unknown."""
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None  # no -0.0
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
@@ -135,6 +140,8 @@ def _shown(value: object) -> str:
         return "NULL"
     if isinstance(value, bool | str | datetime.date):
         return str(value)
+    if isinstance(value, list):
+        return ", ".join(_shown(one) for one in value)
     if isinstance(value, int):
         return f"{value:,}"
     return "unknown" if math.isnan(number := float(str(value))) else f"{number + 0.0:,.6g}"

@@ -15,6 +15,7 @@ from discreet.curator.budget import Budget
 from discreet.curator.ledger import Value
 from discreet.curator.ledger.canonical import canonical
 from discreet.data import Table
+from discreet.data.public import PublicTable
 from discreet.errors import LedgerMismatch, ParameterError
 
 __all__ = ["Declared", "check_current", "check_opened", "checked_tables", "declare", "recorded"]
@@ -26,19 +27,24 @@ _LONGEST = 1 << 14
 _DEEPEST = 32
 
 
-def checked_tables(tables: Mapping[str, Table]) -> dict[str, Table]:
-    """Return tables by name, if that is what was given."""
+def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table]:
+    """Return tables by name, if that is what was given: private ones, and public ones beside them.
+
+    Where one is taken for private, `facts` refuses a public one.
+    """
     if (
         not isinstance(tables, Mapping)
         or not tables
         or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
-        or not all(isinstance(table, Table) for table in tables.values())
+        or not all(isinstance(table, Table | PublicTable) for table in tables.values())
     ):
         raise ParameterError("tables", "is no mapping of names to tables", "such as {'visits': Table(…)}")
-    return dict(tables)
+    if all(isinstance(table, PublicTable) for table in tables.values()):
+        raise ParameterError("tables", "are all public", "a private table beside them, such as Table(…)")
+    return cast("dict[str, Table]", dict(tables))
 
 
-def declare(tables: Mapping[str, Table]) -> Declared:
+def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
     """Return what is declared of tables, as a ledger records it."""
     return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
 

@@ -23,8 +23,8 @@ __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
 FORMAT = "discreet-label-1"
 
 NOT_COVERED = (
-    "bias from clipping values to their bounds and from keeping at most the declared number of rows of a "
-    "person: intervals cover the bounded statistic",
+    "bias from rounding values to the grid that the plan states, from clipping them to their bounds and from "
+    "keeping at most the declared number of rows of a person: intervals cover the bounded statistic",
     "how long the engine works, and what it writes to its own logs",
     "answers from other ledgers or other releases of the same data",
     "answers from before the declarations were last amended, if those protected another unit",

@@ -36,6 +36,8 @@ def plot_release(release: Release, output: str | None, ax: Axes | None) -> Axes:
     if output is not None and output not in names:
         raise ParameterError("output", "is no output of this answer", ", ".join(names))
     column = release.outputs[names.index(output) if output else 0]
+    if column.lower is None or column.upper is None:
+        raise ParameterError("output", "holds keys, which cannot be drawn", "an output of numbers")
     if ax is None:
         ax = plt.subplots(figsize=(7, 4), layout="constrained")[1]
     groups = [", ".join(map(str, group)) for group in zip(*release.keys.values(), strict=True)] or ["all"]

@@ -59,7 +59,7 @@ class Preview:
         level = f"{float(self.confidence):.0%}"
         lines = [f"{'output':<20} {'± at ' + level:>14} {'std. deviation':>15}"]
         for one in self.expectations:
-            note = f"  ({one.assumes})" if one.assumes else ""
+            note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
         lines.append(self._price())
         return "\n".join(lines)
@@ -79,7 +79,7 @@ class Preview:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.assumes)}</td></tr>"
+            f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
             for one in self.expectations
         )
         price = f"<caption>{escape(self._price())}</caption>"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.curator.request import Column, Draw, Numbers, Request, column_names
+from discreet.curator.choices import Choices
+from discreet.curator.request import Column, Draw, Request, Values, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -40,7 +41,7 @@ class Release:
     keys : mapping of names to columns
         The keys of every group, in declared order.
     outputs : tuple of Column
-        For every output its values and the interval around each.
+        For every output its values, and the interval around each or what else it offers.
     label : mapping
         A machine-readable statement of the guarantee; see `discreet.curator.label`.
     """
@@ -60,7 +61,7 @@ class Release:
         """What was computed."""
         return self.request.plan
 
-    def __getitem__(self, name: str) -> Numbers:
+    def __getitem__(self, name: str) -> Values:
         """Return the values of an output."""
         for column in self.outputs:
             if column.name == name:
@@ -68,19 +69,24 @@ class Release:
         raise KeyError(name)
 
     @property
-    def value(self) -> float:
-        """The only value, where there is one group and one output."""
+    def value(self) -> object:
+        """The only value, where there is one group and one output: a float, or a key."""
         if len(self.outputs) != 1 or len(self.outputs[0].values) != 1:
             raise ValueError("the answer has several values; name a column: release['n']")
-        return float(self.outputs[0].values[0])
+        values = self.outputs[0].values
+        return values[0] if values.dtype == object else float(values[0])
 
     def columns(self) -> dict[str, Sequence[object]]:
-        """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper."""
+        """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper.
+
+        An output of keys has no interval, only n; the top k of them are a list for each group.
+        """
         table: dict[str, Sequence[object]] = dict(self.keys)
         for column in self.outputs:
             arrays = (column.values, column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
-                table[name] = (array + 0).tolist()  # no minus zero
+                if array is not None:
+                    table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
         return table
 
     def to_arrow(self) -> pyarrow.Table:
@@ -120,6 +126,7 @@ class Release:
         ]
         if count > _SHOWN:
             text.append(f"… {count - _SHOWN} more groups")
+        text += [f"{column.name}: {column.offers}" for column in self.outputs if column.offers]
         if not self.label["private"]:
             text.append("replayed noise: not private")
         return "\n".join(text)
@@ -128,14 +135,7 @@ class Release:
 
     def _row(self, place: int) -> list[str]:
         cells = [str(values[place]) for values in self.keys.values()]
-        for column in self.outputs:
-            value, lower, upper = (float(a[place]) for a in (column.values, column.lower, column.upper))
-            shown = str(int(value)) if column.values.dtype.kind == "i" else f"{value:.6g}"
-            below, above = value - lower, upper - value
-            is_even = abs(above - below) <= 0.01 * max(above, below)
-            cells.append(
-                f"{shown} ± {above:.3g}" if is_even else f"{shown} ({lower + 0.0:.4g} to {upper:.4g})"
-            )
+        cells += [_shown(column, place) for column in self.outputs]
         return cells
 
     def _repr_html_(self) -> str:
@@ -146,6 +146,19 @@ class Release:
             for place in range(count)
         )
         return f"<table><tr>{header}</tr>{body}</table>"
+
+
+def _shown(column: Column, place: int) -> str:
+    """Write a value with its interval, if it has one."""
+    if column.lower is None or column.upper is None:
+        value = column.values[place]
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    value, lower, upper = (float(a[place]) for a in (column.values, column.lower, column.upper))
+    shown = str(int(value)) if column.values.dtype.kind == "i" else f"{value:.6g}"
+    below, above = value - lower, upper - value
+    if abs(above - below) <= 0.01 * max(above, below):
+        return f"{shown} ± {above:.3g}"
+    return f"{shown} ({lower + 0.0:.4g} to {upper:.4g})"
 
 
 def pack(draws: Sequence[Draw]) -> bytes:
@@ -161,9 +174,13 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
     replayed = isinstance(lists, dict)
     if replayed:
         lists = lists[_REPLAYED]
-    if [len(values) for values in lists] != [request.plan.cells] * len(request.parts):
+    if tuple(len(values) for values in lists) != request.sizes:
         raise LedgerTampered("a stored answer is not one of its request")
     arrays = [np.array(values, np.int64) for values in lists]
+    for part, steps in zip(request.parts, arrays, strict=True):
+        width = part.mechanism.width if isinstance(part.mechanism, Choices) else 0
+        if width and not (steps.min() >= 0 and steps.max() < width):
+            raise LedgerTampered("a stored answer is not one of its request")
     return [
         Draw(part=part, steps=mark_replayed(steps) if replayed else steps)
         for part, steps in zip(request.parts, arrays, strict=True)

@@ -17,23 +17,36 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.curator.choices import Choices
 from discreet.curator.ledger import Value
 from discreet.curator.ledger.canonical import canonical
-from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data import Histogram, Measure, Plan, Statistic, Table, sensitivity, to_json
 from discreet.data.relation import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 
-__all__ = ["Column", "Draw", "Expectation", "Mechanism", "Output", "Part", "Request", "column_names"]
+__all__ = [
+    "Column",
+    "Draw",
+    "Expectation",
+    "Mechanism",
+    "Output",
+    "Part",
+    "Request",
+    "Values",
+    "column_names",
+]
 
 LARGEST_ANSWER = 12_000_000
 """How many noisy integers a request may draw, so that the ledger can keep them."""
 
-Mechanism: TypeAlias = Laplace | Gaussian
-"""Noise on integers."""
+Mechanism: TypeAlias = Laplace | Gaussian | Choices
+"""Noise on integers, or choices among the values of a histogram."""
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
+Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
+"""Numbers, or keys of any type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +60,7 @@ class Part:
     mechanism: Mechanism
 
     def __post_init__(self) -> None:
-        bound, mechanism = self.statistic.sensitivity, self.mechanism
-        covered = (
-            isinstance(mechanism, Laplace | Gaussian)
-            and mechanism.lattice.integers
-            and mechanism.neighbors == bound.neighbors
-            and (
-                mechanism.event.sensitivity >= bound.l1
-                if isinstance(mechanism, Laplace)
-                else mechanism.event.squared_sensitivity >= bound.squared_l2
-            )
-        )
-        if not covered:
+        if not _covered(self.statistic, self.mechanism):
             raise ParameterError(
                 "mechanism", "does not cover the statistic", "one made for its sensitivity, or a larger one"
             )
@@ -67,6 +69,23 @@ class Part:
     def measure(self) -> Measure:
         """What the statistic measures."""
         return self.statistic.measure
+
+
+def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
+    bound = statistic.sensitivity
+    if isinstance(mechanism, Choices):
+        measure = statistic.measure
+        return isinstance(measure, Histogram) and mechanism.width == measure.width and mechanism.covers(bound)
+    return (
+        isinstance(mechanism, Laplace | Gaussian)
+        and mechanism.lattice.integers
+        and mechanism.neighbors == bound.neighbors
+        and (
+            mechanism.event.sensitivity >= bound.l1
+            if isinstance(mechanism, Laplace)
+            else mechanism.event.squared_sensitivity >= bound.squared_l2
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +97,7 @@ class Draw:
     part : Part
         What was released.
     steps : array of integers
-        One noisy integer for each group, in units of the statistic's step.
+        The noisy integers of the statistic, in units of its step; of choices, the places that were chosen.
     """
 
     part: Part
@@ -87,7 +106,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Column:
-    """One column of an answer: a value for each group and an interval around it.
+    """One column of an answer: a value for each group, and an interval around it or another promise.
 
     Attributes
     ----------
@@ -95,13 +114,17 @@ class Column:
         The name of the output.
     values, lower, upper : arrays
         The interval covers the bounded statistic with at least the confidence of the request, each group on
-        its own. Where nothing can be said, a value is NaN.
+        its own. Where nothing can be said, a value is NaN. Keys have no interval.
+    offers : str
+        What is promised where there is no interval, such as how many rows a key may be short of the most
+        frequent.
     """
 
     name: str
-    values: Numbers
-    lower: Numbers
-    upper: Numbers
+    values: Values
+    lower: Numbers | None = None
+    upper: Numbers | None = None
+    offers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +141,21 @@ class Expectation:
         Of the noise.
     assumes : str
         What the figures take for granted, such as a hypothetical count under a mean; empty if nothing.
+    means : str
+        What the margin is, where it is not half an interval; else empty.
     """
 
     name: str
     margin: float
     standard_deviation: float
     assumes: str = ""
+    means: str = ""
+
+    @property
+    def note(self) -> str:
+        """What is to be said beside the figures."""
+        assumed = f"assuming {self.assumes}" if self.assumes else ""
+        return "; ".join(words for words in (self.means, assumed) if words)
 
 
 class Output(ABC):
@@ -180,8 +212,8 @@ class Request:
     confidence: Fraction = Fraction(95, 100)
 
     def __post_init__(self) -> None:
-        if tuple(part.measure for part in self.parts) != self.plan.measures or any(
-            part.mechanism.size not in (None, self.plan.cells) for part in self.parts
+        if tuple(part.measure for part in self.parts) != self.plan.measures or not all(
+            self._fits(part) for part in self.parts
         ):
             raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
         read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
@@ -193,7 +225,7 @@ class Request:
             )
         if not 0 < self.confidence < 1:
             raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 95/100")
-        if self.plan.cells * len(self.parts) > LARGEST_ANSWER:
+        if sum(self.sizes) > LARGEST_ANSWER:
             raise UnsupportedQuery(
                 f"the answer would hold more than {LARGEST_ANSWER} numbers; ask for fewer groups or outputs"
             )
@@ -204,6 +236,19 @@ class Request:
                 "two columns of the answer would have one name; an output n also takes n_lower and n_upper, "
                 "the ends of its interval, so name the outputs apart"
             )
+
+    def _fits(self, part: Part) -> bool:
+        if isinstance(part.mechanism, Choices):
+            return part.mechanism.cells == self.plan.cells
+        return part.mechanism.size in (None, self.plan.size(part.measure))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many integers are drawn for each part."""
+        return tuple(
+            part.mechanism.size if isinstance(part.mechanism, Choices) else self.plan.size(part.measure)
+            for part in self.parts
+        )
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, or in which one person can change more than it covers.
@@ -230,6 +275,10 @@ class Request:
     def identity(self) -> bytes:
         """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
         content = {
+            "choices": [
+                part.mechanism.identity if isinstance(part.mechanism, Choices) else None
+                for part in self.parts
+            ],
             "confidence": str(self.confidence),
             "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
             "outputs": [{"name": output.name, **output.identity} for output in self.outputs],

@@ -1,13 +1,15 @@
 """Private tables, the plan of a request, bounded contributions, exact statistics.
 
-- `expressions`, `schema`, `checking`, `formulas`: total functions over the columns of a row.
-- `declarations`: limits per person, bounds of numbers, keys of groups.
+- `expressions`, `functions`, `schema`: total functions over the columns of a row; `checking`, `signatures`
+  and `spread` admit them, `formulas`, `words` and `cases` are what users type.
+- `declarations`: limits per person, bounds of numbers, keys of groups, days.
 - `relation`, `measures`, `plan`: what a request asks; `canonical` and `description` spell it for machines and
   for people.
 - `columns`, `implied`, `facts`, `admission`: what is public about every column on the way; what is refused.
 - `table`: private rows behind an engine (`engine`, `duckdb_engine`), with what is declared of them.
 - `statistics`: a plan's sensitivity, from public facts alone, and its exact integers. They are computed by
-  `compile` (conditions), `rows` (relations), `grid` (numbers to integers), `contributions` and `bounding`.
+  `compile` (expressions, with `comparing`, `numbers`, `texts`, `moments` and `casts`), `rows` (relations),
+  `grid` (numbers to integers), `contributions` and `bounding`.
 
 Ibis and the engine load when a table is opened, not before.
 """
@@ -16,13 +18,34 @@ from __future__ import annotations
 
 from discreet.data.admission import check_plan
 from discreet.data.canonical import from_json, outline, to_json
+from discreet.data.cases import coalesce, concat, greatest, least, when
 from discreet.data.checking import check_condition, type_of
-from discreet.data.declarations import CLAMP, DROP, EACH_ROW, Bounds, Keys, Limits
+from discreet.data.declarations import CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
 from discreet.data.description import describe
 from discreet.data.expressions import Expression, literal
-from discreet.data.formulas import Aggregate, AggregateFunction, Formula, col, count
-from discreet.data.measures import CountNonNull, CountRows, Measure, Sum
+from discreet.data.formulas import (
+    Aggregate,
+    AggregateFunction,
+    Formula,
+    col,
+    correlation,
+    count,
+    count_persons,
+    covariance,
+)
+from discreet.data.measures import (
+    CountDistinct,
+    CountNonNull,
+    CountPersons,
+    CountRows,
+    Factor,
+    Histogram,
+    Measure,
+    Moment,
+    Sum,
+)
 from discreet.data.plan import Group, GroupKey, Plan
+from discreet.data.public import PublicTable
 from discreet.data.relation import Filter, Relation, Source
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.schema import Schema, Type
@@ -36,18 +59,25 @@ __all__ = [
     "Aggregate",
     "AggregateFunction",
     "Bounds",
+    "CountDistinct",
     "CountNonNull",
+    "CountPersons",
     "CountRows",
+    "Dates",
     "Exact",
     "Expression",
+    "Factor",
     "Filter",
     "Formula",
     "Group",
     "GroupKey",
+    "Histogram",
     "Keys",
     "Limits",
     "Measure",
+    "Moment",
     "Plan",
+    "PublicTable",
     "Relation",
     "Salt",
     "Schema",
@@ -59,16 +89,24 @@ __all__ = [
     "Type",
     "check_condition",
     "check_plan",
+    "coalesce",
     "col",
     "compute",
+    "concat",
+    "correlation",
     "count",
+    "count_persons",
+    "covariance",
     "describe",
     "engine_sql",
     "fresh_salt",
     "from_json",
+    "greatest",
+    "least",
     "literal",
     "outline",
     "sensitivity",
     "to_json",
     "type_of",
+    "when",
 ]

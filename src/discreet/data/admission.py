@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from discreet.data.checking import column_type
+from discreet.data.coarsening import is_coarsened
 from discreet.data.columns import Columns, types_of
 from discreet.data.declarations import Bounds
 from discreet.data.facts import columns_of_relation
 from discreet.data.measures import CountDistinct, CountNonNull, Histogram, Measure, Moment, Sum
 from discreet.data.plan import GroupKey, Plan
-from discreet.errors import UndeclaredColumn
+from discreet.data.schema import Type
+from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 if TYPE_CHECKING:
     from discreet.data.table import Table
@@ -22,8 +24,8 @@ __all__ = ["check_plan"]
 def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
     """Refuse a plan that the declarations do not admit; return the columns of its relation.
 
-    Conditions may use every column. Keys need declared or implied `Keys`, of which the plan may take fewer;
-    sums need declared or implied `Bounds`, which the plan may narrow or coarsen.
+    Conditions may use every column. Where `Keys` are declared or implied, the plan may take fewer; where
+    they are not, it brings its own, which must not come from the data unless a mechanism chose them. Sums need declared or implied `Bounds`, which the plan may narrow or coarsen.
     """
     columns = columns_of_relation(plan.source, tables)
     for key in plan.keys:
@@ -34,9 +36,14 @@ def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
 
 
 def _check_key(key: GroupKey, columns: Columns) -> None:
-    column_type(key.column, types_of(columns))
+    found = column_type(key.column, types_of(columns))
     known = columns[key.column].keys
-    if known is None or not known.contains(key.values):
+    if known is None and key.values.type is not found:
+        raise UnsupportedQuery(
+            f"{key.column!r} is of type {found.value}, but its keys are of type {key.values.type.value}; "
+            "list keys of its own type"
+        )
+    if known is not None and not known.contains(key.values):
         raise UndeclaredColumn(
             f"{key.column!r} is grouped by, but these values were never declared as its keys; "
             f"declare columns={{{key.column!r}: Keys([...])}}, or use it in a condition only"
@@ -45,7 +52,12 @@ def _check_key(key: GroupKey, columns: Columns) -> None:
 
 def _check_measure(measure: Measure, columns: Columns) -> None:
     if isinstance(measure, CountNonNull | CountDistinct):
-        column_type(measure.column, types_of(columns))
+        found = column_type(measure.column, types_of(columns))
+        if isinstance(measure, CountDistinct) and found is Type.OTHER:
+            raise UnsupportedQuery(
+                f"distinct values of {measure.column!r}, whose type is unknown here, cannot be counted; "
+                "count those of another column, or the rows"
+            )
     if isinstance(measure, CountNonNull | Sum) and measure.bounds is not None:
         _check_bounds(measure.column, measure.bounds, columns)
     if isinstance(measure, Moment):
@@ -61,7 +73,7 @@ def _check_measure(measure: Measure, columns: Columns) -> None:
 def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:
     column_type(column, types_of(columns))
     known = columns[column].bounds
-    if known is None or not known.contains(bounds):
+    if known is None or not (known.contains(bounds) or is_coarsened(bounds, known)):
         raise UndeclaredColumn(
             f"{column!r} is summed, but no bounds that contain these were declared for it; "
             f"declare columns={{{column!r}: Bounds(lower, upper, step=...)}}"

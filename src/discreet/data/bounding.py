@@ -3,9 +3,11 @@
 It comes last, after every filter and after rows outside the declared keys have left. Which rows of a
 person stay is a function of that person's own rows and the salt:
 
-- Rows are known by their *content*, the keys and integers that enter the aggregates. A person's rows of
-  equal content are numbered 0, 1, 2, …; which gets which number makes no difference.
-- A row's lot is the digest of salt, number, content and person; a group's lot is that of salt, key and
+- Rows are known by their *content*, the keys and values that enter the aggregates. What all engines spell
+  alike of it (integers, text, truth values, dates) is the row's *text*. A person's rows of
+  equal text are numbered 0, 1, 2, … in the order of the rest of their content; which of two rows of
+  equal content gets which number makes no difference.
+- A row's lot is a digest of salt, number, text and person; a group's lot is that of salt, key and
   person. Those with the smallest lots stay; equal lots are told apart by content.
 
 So the order of rows, their place on disk and other people's rows have no influence, all aggregates of a
@@ -21,10 +23,10 @@ import ibis
 from ibis.expr.types import StringValue, Table, Value
 
 from discreet.data.declarations import Limits
-from discreet.data.engine import bounded_total, digest, total
+from discreet.data.engine import bounded_total, lot, total
 from discreet.data.salt import Salt
 
-__all__ = ["PERSON", "ROWS", "bounded", "combined", "key_name", "measure_name"]
+__all__ = ["PERSON", "ROWS", "bounded", "combined", "key_name", "measure_name", "sampled"]
 
 PERSON = "person"
 ROWS = "rows"
@@ -69,6 +71,16 @@ def bounded(contributions: Table, limits: Limits | None, cells: int, salt: Salt)
     return _bounded_by_groups(contributions, groups, limits.rows_per_group, salt)
 
 
+def sampled(contributions: Table, limit: int, salt: Salt) -> Table:
+    """Return at most `limit` rows of each person, with all their columns.
+
+    Content is what is named as keys and measures; other columns are carried along, and must be the same
+    in rows of equal content, as far as anybody can tell.
+    """
+    within, kept = _within_and_kept(contributions, limit, salt)
+    return within.union(kept.select(*within.columns))
+
+
 def combined(parts: Table) -> Table:
     """Add up partial aggregates of equal keys, clamped to what mechanisms take."""
     totals = {name: bounded_total(parts[name]) for name in (ROWS, *_measures(parts))}
@@ -77,14 +89,18 @@ def combined(parts: Table) -> Table:
 
 
 def _bounded_by_rows(contributions: Table, limit: int, salt: Salt) -> Table:
+    keys = _keys(contributions)
+    within, kept = _within_and_kept(contributions, limit, salt)
+    return _totals(within, keys).union(_totals(kept, keys))
+
+
+def _within_and_kept(contributions: Table, limit: int, salt: Salt) -> tuple[Table, Table]:
+    """Return the rows of persons within the limit, and those that are drawn of all others'."""
     sizes = contributions.group_by(PERSON).agg(size=contributions.count())
     over = sizes.filter(sizes["size"] > limit)
-    within = contributions.anti_join(over, PERSON)
     numbered = _numbered(contributions.semi_join(over, PERSON))
     ranked = numbered.mutate(rank=_rank(numbered, [PERSON], salt))
-    kept = ranked.filter(ranked["rank"] < limit)
-    keys = _keys(contributions)
-    return _totals(within, keys).union(_totals(kept, keys))
+    return contributions.anti_join(over, PERSON), ranked.filter(ranked["rank"] < limit)
 
 
 def _bounded_by_groups(contributions: Table, groups: int | None, rows: int, salt: Salt) -> Table:
@@ -107,30 +123,39 @@ def _kept_cells(cells: Table, groups: int, salt: Salt) -> Table:
     sizes = cells.group_by(PERSON).agg(size=cells.count())
     over = sizes.filter(sizes["size"] > groups)
     lots = cells.semi_join(over, PERSON)
-    lot = _lot(lots, "group", keys, salt)
-    ranked = lots.mutate(rank=ibis.row_number().over(group_by=[PERSON], order_by=[lot, *keys]))
+    drawn = _lot(lots, "group", keys, salt)
+    ranked = lots.mutate(rank=ibis.row_number().over(group_by=[PERSON], order_by=[drawn, *keys]))
     kept = ranked.filter(ranked["rank"] < groups).drop("rank")
     return cells.anti_join(over, PERSON).union(kept)
 
 
 def _numbered(rows: Table) -> Table:
-    """Number a person's rows of equal content."""
-    content = [PERSON, *_content(rows)]
-    return rows.mutate(number=ibis.row_number().over(group_by=content, order_by=content))
+    """Number a person's rows of equal text."""
+    content = _content(rows)
+    texts = [name for name in content if _is_spelled(rows[name])]
+    rest = [name for name in content if name not in texts]
+    number = ibis.row_number().over(group_by=[PERSON, *texts], order_by=rest or content or [PERSON])
+    return rows.mutate(number=number)
 
 
 def _rank(rows: Table, within: Sequence[str], salt: Salt) -> Value:
     content = _content(rows)
-    lot = _lot(rows, "row", ["number", *content], salt)
-    return ibis.row_number().over(group_by=within, order_by=[lot, *content, "number"])
+    texts = [name for name in content if _is_spelled(rows[name])]
+    drawn = _lot(rows, "row", ["number", *texts], salt)
+    return ibis.row_number().over(group_by=within, order_by=[drawn, *content, "number"])
 
 
-def _lot(rows: Table, purpose: str, columns: Sequence[str], salt: Salt) -> StringValue:
-    """Return the digest of salt, purpose, columns and person, spelled so that no two spellings coincide."""
+def _lot(rows: Table, purpose: str, columns: Sequence[str], salt: Salt) -> Value:
+    """Return the lot of salt, purpose, columns and person, spelled so that no two spellings coincide."""
     text: Value = ibis.literal(f"{salt.value}|{purpose}|")
     for name in columns:
         text += _spelled(rows[name])
-    return digest(text + rows[PERSON].cast("string"))
+    return lot(text + rows[PERSON].cast("string"))
+
+
+def _is_spelled(value: Value) -> bool:
+    kind = value.type()
+    return bool(kind.is_integer() or kind.is_string() or kind.is_boolean() or kind.is_date())
 
 
 def _spelled(value: Value) -> StringValue:

@@ -2,7 +2,8 @@
 
 `to_json` writes sorted keys, no spaces, ASCII only, and every number as text ("5/2", "40"). `from_json`
 reads nothing else. `outline` writes the same with every literal replaced by its type, for logs and ledgers
-that must not hold what a request stated.
+that must not hold what a request stated; where literals take part in calculated columns, keys and bounds may
+follow from them, and only their number and their kind are written.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.data import expressions, measures, plan, relation
-from discreet.data.declarations import Bounds, Keys
+from discreet.data import expressions, key_counts, measures, plan, relation
+from discreet.data.declarations import Bounds, Dates, Keys
 from discreet.data.expressions import LARGEST_DEPTH, Expression, Literal
+from discreet.data.key_counts import KeyPlan
 from discreet.data.measures import Factor, Measure
 from discreet.data.plan import Group, GroupKey
 from discreet.data.relation import Equality, Named, Order, Personal, Relation
@@ -26,9 +28,19 @@ __all__ = ["decode", "encode", "from_json", "outline", "to_json"]
 
 JSON: TypeAlias = bool | int | str | list["JSON"] | dict[str, "JSON"] | None
 Node: TypeAlias = (
-    Expression | Relation | Named | Equality | Order | Personal | Group | GroupKey | Measure | Factor
+    Expression
+    | Relation
+    | Named
+    | Equality
+    | Order
+    | Personal
+    | Group
+    | GroupKey
+    | KeyPlan
+    | Measure
+    | Factor
 )
-Value: TypeAlias = Node | Bounds | Keys
+Value: TypeAlias = Node | Bounds | Keys | Dates
 
 LARGEST_BYTES = 1 << 26
 
@@ -41,9 +53,14 @@ _KINDS: dict[str, type] = {
     "is_null": expressions.IsNull,
     "is_in": expressions.IsIn,
     "arithmetic": expressions.Arithmetic,
+    "case": expressions.Case,
+    "when": expressions.When,
+    "cast": expressions.Cast,
+    "call": expressions.Call,
     "source": relation.Source,
     "filter": relation.Filter,
     "project": relation.Project,
+    "derive": relation.Derive,
     "named": relation.Named,
     "join_public": relation.JoinPublic,
     "join_persons": relation.JoinPersons,
@@ -56,6 +73,7 @@ _KINDS: dict[str, type] = {
     "order": relation.Order,
     "group": plan.Group,
     "group_key": plan.GroupKey,
+    "key_plan": key_counts.KeyPlan,
     "count_rows": measures.CountRows,
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,
@@ -76,7 +94,33 @@ def to_json(node: Node) -> bytes:
 
 def outline(node: Node) -> bytes:
     """Write a node as `to_json` does, with the types of literals in the place of their values."""
-    return _bytes(encode(node, literals=False))
+    written = encode(node, literals=False)
+    return _bytes(_without_ends(written) if _calculates(node) else written)
+
+
+def _calculates(value: object) -> bool:
+    """Tell whether a column of a plan is calculated with a literal."""
+    if isinstance(value, tuple):
+        return any(_calculates(item) for item in value)
+    if isinstance(value, Named):
+        return any(isinstance(part, Literal) for part in expressions.walk(value.expression))
+    if not is_dataclass(value) or isinstance(value, Expression):
+        return False
+    return any(_calculates(getattr(value, place.name)) for place in fields(value))
+
+
+def _without_ends(value: JSON) -> JSON:
+    """Leave out what bounds and keys are made of."""
+    if isinstance(value, list):
+        return [_without_ends(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("node") == "bounds":
+        return {"node": "bounds"}
+    if value.get("node") == "keys":
+        return {"node": "keys", "type": value["type"], "count": len(value["values"])}  # type: ignore[arg-type]
+    hidden = {"center", "shift"} if value.get("node") in {"sum", "moment", "factor"} else set()
+    return {name: _without_ends(item) for name, item in value.items() if name not in hidden}
 
 
 def from_json(text: bytes) -> Node:
@@ -110,6 +154,8 @@ def encode(value: object, *, literals: bool = True) -> JSON:
             "type": value.type.value,
             "values": [None if item is None else _scalar(item) for item in value.values],
         }
+    if isinstance(value, Dates):
+        return {"node": "dates", "first": value.first.isoformat(), "last": value.last.isoformat()}
     if isinstance(value, tuple):
         return [encode(item, literals=literals) for item in value]
     if type(value) in _NAMES:
@@ -173,10 +219,15 @@ def _keys(places: Mapping[str, Any]) -> Keys:
     return Keys([None if item is None else read(item) for item in places["values"]])
 
 
+def _dates(places: Mapping[str, Any]) -> Dates:
+    return Dates(*(datetime.date.fromisoformat(places[end]) for end in ("first", "last")))
+
+
 _SPECIAL: dict[str, Callable[[Mapping[str, Any]], Value]] = {
     "literal": _literal,
     "bounds": _bounds,
     "keys": _keys,
+    "dates": _dates,
 }
 
 

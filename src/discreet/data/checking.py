@@ -7,13 +7,14 @@ names a literal's value, which may be sensitive.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from fractions import Fraction
 
 from discreet.data.expressions import (
-    COLUMN_BITS,
     And,
     Arithmetic,
     ArithmeticOperator,
+    Call,
+    Case,
+    Cast,
     Column,
     Compare,
     Expression,
@@ -24,12 +25,14 @@ from discreet.data.expressions import (
     Or,
 )
 from discreet.data.schema import Schema, Type, comparable
+from discreet.data.signatures import call_type, cast_type, common_type
+from discreet.data.spread import LARGEST_EXPONENT, check_spread, magnitude
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["check_condition", "column_type", "suggestion", "type_of"]
 
 
-_LARGEST_EXPONENT = 1000
+_LARGEST_EXACT = 1 << 53
 _NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
 _DECLARE_NUMBERS = (
     "; if the column holds numbers, have its owner declare its bounds or its type: "
@@ -64,6 +67,12 @@ def type_of(expression: Expression, schema: Schema) -> Type:
     schema : mapping of names to types
         The public columns of the table.
     """
+    found = _type_of(expression, schema)
+    check_spread(expression)
+    return found
+
+
+def _type_of(expression: Expression, schema: Schema) -> Type:
     if isinstance(expression, Column):
         return column_type(expression.name, schema)
     if isinstance(expression, Literal):
@@ -73,23 +82,39 @@ def type_of(expression: Expression, schema: Schema) -> Type:
     elif isinstance(expression, IsIn):
         _check_membership(expression, schema)
     elif isinstance(expression, Arithmetic):
-        _check_arithmetic(expression, schema)
-        return Type.FLOAT
+        return _arithmetic_type(expression, schema)
+    elif isinstance(expression, Case):
+        return _case_type(expression, schema)
+    elif isinstance(expression, Cast):
+        return cast_type(expression, _type_of(expression.operand, schema))
+    elif isinstance(expression, Call):
+        return call_type(expression, [_type_of(operand, schema) for operand in expression.operands])
     elif isinstance(expression, And | Or):
         for operand in expression.operands:
             _check_logic(operand, schema)
     elif isinstance(expression, Not):
         _check_logic(expression.operand, schema)
     elif isinstance(expression, IsNull):
-        if type_of(expression.operand, schema) is Type.NULL or isinstance(expression.operand, Literal):
+        if _type_of(expression.operand, schema) is Type.NULL or isinstance(expression.operand, Literal):
             raise UnsupportedQuery("IS NULL asks about a constant; ask about a column, such as age IS NULL")
     else:
         raise UnsupportedQuery("the request holds something that is no expression; build it with col()")
     return Type.BOOLEAN
 
 
+def _case_type(expression: Case, schema: Schema) -> Type:
+    for branch in expression.branches:
+        found = _type_of(branch.condition, schema)
+        if found is not Type.BOOLEAN:
+            raise UnsupportedQuery(
+                f"CASE WHEN takes a condition, not {found.value}; write CASE WHEN age < 18 THEN 'child' END"
+            )
+    values = [*(branch.value for branch in expression.branches), expression.otherwise]
+    return common_type(values, [_type_of(value, schema) for value in values], "CASE")
+
+
 def _check_comparison(expression: Compare, schema: Schema) -> None:
-    left, right = type_of(expression.left, schema), type_of(expression.right, schema)
+    left, right = _type_of(expression.left, schema), _type_of(expression.right, schema)
     if Type.NULL in (left, right):
         raise UnsupportedQuery("a comparison with NULL is never true; write x IS NULL or x IS NOT NULL")
     if isinstance(expression.left, Literal):
@@ -100,7 +125,7 @@ def _check_comparison(expression: Compare, schema: Schema) -> None:
 
 
 def _check_membership(expression: IsIn, schema: Schema) -> None:
-    operand = type_of(expression.operand, schema)
+    operand = _type_of(expression.operand, schema)
     if isinstance(expression.operand, Literal):
         raise UnsupportedQuery("IN asks about a constant; ask about a column, such as city IN (...)")
     for value in expression.values:
@@ -134,41 +159,39 @@ def _rewrite(column: Type) -> str:
     return examples.get(column, "")
 
 
-def _check_arithmetic(expression: Arithmetic, schema: Schema) -> None:
-    least, largest = _magnitude(expression)
-    if least < -_LARGEST_EXPONENT or largest > _LARGEST_EXPONENT:
+def _arithmetic_type(expression: Arithmetic, schema: Schema) -> Type:
+    least, largest = magnitude(expression)
+    if least < -LARGEST_EXPONENT or largest > LARGEST_EXPONENT:
         raise UnsupportedQuery(
             "the arithmetic multiplies or divides so often that it could overflow; use fewer factors"
         )
-    for operand in (expression.left, expression.right):
-        found = type_of(operand, schema)
+    sides = (expression.left, expression.right)
+    types = [_type_of(operand, schema) for operand in sides]
+    if types == [Type.DATE, Type.DATE] and expression.operator is ArithmeticOperator.SUBTRACT:
+        return Type.INTEGER
+    for found in types:
+        if found in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
+            raise UnsupportedQuery(
+                f"{expression.operator.value} takes numbers, not {found.value}; "
+                "write DATEDIFF('day', first, last), or compare with a date"
+            )
         if not found.is_number:
             raise UnsupportedQuery(
                 f"{expression.operator.value} takes numbers, not {found.value}; use a column of numbers"
             )
+    whole = all(_is_whole(one, found) for one, found in zip(sides, types, strict=True))
+    return Type.INTEGER if whole and expression.operator is not ArithmeticOperator.DIVIDE else Type.FLOAT
 
 
-def _magnitude(expression: Expression) -> tuple[int, int]:
-    """Return exponents a, b such that the value is NULL, 0, or in [2^a, 2^b] in magnitude.
-
-    Doubles that are multiples of 2^(a - 53) have sums that are so, too.
-    """
-    if isinstance(expression, Literal) and isinstance(expression.value, int | Fraction):
-        number = Fraction(expression.value)
-        exponent = number.numerator.bit_length() - number.denominator.bit_length()
-        return (exponent - 1, exponent + 1) if number else (0, 0)
-    if not isinstance(expression, Arithmetic):
-        return -COLUMN_BITS, COLUMN_BITS
-    (least, largest), (other_least, other_largest) = _magnitude(expression.left), _magnitude(expression.right)
-    if expression.operator is ArithmeticOperator.MULTIPLY:
-        return least + other_least - 1, largest + other_largest + 1
-    if expression.operator is ArithmeticOperator.DIVIDE:
-        return least - other_largest - 1, largest - other_least + 1
-    return min(least, other_least) - 53, max(largest, other_largest) + 1
+def _is_whole(operand: Expression, found: Type) -> bool:
+    """Tell whether an operand is an integer, and if it is a literal one that doubles hold exactly."""
+    if isinstance(operand, Literal):
+        return type(operand.value) is int and abs(operand.value) <= _LARGEST_EXACT
+    return found is Type.INTEGER
 
 
 def _check_logic(operand: Expression, schema: Schema) -> None:
-    found = type_of(operand, schema)
+    found = _type_of(operand, schema)
     if found is not Type.BOOLEAN:
         raise UnsupportedQuery(
             f"AND, OR and NOT take conditions, not {found.value}; compare it with something, such as age < 40"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.data.declarations import Bounds, Keys
+from discreet.data.declarations import Bounds, Dates, Keys
 from discreet.data.schema import Schema, Type
 
 __all__ = ["ColumnFacts", "Columns", "types_of"]
@@ -28,6 +28,8 @@ class ColumnFacts:
         The values to group by; rows with others are in no group.
     least, most : Fraction or None
         What a number cannot be below or above, for calculated columns of which only one end is known.
+    dates : Dates or None
+        The days that a date or time lies in; rows of other days are in no group.
     """
 
     type: Type
@@ -35,6 +37,7 @@ class ColumnFacts:
     keys: Keys | None = None
     least: Fraction | None = None
     most: Fraction | None = None
+    dates: Dates | None = None
 
 
 Columns: TypeAlias = Mapping[str, ColumnFacts]

@@ -1,55 +1,50 @@
-"""Conditions in Ibis: the meaning of expressions, the same on every engine.
+"""Expressions in Ibis: their meaning, the same on every engine.
 
-Engines differ in how they convert between types, so nothing is left to them: an integer or a decimal
-meets a literal of its own type, computed here exactly, and everything else that is a number becomes a
-double first.
+Values have the types that all engines share: integers are of 64 bits, other numbers doubles. A function that
+would fail on some value is never given it: the value is replaced by NULL before, not after, since engines may
+calculate ahead of a condition.
 """
 
 from __future__ import annotations
 
 import datetime
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import floor, inf
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
-from discreet.data.engine import double
+from discreet.data import moments, numbers, texts
+from discreet.data.casts import as_type, converted
+from discreet.data.checking import type_of
+from discreet.data.comparing import compare, compare_literal, is_in, moment, nearest
+from discreet.data.engine import double, public_type
 from discreet.data.expressions import (
-    COLUMN_BITS,
     And,
     Arithmetic,
     ArithmeticOperator,
+    Call,
+    Case,
+    Cast,
     Column,
     Compare,
     Comparison,
     Expression,
+    Function,
     IsIn,
     IsNull,
     Literal,
     Not,
     Or,
 )
+from discreet.data.schema import Type
 
 __all__ = ["compiled"]
 
 Columns: TypeAlias = Mapping[str, IbisColumn]
-
-_MOST_DIGITS = 38
-_COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.LESS: operator.lt,
-    Comparison.AT_MOST: operator.le,
-    Comparison.GREATER: operator.gt,
-    Comparison.AT_LEAST: operator.ge,
-}
 
 
 def compiled(node: Expression, columns: Columns) -> Value:
@@ -57,25 +52,141 @@ def compiled(node: Expression, columns: Columns) -> Value:
 
     The expression was admitted by `checking` under the columns' types.
     """
-    if isinstance(node, Column):
-        return columns[node.name]
-    if isinstance(node, Compare):
-        left = compiled(node.left, columns)
-        if isinstance(node.right, Literal):
-            return _compare_literal(node.operator, left, node.right)
-        return _compare_columns(node.operator, left, compiled(node.right, columns))
-    if isinstance(node, IsIn):
-        return _is_in(compiled(node.operand, columns), node.values)
-    if isinstance(node, And | Or):
-        return _joined([compiled(operand, columns) for operand in node.operands], isinstance(node, And))
-    if isinstance(node, Not):
-        # Written so because Ibis prints NOT without parentheses below a comparison or IS NULL.
-        return compiled(node.operand, columns) == ibis.literal(False)
-    if isinstance(node, IsNull):
-        return compiled(node.operand, columns).isnull()
-    if isinstance(node, Arithmetic):
-        return _arithmetic(node, columns)
-    return ibis.literal(node.value)  # a literal that is a condition by itself: TRUE or FALSE
+    return _Meaning(columns).of(node)
+
+
+class _Meaning:
+    """What nodes mean over the columns of one Ibis table."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        names = columns.columns if isinstance(columns, ibis.Table) else columns
+        self._schema = {name: public_type(columns[name].type()) for name in names}
+
+    def of(self, node: Expression) -> Value:
+        """Return the value of a node, in the type it has by itself."""
+        if isinstance(node, Column):
+            return self._columns[node.name]
+        if isinstance(node, Compare):
+            return self._compared(node.operator, node.left, node.right)
+        if isinstance(node, IsIn):
+            return is_in(self.of(node.operand), node.values)
+        if isinstance(node, And | Or):
+            return _joined([self.of(operand) for operand in node.operands], isinstance(node, And))
+        if isinstance(node, Not):
+            # Written so because Ibis prints NOT without parentheses below a comparison or IS NULL.
+            return self.of(node.operand) == ibis.literal(False)
+        if isinstance(node, IsNull):
+            return self.of(node.operand).isnull()
+        if isinstance(node, Arithmetic):
+            return self._arithmetic(node)
+        if isinstance(node, Cast):
+            return converted(self.of(node.operand), node.type)
+        if isinstance(node, Case):
+            kind = type_of(node, self._schema)
+            branches = [(self.of(part.condition), self._outcome(part.value, kind)) for part in node.branches]
+            return ibis.cases(*branches, else_=self._outcome(node.otherwise, kind))
+        if isinstance(node, Call):
+            return self._called(node)
+        return self.typed(node, Type.FLOAT if node.type is Type.DECIMAL else node.type)
+
+    def typed(self, node: Expression, kind: Type) -> Value:
+        """Return the value of a node as a type that it was found to share with others."""
+        if not isinstance(node, Literal):
+            return as_type(self.of(node), kind)
+        if node.value is None:
+            return ibis.null(IBIS_TYPES[kind])
+        return _literal(node, kind)
+
+    def _outcome(self, node: Expression, kind: Type) -> Value:
+        if kind is Type.TEXT and isinstance(node, Literal) and node.value is not None:
+            # A conversion to text brings the order of code points with it; a bare literal has none.
+            return ibis.literal(node.value, type=dt.String(nullable=False)).cast(dt.string)
+        return self.typed(node, kind)
+
+    def _compared(self, comparison: Comparison, left: Expression, right: Expression) -> BooleanValue:
+        if isinstance(right, Literal):
+            return compare_literal(comparison, self.of(left), right)
+        return compare(comparison, self.of(left), self.of(right))
+
+    def _arithmetic(self, node: Arithmetic) -> Value:
+        kind = type_of(node, self._schema)
+        if type_of(node.left, self._schema) is Type.DATE:
+            return moments.days_between(self.typed(node.left, Type.DATE), self.typed(node.right, Type.DATE))
+        result = self._double(node)
+        return numbers.whole(result) if kind is Type.INTEGER else result
+
+    def _double(self, node: Arithmetic) -> NumericValue:
+        left, right = self._operand(node.left), self._operand(node.right)
+        if node.operator is ArithmeticOperator.ADD:
+            return left + right
+        if node.operator is ArithmeticOperator.SUBTRACT:
+            return left - right
+        if node.operator is ArithmeticOperator.MULTIPLY:
+            return left * right
+        return left / right.nullif(double(0))
+
+    def _operand(self, node: Expression) -> NumericValue:
+        """Return a double that is NULL, zero, or within the magnitudes that `spread` reckons with."""
+        if isinstance(node, Literal):
+            return double(nearest(Fraction(node.value)))  # type: ignore[arg-type]
+        if isinstance(node, Arithmetic) and type_of(node.left, self._schema) is not Type.DATE:
+            return self._double(node)
+        value = self.of(node)
+        return value.cast("float64") if value.type().is_integer() else numbers.tame(value.cast("float64"))
+
+    def _called(self, call: Call) -> Value:
+        function, (first, *rest) = call.function, call.operands
+        kind = type_of(call, self._schema)
+        if function is Function.NULLIF:
+            equal = self._compared(Comparison.EQUAL, first, rest[0])
+            return ibis.ifelse(equal, ibis.null(IBIS_TYPES[kind]), self.typed(first, kind))
+        if function in _OF_ONE_TYPE:
+            return _OF_ONE_TYPE[function](*(self.typed(operand, kind) for operand in call.operands))
+        if function is Function.DATE_TRUNC:
+            return moments.truncated(self.of(rest[0]), str(first.value))  # type: ignore[union-attr]
+        if function is Function.DATE_DIFFERENCE:
+            return moments.days_between(*(moments.date(self.of(operand)) for operand in call.operands))
+        if function in moments.PARTS:
+            return moments.PARTS[function](self.of(first))
+        if function in texts.FUNCTIONS:
+            return texts.FUNCTIONS[function](self._text(first), *(self._part(one) for one in rest))
+        value = self.of(first)
+        if function is Function.WIDTH_BUCKET:
+            low, high, parts = (Fraction(one.value) for one in rest)  # type: ignore[union-attr, arg-type]
+            return numbers.width_bucket(value, low, high, int(parts))
+        number = as_type(value, Type.INTEGER if self._is_integer(first) else Type.FLOAT)
+        if function is Function.MODULO:
+            return numbers.modulo(number, self.typed(rest[0], Type.INTEGER))
+        if function is Function.ROUND:
+            return numbers.rounded(number, int(rest[0].value) if rest else 0)  # type: ignore[union-attr, arg-type]
+        return numbers.FUNCTIONS[function](number)
+
+    def _is_integer(self, node: Expression) -> bool:
+        return type_of(node, self._schema) is Type.INTEGER
+
+    def _text(self, node: Expression) -> Value:
+        return self.typed(node, Type.TEXT)
+
+    def _part(self, node: Expression) -> object:
+        """Return a constant as it is, and anything else as a text."""
+        return node.value if isinstance(node, Literal) else self._text(node)
+
+
+_OF_ONE_TYPE = {
+    Function.COALESCE: ibis.coalesce,
+    Function.LEAST: ibis.least,
+    Function.GREATEST: ibis.greatest,
+}
+IBIS_TYPES = {
+    Type.BOOLEAN: "boolean",
+    Type.INTEGER: "int64",
+    Type.FLOAT: "float64",
+    Type.TEXT: "string",
+    Type.DATE: "date",
+    Type.TIMESTAMP: moments.TIMESTAMP,
+    Type.INSTANT: moments.INSTANT,
+}
 
 
 def _joined(conditions: Sequence[BooleanValue], conjunction: bool) -> BooleanValue:
@@ -87,149 +198,15 @@ def _joined(conditions: Sequence[BooleanValue], conjunction: bool) -> BooleanVal
     return left & right if conjunction else left | right
 
 
-def _constant(truth: bool, value: Value) -> BooleanValue:
-    """Return a condition that is known without the value, but NULL where the value is."""
-    return ibis.ifelse(value.notnull(), ibis.literal(truth), ibis.null("boolean"))
-
-
-def _compare_columns(comparison: Comparison, left: Value, right: Value) -> BooleanValue:
-    if left.type().is_numeric() and left.type() != right.type():
-        left, right = left.cast("float64"), right.cast("float64")
-    return _COMPARE[comparison](left, right)
-
-
-def _compare_literal(comparison: Comparison, value: Value, constant: Literal) -> BooleanValue:
-    kind, typed = value.type(), constant.value
-    if _is_exact(kind) and isinstance(typed, int | Fraction):
-        return _compare_exactly(comparison, value, Fraction(typed))
-    if kind.is_date() and isinstance(typed, datetime.datetime):
-        return _compare_date(comparison, value, typed)
-    return _COMPARE[comparison](_as_compared(value), _typed(constant, kind))
-
-
-def _is_exact(kind: dt.DataType) -> bool:
-    """Tell whether literals can be written in a type: integers, and decimals of less than 38 digits.
-
-    What Ibis calls a decimal of 38 digits may be an integer of 128 bits, which holds more than that.
-    """
-    if not kind.is_decimal():
-        return bool(kind.is_integer())
-    return kind.scale is not None and kind.precision is not None and kind.precision < _MOST_DIGITS
-
-
-def _range(kind: dt.DataType) -> tuple[int, int, int]:
-    """Return the scale of an exact type and the least and largest integer that it holds at this scale."""
-    if kind.is_integer():
-        return 0, kind.bounds.lower, kind.bounds.upper
-    return kind.scale, 1 - 10**kind.precision, 10**kind.precision - 1
-
-
-def _compare_exactly(comparison: Comparison, value: NumericValue, number: Fraction) -> BooleanValue:
-    """Compare an integer or a decimal with a number: in whole units of its own last place.
-
-    A value of scale s is n 10^-s with an integer n, and n < z holds just if n <= floor(z) for a z
-    that is no integer. A z outside the range of n decides the comparison by itself.
-    """
-    scale, least, largest = _range(value.type())
-    units = number * 10**scale
-    if units.denominator != 1:
-        if comparison in {Comparison.EQUAL, Comparison.UNEQUAL}:
-            return _constant(comparison is Comparison.UNEQUAL, value)
-        below = comparison in {Comparison.LESS, Comparison.AT_MOST}
-        comparison = Comparison.AT_MOST if below else Comparison.GREATER
-    whole = floor(units)
-    compare = _COMPARE[comparison]
-    if not least <= whole <= largest:
-        return _constant(bool(compare(least, whole)), value)
-    return compare(value, _exact_literal(whole, value.type()))
-
-
-def _exact_literal(units: int, kind: dt.DataType) -> Value:
-    if kind.is_integer():
-        return ibis.literal(units, type=kind)
-    return ibis.literal(str(Decimal(units).scaleb(-kind.scale))).cast(kind)
-
-
-def _compare_date(comparison: Comparison, value: Value, moment: datetime.datetime) -> BooleanValue:
-    """Compare a date, which counts as its midnight, with a date and time."""
-    if moment.time() != datetime.time():
-        if comparison in {Comparison.EQUAL, Comparison.UNEQUAL}:
-            return _constant(comparison is Comparison.UNEQUAL, value)
-        below = comparison in {Comparison.LESS, Comparison.AT_MOST}
-        comparison = Comparison.AT_MOST if below else Comparison.GREATER
-    return _COMPARE[comparison](value, _moment(moment.date(), "date"))
-
-
-def _as_compared(value: Value) -> Value:
-    return value.cast("float64") if value.type().is_numeric() else value
-
-
-def _typed(constant: Literal, kind: dt.DataType) -> Value:
-    """Return a literal as the type of what it is compared with."""
-    value = constant.value
-    if isinstance(value, bool | str):
-        return ibis.literal(value)
-    if isinstance(value, int | Fraction):
-        return double(_nearest(Fraction(value)))
-    if isinstance(value, datetime.date) and kind.is_timestamp():
+def _literal(node: Literal, kind: Type) -> Value:
+    value = node.value
+    if kind is Type.FLOAT:
+        return double(nearest(Fraction(value)))  # type: ignore[arg-type]
+    if kind in {Type.TIMESTAMP, Type.INSTANT}:
         if not isinstance(value, datetime.datetime):
+            assert isinstance(value, datetime.date)  # noqa: S101
             value = datetime.datetime.combine(value, datetime.time())
-        return _moment(value, dt.Timestamp(timezone=kind.timezone, scale=6))
-    return _moment(value, "date")
-
-
-def _moment(value: object, kind: dt.DataType | str) -> Value:
-    return ibis.literal(str(value)).cast(kind)
-
-
-def _nearest(number: Fraction) -> float:
-    try:
-        return number.numerator / number.denominator
-    except OverflowError:
-        return inf if number > 0 else -inf
-
-
-def _is_in(value: Value, constants: Sequence[Literal]) -> BooleanValue:
-    """Return membership in a list. Literals that the value cannot equal drop out."""
-    kind = value.type()
-    listed: list[Value] = []
-    for constant in constants:
-        typed = constant.value
-        if _is_exact(kind) and isinstance(typed, int | Fraction):
-            scale, least, largest = _range(kind)
-            units = Fraction(typed) * 10**scale
-            if units.denominator == 1 and least <= units <= largest:
-                listed.append(_exact_literal(int(units), kind))
-        elif kind.is_date() and isinstance(typed, datetime.datetime):
-            if typed.time() == datetime.time():
-                listed.append(_moment(typed.date(), "date"))
-        else:
-            listed.append(_typed(constant, kind))
-    return _as_listed(value).isin(listed) if listed else _constant(False, value)
-
-
-def _as_listed(value: Value) -> Value:
-    return value if _is_exact(value.type()) else _as_compared(value)
-
-
-def _arithmetic(node: Arithmetic, columns: Columns) -> NumericValue:
-    left, right = (_operand(side, columns) for side in (node.left, node.right))
-    if node.operator is ArithmeticOperator.ADD:
-        return left + right
-    if node.operator is ArithmeticOperator.SUBTRACT:
-        return left - right
-    if node.operator is ArithmeticOperator.MULTIPLY:
-        return left * right
-    return left / right.nullif(double(0))
-
-
-def _operand(node: Expression, columns: Columns) -> NumericValue:
-    """Return a double; a column's is NULL, zero, or within the magnitudes that `checking` reckons with."""
-    if isinstance(node, Literal):
-        return double(_nearest(Fraction(node.value)))  # type: ignore[arg-type]
-    value = compiled(node, columns)
-    if not isinstance(node, Column):
-        return value
-    value = value.cast("float64")
-    tame = ibis.ifelse(value.abs() < double(2.0**-COLUMN_BITS), double(0), value)
-    return ibis.ifelse(value.abs() <= double(2.0**COLUMN_BITS), tame, ibis.null("float64"))
+        return moment(value, IBIS_TYPES[kind])
+    if kind is Type.DATE:
+        return moment(value, "date")
+    return ibis.literal(value, type=IBIS_TYPES[kind])

@@ -1,39 +1,55 @@
-"""What every row adds to a plan's measures: whose row it is, its keys, its integers.
+"""What every row adds to a plan's measures: whose row it is, its keys, its integers and counted values.
 
 From here on no column of the user's own is left, only fixed names, so no name can clash or mislead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import ibis
-import pyarrow
-from ibis.expr.types import BooleanColumn, Column
+from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Contributions
 
 from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
 from discreet.data.declarations import Keys
+from discreet.data.engine import double
 from discreet.data.facts import limits_of
 from discreet.data.grid import steps
-from discreet.data.measures import CountNonNull, CountRows, Measure, Sum
-from discreet.data.plan import GroupKey, Plan
+from discreet.data.kept import kept_rows, totals_of_kept
+from discreet.data.listed import is_listed
+from discreet.data.measures import (
+    CountDistinct,
+    CountNonNull,
+    CountPersons,
+    CountRows,
+    Factor,
+    Histogram,
+    Measure,
+    Moment,
+    Sum,
+    adds_up,
+)
+from discreet.data.plan import Plan
 from discreet.data.relation import leftmost
 from discreet.data.rows import rows_of
 from discreet.data.salt import Salt
-from discreet.data.schema import Type
 from discreet.data.table import Table
 
 __all__ = ["backend_of_plan", "contributions", "totals"]
 
-_LISTED_INLINE = 256
-
 
 def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
-    """Return the bounded totals of a plan, for the groups that have rows: keys, rows, measures."""
+    """Return the bounded totals of a plan, for the groups that have rows: keys, rows, measures.
+
+    Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
+    `totals_of_kept`. Either way it is one statement, and one sample for all measures.
+    """
     rows = contributions(plan, tables)
     limits = limits_of(plan.source, tables) if PERSON in rows.columns else None
-    return combined(bounded(rows, limits, plan.cells, salt))
+    if all(adds_up(measure) for measure in plan.measures):
+        return combined(bounded(rows, limits, plan.cells, salt))
+    return totals_of_kept(kept_rows(rows, limits, plan.cells, salt), plan)
 
 
 def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
@@ -43,14 +59,14 @@ def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
     """
     rows = rows_of(plan.source, tables)
     for key in plan.keys:
-        rows = rows.filtered(_is_listed(rows.columns[key.column], key))
+        rows = rows.filtered(is_listed(rows.columns[key.column], key.values))
     found = rows.columns
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     columns |= {key_name(index): found[key.column] for index, key in enumerate(plan.keys)}
     columns |= {
         measure_name(index): _contribution(found, measure)
         for index, measure in enumerate(plan.measures)
-        if not isinstance(measure, CountRows)
+        if not isinstance(measure, CountRows | CountPersons)
     }
     return rows.table.select(**columns) if columns else rows.table.select(row=ibis.literal(1))
 
@@ -60,32 +76,49 @@ def backend_of_plan(plan: Plan, tables: Mapping[str, Table]) -> ibis.BaseBackend
     return tables[leftmost(plan.source).table]._backend
 
 
-def _is_listed(column: Column, key: GroupKey) -> BooleanColumn:
-    present = [value for value in key.values.values if value is not None]
-    if len(present) <= _LISTED_INLINE:
-        declared = column.isin([_key_literal(value, column) for value in present])
-    else:
-        declared = column.isin(ibis.memtable(_key_table(key.values, present))["value"])
-    return declared | column.isnull() if key.values.has_null else declared
-
-
-def _key_literal(value: object, column: Column) -> ibis.Value:
-    if column.type().is_date():
-        return ibis.literal(str(value)).cast("date")
-    return ibis.literal(value)
-
-
-def _key_table(keys: Keys, present: Sequence[object]) -> pyarrow.Table:
-    kinds = {Type.INTEGER: pyarrow.int64(), Type.TEXT: pyarrow.string(), Type.DATE: pyarrow.date32()}
-    return pyarrow.table({"value": pyarrow.array(present, kinds[keys.type])})
-
-
-def _contribution(columns: Mapping[str, Column], measure: Measure) -> Column:
-    if not isinstance(measure, CountNonNull | Sum):
-        raise TypeError("not a measure of rows")
+def _contribution(columns: Mapping[str, Column], measure: Measure) -> Value:
+    if isinstance(measure, CountRows | CountPersons):
+        raise TypeError("not a measure of a column")
+    if isinstance(measure, Moment):
+        return _product(columns, measure)
     column = columns[measure.column]
+    if isinstance(measure, CountDistinct):
+        return _told_apart(column)
+    if isinstance(measure, Histogram):
+        return column if isinstance(measure.values, Keys) else steps(column, measure.values)
     if isinstance(measure, CountNonNull):
         present = column if measure.bounds is None else steps(column, measure.bounds)
         return present.notnull().cast("int64")
-    center = ibis.literal(measure.center_steps, type="int64")
-    return ibis.coalesce(steps(column, measure.bounds) - center, 0)
+    assert isinstance(measure, Sum)  # noqa: S101
+    return ibis.coalesce(steps(column, measure.bounds) - _integer(measure.center_steps), 0)
+
+
+def _product(columns: Mapping[str, Column], measure: Moment) -> Value:
+    """Return the product of the factors less the shift; 0 where one of them is absent.
+
+    `Moment` keeps every partial product within 2^54, so 64 bits hold it.
+    """
+    product = _power(columns, measure.factors[0])
+    for factor in measure.factors[1:]:
+        product = product * _power(columns, factor)
+    return ibis.coalesce(product - _integer(measure.shift), 0)
+
+
+def _power(columns: Mapping[str, Column], factor: Factor) -> Value:
+    index = steps(columns[factor.column], factor.bounds)
+    if factor.power == 0:
+        return ibis.ifelse(index.notnull(), _integer(1), ibis.null("int64"))
+    centered = index - _integer(factor.center_steps)
+    return centered if factor.power == 1 else centered * centered
+
+
+def _told_apart(column: Column) -> Value:
+    """Return a column in which equal values are also spelled alike, as a row's lot demands."""
+    if not column.type().is_floating():
+        return column
+    value = column.cast("float64")
+    return ibis.ifelse(value == double(0), double(0), value)
+
+
+def _integer(value: int) -> Value:
+    return ibis.literal(value, type="int64")

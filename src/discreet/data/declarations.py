@@ -1,4 +1,4 @@
-"""What the owner of a table declares: limits per person, bounds of numbers, keys of groups.
+"""What the owner of a table declares: limits per person, bounds of numbers, keys of groups, days.
 
 These are public facts. They are stated without looking at the data, appear in labels and in
 the ledger, and decide every sensitivity. Data that does not keep to them is brought to them:
@@ -25,6 +25,7 @@ __all__ = [
     "DROP",
     "EACH_ROW",
     "Bounds",
+    "Dates",
     "Declared",
     "KeyValue",
     "Keys",
@@ -291,6 +292,39 @@ class Keys:
         return f"Keys([{', '.join(repr(value) for value in self.values[:3])}, … {len(self.values)} values])"
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class Dates:
+    """The days that a column of dates or times lies in, declared in public.
+
+    Every day, week, month, quarter or year from the first to the last has its group in an answer that is
+    grouped by them, whether or not the data hold it; rows of other days are in no group.
+
+    Parameters
+    ----------
+    first, last : date
+        Both included. Times are of the day that they have, points in time of the day in UTC.
+    """
+
+    first: datetime.date
+    last: datetime.date
+
+    def __init__(self, first: datetime.date, last: datetime.date) -> None:
+        for name, day in (("first", first), ("last", last)):
+            if type(day) is not datetime.date:
+                raise ParameterError(name, "is no date", "a date such as date(2026, 1, 31)")
+        if first > last:
+            raise ParameterError("first", "is after last", "a day that is not after the last")
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "last", last)
+
+    def contains(self, other: Dates) -> bool:
+        """Tell whether all days of `other` are among these."""
+        return self.first <= other.first and other.last <= self.last
+
+    def __repr__(self) -> str:
+        return f"Dates({self.first.isoformat()}, {self.last.isoformat()})"
+
+
 def _key(value: object) -> KeyValue:
     """Return a key as the plain Python value it is, or whatever else it is, to be refused."""
     if type(value) in {int, bool, datetime.date, type(None)}:
@@ -298,5 +332,5 @@ def _key(value: object) -> KeyValue:
     return cast("KeyValue", literal(value).value)
 
 
-Declared: TypeAlias = Bounds | Keys | Type
-"""What may be declared of a column: bounds, keys, or only its type."""
+Declared: TypeAlias = Bounds | Keys | Dates | Type
+"""What may be declared of a column: bounds, keys, days, or only its type."""

@@ -8,6 +8,9 @@ from discreet.data.declarations import Bounds
 from discreet.data.expressions import (
     And,
     Arithmetic,
+    Call,
+    Case,
+    Cast,
     Column,
     Compare,
     Expression,
@@ -30,6 +33,7 @@ from discreet.data.measures import (
 )
 from discreet.data.plan import Plan
 from discreet.data.relation import (
+    Derive,
     Distinct,
     Filter,
     JoinPersons,
@@ -68,9 +72,9 @@ def describe_relation(node: Relation) -> str:
         return f"source {node.table}"
     if isinstance(node, Filter):
         return f"filter {describe_expression(node.condition)}"
-    if isinstance(node, Project):
+    if isinstance(node, Project | Derive):
         written = (_named(describe_expression(column.expression), column.name) for column in node.columns)
-        return f"columns {', '.join(written)}"
+        return f"{'columns' if isinstance(node, Project) else 'add'} {', '.join(written)}"
     if isinstance(node, JoinPublic):
         on = ", ".join(f"{part.left} = {part.right}" for part in node.on)
         return f"{'left join' if node.outer else 'join'} public {node.table} on {on}"
@@ -154,9 +158,19 @@ def describe_expression(node: Expression) -> str:
         return f"{_inner(node.operand)} is null"
     if isinstance(node, IsIn):
         return f"{_inner(node.operand)} in ({', '.join('?' * len(node.values))})"
+    if isinstance(node, Case):
+        branches = " ".join(
+            f"when {describe_expression(part.condition)} then {_inner(part.value)}" for part in node.branches
+        )
+        has_default = not (isinstance(node.otherwise, Literal) and node.otherwise.value is None)
+        return f"case {branches}{f' else {_inner(node.otherwise)}' if has_default else ''} end"
+    if isinstance(node, Cast):
+        return f"cast({describe_expression(node.operand)} as {node.type.value})"
+    if isinstance(node, Call):
+        return f"{node.function.value}({', '.join(describe_expression(one) for one in node.operands)})"
     raise TypeError("not an expression")
 
 
 def _inner(node: Expression) -> str:
     text = describe_expression(node)
-    return text if isinstance(node, Column | Literal) else f"({text})"
+    return text if isinstance(node, Column | Literal | Cast | Call) else f"({text})"

@@ -17,14 +17,16 @@ from functools import partial
 from pathlib import Path
 
 import ibis
+import ibis.expr.datatypes as dt
 import pyarrow
+from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
 
 from discreet.data.engine import guarded
 from discreet.data.schema import Type
 from discreet.errors import ParameterError
 
-__all__ = ["from_csv", "from_frame", "from_parquet"]
+__all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "normalized"]
 
 _NAME = "rows"
 _TYPES = {
@@ -99,6 +101,33 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
     table = guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
     _close_off(connection)
     return table
+
+
+def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return a table in which identifiers are text and points in time are whole microseconds.
+
+    A point in time beyond the range of microseconds becomes NULL.
+    """
+    changed = {}
+    for name, kind in table.schema().items():
+        if kind.is_uuid():
+            changed[name] = table[name].cast("string")
+        elif kind.is_timestamp() and kind.scale not in {None, 6}:
+            changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
+    return table.mutate(**changed) if changed else table
+
+
+def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+    """Run a statement and take its rows as Arrow."""
+    backend._run_pre_execute_hooks(table)
+    found = backend.con.sql(statement).to_arrow_table()
+    return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
+
+
+def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+    """Keep what a statement computes in a temporary table."""
+    backend._run_pre_execute_hooks(table)
+    backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
 
 
 def check_names(names: object) -> None:

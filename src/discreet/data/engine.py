@@ -1,8 +1,12 @@
 """Engines: where private rows live, and the one way by which results come back.
 
-Ibis speaks to the engine; everything that differs between engines is in this file and in the files
-named for an engine. What an engine says when it fails may hold values from the data, so
-`guarded` lets neither its words nor its exception pass.
+Ibis speaks to the engine. Where engines differ, or Ibis means different things on them, the files named for
+an engine make up for it, in three places: columns are brought to common types when a table is opened
+(`normalized`), `dialects` writes the statements, and settings hold while a statement
+runs. So one expression gives the same values on every engine, and no other file asks which engine it is.
+
+What an engine says when it fails may hold values from the data, so `guarded` lets neither its words nor
+its exception pass.
 """
 
 from __future__ import annotations
@@ -10,26 +14,29 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
-from typing import TypeVar
-from weakref import WeakKeyDictionary
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import ibis
 import ibis.expr.datatypes as dt
 import pyarrow
-from ibis.expr.operations import PhysicalTable
+from ibis.expr.operations import DatabaseTable, PhysicalTable
 from ibis.expr.types import Column, Table, Value
 
+from discreet.data.dialects import LOT, statement
 from discreet.data.schema import Type
 from discreet.errors import EngineFailed, ParameterError
 
 __all__ = [
     "LARGEST_INTEGER",
+    "await_table",
     "backend_of",
     "bounded_total",
-    "digest",
     "double",
     "fetch",
     "guarded",
+    "keep",
+    "lot",
     "normalized",
     "public_type",
     "sql_of",
@@ -38,7 +45,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-ENGINES = ("duckdb",)
+ENGINES = ("duckdb", "postgres", "pyspark")
 """The engines on which the behavior suite passes."""
 
 LARGEST_INTEGER = 1 << 62
@@ -46,6 +53,16 @@ LARGEST_INTEGER = 1 << 62
 
 _locks: WeakKeyDictionary[object, threading.Lock] = WeakKeyDictionary()
 _locks_lock = threading.Lock()
+
+
+class _Awaited(Protocol):
+    """A table that is made when it is first read."""
+
+    def draw(self) -> None:
+        """Make it, unless it was made."""
+
+
+_awaited: WeakValueDictionary[str, _Awaited] = WeakValueDictionary()
 
 
 def guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
@@ -85,22 +102,79 @@ def backend_of(table: Table) -> ibis.BaseBackend:
     return backend
 
 
+class _Engine(Protocol):
+    """What a file named for an engine provides."""
+
+    def normalized(self, table: Table, backend: ibis.BaseBackend) -> Table:
+        """Return a table's columns in the types that all engines share."""
+
+    def fetched(self, table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+        """Run the statement that computes a table of public values and private aggregates."""
+
+    def kept(self, name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+        """Keep what a statement computes under a name, for this connection alone."""
+
+
+def _engine(backend: ibis.BaseBackend) -> _Engine:
+    if backend.name == "postgres":
+        from discreet.data import postgres_engine
+
+        return postgres_engine
+    if backend.name == "pyspark":
+        from discreet.data import spark_engine
+
+        return spark_engine
+    from discreet.data import duckdb_engine
+
+    return duckdb_engine
+
+
 def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
-    """Compute a table of aggregates; one at a time on each connection."""
+    """Compute a table of aggregates; one at a time on each connection. What it awaits is made first."""
+    for part in table.op().find(DatabaseTable):
+        if part.name in _awaited:
+            _awaited[part.name].draw()
+    with _exclusive(backend):
+        return guarded(
+            lambda: _engine(backend).fetched(table, statement(table, backend), backend), EngineFailed
+        )
+
+
+def await_table(name: str, made: _Awaited) -> None:
+    """Have a table made before the first statement that reads it."""
+    _awaited[name] = made
+
+
+def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
+    """Compute a table and keep it in the engine, under a name, for this connection alone."""
+    with _exclusive(backend):
+        guarded(
+            lambda: _engine(backend).kept(name, table, statement(table, backend), backend), EngineFailed
+        )
+
+
+def _exclusive(backend: ibis.BaseBackend) -> threading.Lock:
     with _locks_lock:
-        lock = _locks.setdefault(backend, threading.Lock())
-    with lock:
-        return guarded(lambda: backend.to_pyarrow(table), EngineFailed)
+        return _locks.setdefault(backend, threading.Lock())
 
 
 def sql_of(table: Table, backend: ibis.BaseBackend) -> str:
     """Return the statement that `fetch` would send."""
-    return str(guarded(lambda: ibis.to_sql(table, dialect=backend.name), EngineFailed))
+    return guarded(lambda: statement(table, backend), EngineFailed)
 
 
-@ibis.udf.scalar.builtin(name="md5")  # type: ignore[untyped-decorator]
-def digest(text: str) -> str:  # type: ignore[empty-body]
-    """Return the MD5 digest of a text in lower-case hexadecimal: the same on every engine."""
+def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return the columns of a table in the types that all engines share.
+
+    What is text on any engine is text that compares by code point; points in time are whole
+    microseconds, and NULL beyond their range.
+    """
+    return _engine(backend).normalized(table, backend)
+
+
+@ibis.udf.scalar.builtin(name=LOT)  # type: ignore[untyped-decorator]
+def lot(text: str) -> int:  # type: ignore[empty-body]
+    """Return the first 60 bits of the MD5 digest of a text, as an integer: the same on every engine."""
 
 
 def double(number: float) -> Value:
@@ -115,8 +189,8 @@ def double(number: float) -> Value:
 def total(column: Column) -> Value:
     """Return the sum of a column of integers of at most 54 bits, or of such sums, in a type that holds it.
 
-    DuckDB adds 64-bit integers in 128 bits, PostgreSQL in decimals. No engine holds 2^63 rows, so 117 bits
-    are enough and nothing overflows.
+    DuckDB adds 64-bit integers in 128 bits, PostgreSQL and Spark (by its dialect here) in
+    decimals of 38 digits or more. No engine holds 2^63 rows, so 117 bits are enough and nothing overflows.
     """
     return column.sum()
 
@@ -126,7 +200,9 @@ def bounded_total(column: Column) -> Value:
 
     Clamping brings no two numbers further apart.
     """
-    return ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
+    # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
+    return clamped.cast("decimal(38, 0)").cast("int64")
 
 
 def public_type(kind: dt.DataType) -> Type:
@@ -144,17 +220,3 @@ def public_type(kind: dt.DataType) -> Type:
         if test():
             return found
     return Type.OTHER
-
-
-def normalized(table: Table) -> Table:
-    """Return a table in which identifiers are text and points in time are whole microseconds.
-
-    A point in time beyond the range of microseconds becomes NULL.
-    """
-    changed = {}
-    for name, kind in table.schema().items():
-        if kind.is_uuid():
-            changed[name] = table[name].cast("string")
-        elif kind.is_timestamp() and kind.scale not in {None, 6}:
-            changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
-    return table.mutate(**changed) if changed else table

@@ -14,10 +14,13 @@ Values and logic are those of SQL:
 - A number typed as a literal is exact. Compared with integers and with decimals of less than 38 digits it
   is compared exactly; compared with floats it stands for the nearest float. Columns of different numeric
   types are compared as floats.
-- `Arithmetic` is done in double precision, one rounding for each operation. A column's value that is NaN or
+- `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
   beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
   division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is
   refused by `checking`, so it never does, on any engine.
+- Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
+  leave arithmetic. The difference of two dates is a number of days.
+- `functions` lists the functions, and says what each means where values are special.
 
 Nodes are plain records that compare by structure, and hide literals when printed, since the
 literals of a request may be sensitive. `discreet.data.formulas` has the operators that users type;
@@ -30,12 +33,12 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 from typing import TypeAlias, cast
 
 import numpy as np
 
+from discreet.data.functions import EXAMPLES, OPERANDS, ArithmeticOperator, Comparison, Function
 from discreet.data.schema import Type
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
@@ -47,16 +50,21 @@ __all__ = [
     "And",
     "Arithmetic",
     "ArithmeticOperator",
+    "Call",
+    "Case",
+    "Cast",
     "Column",
     "Compare",
     "Comparison",
     "Expression",
+    "Function",
     "IsIn",
     "IsNull",
     "Literal",
     "LiteralValue",
     "Not",
     "Or",
+    "When",
     "children",
     "columns_of",
     "literal",
@@ -73,39 +81,6 @@ COLUMN_BITS = 67
 
 LiteralValue: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.datetime | None
 """What a literal holds: whole numbers are ints, other numbers fractions."""
-
-
-class Comparison(StrEnum):
-    """The six comparisons, spelled as in SQL."""
-
-    EQUAL = "="
-    UNEQUAL = "<>"
-    LESS = "<"
-    AT_MOST = "<="
-    GREATER = ">"
-    AT_LEAST = ">="
-
-    @property
-    def mirrored(self) -> Comparison:
-        """The comparison that holds of (b, a) when this one holds of (a, b)."""
-        return _MIRRORED.get(self, self)
-
-
-_MIRRORED = {
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.AT_MOST: Comparison.AT_LEAST,
-    Comparison.AT_LEAST: Comparison.AT_MOST,
-}
-
-
-class ArithmeticOperator(StrEnum):
-    """The four operations. Division by zero gives NULL."""
-
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-    DIVIDE = "/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +227,64 @@ class Arithmetic(_Node):
         super(Arithmetic, self).__post_init__()
 
 
-Expression: TypeAlias = Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When(_Node):
+    """A branch of a `Case`: its value, if its condition is TRUE and that of no branch before it."""
+
+    condition: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case(_Node):
+    """The value of the first branch whose condition is TRUE; `otherwise` if there is none."""
+
+    branches: tuple[When, ...]
+    otherwise: Expression
+
+    def __post_init__(self) -> None:
+        branches = isinstance(self.branches, tuple) and all(isinstance(part, When) for part in self.branches)
+        if not branches or not self.branches:
+            raise UnsupportedQuery(
+                "CASE has no branch; write CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
+            )
+        super(Case, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast(_Node):
+    """The operand as another type; NULL where its value has no counterpart (see `casts`)."""
+
+    operand: Expression
+    type: Type
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", Type(self.type))
+        super(Cast, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(_Node):
+    """A function of some operands."""
+
+    function: Function
+    operands: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "function", Function(self.function))
+        if self.function is Function.ROUND and self.operands[1:] == (Literal(value=0),):
+            object.__setattr__(self, "operands", self.operands[:1])
+        least, most = OPERANDS[self.function]
+        if not isinstance(self.operands, tuple) or not least <= len(self.operands) <= most:
+            raise UnsupportedQuery(
+                f"{self.function.name} has too few or too many operands; write {EXAMPLES[self.function]}"
+            )
+        super(Call, self).__post_init__()
+
+
+Expression: TypeAlias = (
+    Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic | Case | Cast | Call
+)
 """Any node. To add one: a class here, its type in `checking`, its meaning in `compile`."""
 
 
@@ -295,17 +327,23 @@ def children(node: Expression | _Node) -> Iterator[Expression]:
 def _check_parts(node: _Node) -> None:
     """Refuse a node whose parts are not expressions, or whose name is no text."""
     for place in fields(node):
-        if not place.init or place.name in {"value", "operator"}:
+        if not place.init or isinstance(node, Literal) or place.name in {"operator", "function", "type"}:
             continue
         value = getattr(node, place.name)
         if place.name == "name":
             good = isinstance(value, str) and bool(value)
         elif place.name in {"operands", "values"}:
-            good = isinstance(value, tuple) and all(isinstance(item, _Node) for item in value)
+            good = isinstance(value, tuple) and all(_is_expression(item) for item in value)
+        elif place.name == "branches":
+            good = True  # checked by the node itself
         else:
-            good = isinstance(value, _Node)
+            good = _is_expression(value)
         if not good:
             raise UnsupportedQuery("a part of an expression is no expression; build it with col()")
+
+
+def _is_expression(value: object) -> bool:
+    return isinstance(value, _Node) and not isinstance(value, When)
 
 
 def walk(node: Expression) -> Iterator[Expression]:

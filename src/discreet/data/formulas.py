@@ -13,65 +13,55 @@ record that compares by structure. Building touches no data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import NoReturn
 
+from discreet.data.aggregates import (
+    Aggregate,
+    Aggregated,
+    AggregateFunction,
+    correlation,
+    count,
+    count_persons,
+    covariance,
+)
 from discreet.data.description import describe_expression
 from discreet.data.expressions import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Call,
     Column,
     Compare,
     Comparison,
     Expression,
+    Function,
     IsIn,
     IsNull,
     Not,
     Or,
     literal,
 )
+from discreet.data.words import Calculated, expression_of_value
 from discreet.errors import ParameterError
 
-__all__ = ["Aggregate", "AggregateFunction", "Formula", "col", "count"]
+__all__ = [
+    "Aggregate",
+    "AggregateFunction",
+    "Formula",
+    "col",
+    "correlation",
+    "count",
+    "count_persons",
+    "covariance",
+]
 
 
-class AggregateFunction(StrEnum):
-    """The aggregates that a request may name."""
-
-    COUNT = "count"
-    """Of rows; with an operand, of rows in which the operand is present."""
-    SUM = "sum"
-    MEAN = "mean"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Aggregate:
-    """An aggregate as a request names it, before bounds are looked up and budgets split."""
-
-    function: AggregateFunction
-    operand: Expression | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "function", AggregateFunction(self.function))
-        if self.operand is None and self.function is not AggregateFunction.COUNT:
-            raise ParameterError("operand", "is missing", "an expression, such as a column")
-
-    def of(self, operand: Expression) -> Aggregate:
-        """Return the same aggregate of something else."""
-        return replace(self, operand=operand)
-
-    def __repr__(self) -> str:
-        of = "" if self.operand is None else f" of {describe_expression(self.operand)}"
-        return f"Aggregate({self.function.value}{of})"
-
-
-class Formula:
+class Formula(Aggregated, Calculated):
     """An expression with Python's operators.
 
     Comparisons are ``< <= > >= == !=``; logic is ``& | ~`` (``and``, ``or`` and ``not`` cannot be
-    overloaded); arithmetic is ``+ - * /``. The other operand is a formula or a plain value.
+    overloaded); arithmetic is ``+ - * / %``. The other operand is a formula or a plain value. Functions are
+    methods (see `words`).
     """
 
     __slots__ = ("expression",)
@@ -94,18 +84,6 @@ class Formula:
         """Whether the value lies from `lower` to `upper`, both included."""
         return (self >= lower) & (self <= upper)
 
-    def count(self) -> Aggregate:
-        """Count the rows in which the value is present."""
-        return Aggregate(function=AggregateFunction.COUNT, operand=self.expression)
-
-    def sum(self) -> Aggregate:
-        """Add up the values, clipped to their declared bounds."""
-        return Aggregate(function=AggregateFunction.SUM, operand=self.expression)
-
-    def mean(self) -> Aggregate:
-        """Average the values, clipped to their declared bounds."""
-        return Aggregate(function=AggregateFunction.MEAN, operand=self.expression)
-
     def __lt__(self, other: object) -> Formula:
         return self._compare(Comparison.LESS, other)
 
@@ -125,16 +103,16 @@ class Formula:
         return self._compare(Comparison.UNEQUAL, other)
 
     def __and__(self, other: object) -> Formula:
-        return Formula(And(operands=(self.expression, _expression(other))))
+        return Formula(And(operands=(self.expression, expression_of_value(other))))
 
     def __rand__(self, other: object) -> Formula:
-        return Formula(And(operands=(_expression(other), self.expression)))
+        return Formula(And(operands=(expression_of_value(other), self.expression)))
 
     def __or__(self, other: object) -> Formula:
-        return Formula(Or(operands=(self.expression, _expression(other))))
+        return Formula(Or(operands=(self.expression, expression_of_value(other))))
 
     def __ror__(self, other: object) -> Formula:
-        return Formula(Or(operands=(_expression(other), self.expression)))
+        return Formula(Or(operands=(expression_of_value(other), self.expression)))
 
     def __invert__(self) -> Formula:
         return Formula(Not(operand=self.expression))
@@ -163,6 +141,12 @@ class Formula:
     def __rtruediv__(self, other: object) -> Formula:
         return _arithmetic(ArithmeticOperator.DIVIDE, other, self)
 
+    def __mod__(self, other: object) -> Formula:
+        return Formula(Call(function=Function.MODULO, operands=(self.expression, expression_of_value(other))))
+
+    def __rmod__(self, other: object) -> Formula:
+        return Formula(Call(function=Function.MODULO, operands=(expression_of_value(other), self.expression)))
+
     def __neg__(self) -> Formula:
         return _arithmetic(ArithmeticOperator.SUBTRACT, 0, self)
 
@@ -176,7 +160,7 @@ class Formula:
         return f"Formula({describe_expression(self.expression)})"
 
     def _compare(self, operator: Comparison, other: object) -> Formula:
-        return Formula(Compare(operator=operator, left=self.expression, right=_expression(other)))
+        return Formula(Compare(operator=operator, left=self.expression, right=expression_of_value(other)))
 
 
 def col(name: str) -> Formula:
@@ -186,14 +170,7 @@ def col(name: str) -> Formula:
     return Formula(Column(name=name))
 
 
-def count() -> Aggregate:
-    """Count rows."""
-    return Aggregate(function=AggregateFunction.COUNT)
-
-
-def _expression(value: object) -> Expression:
-    return value.expression if isinstance(value, Formula) else literal(value)
-
-
 def _arithmetic(operator: ArithmeticOperator, left: object, right: object) -> Formula:
-    return Formula(Arithmetic(operator=operator, left=_expression(left), right=_expression(right)))
+    return Formula(
+        Arithmetic(operator=operator, left=expression_of_value(left), right=expression_of_value(right))
+    )

@@ -13,7 +13,7 @@ from ibis.expr.types import IntegerColumn, NumericValue, Value
 from discreet.data.declarations import CLAMP, DROP, Bounds, MissingRule
 from discreet.data.engine import double
 
-__all__ = ["steps"]
+__all__ = ["clipped", "steps"]
 
 _LARGEST_SIGNED = (1 << 63) - 1
 _TINY = 1e-150
@@ -34,7 +34,7 @@ def steps(value: Value, bounds: Bounds) -> IntegerColumn:
         kind = value.type()
     if kind.is_integer() and bounds.step == 1:
         signed = ibis.least(value, ibis.literal(_LARGEST_SIGNED, type=kind)) if kind.is_uint64() else value
-        index = _clipped(signed.cast("int64"), bounds)
+        index = clipped(signed.cast("int64"), bounds)
         special = []
     else:
         value = value.cast("float64")
@@ -49,7 +49,8 @@ def _rule(rule: MissingRule, bounds: Bounds) -> Value:
     return ibis.null("int64") if rule == DROP else ibis.literal(bounds.steps(rule, "rule"), type="int64")
 
 
-def _clipped(index: NumericValue, bounds: Bounds) -> NumericValue:
+def clipped(index: NumericValue, bounds: Bounds) -> NumericValue:
+    """Return the index of a grid point, brought into the bounds."""
     least, largest = (ibis.literal(end, type="int64") for end in (bounds.lower_steps, bounds.upper_steps))
     return ibis.greatest(ibis.least(index, largest), least)
 
@@ -59,4 +60,4 @@ def _nearest(value: NumericValue, bounds: Bounds) -> NumericValue:
     inside = ibis.greatest(ibis.least(value, double(float(bounds.upper))), double(float(bounds.lower)))
     tame = ibis.ifelse(value.abs() < double(_TINY), double(0), inside)
     quotient = tame * double(bounds.step.denominator) / double(bounds.step.numerator)
-    return _clipped((quotient + double(0.5)).floor().cast("int64"), bounds)
+    return clipped((quotient + double(0.5)).floor().cast("int64"), bounds)

@@ -22,6 +22,7 @@ __all__ = [
     "Measure",
     "Moment",
     "Sum",
+    "adds_up",
     "columns_read",
     "largest_term",
     "width",
@@ -174,6 +175,11 @@ class Histogram:
 
 Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | Sum | Moment | Histogram
 """What is computed for every group. To add one: a class here, its meaning in `contributions`."""
+
+
+def adds_up(measure: Measure) -> bool:
+    """Tell whether a measure of a group is the sum of one integer of each of its rows."""
+    return not isinstance(measure, CountPersons | CountDistinct | Histogram)
 
 
 def width(measure: Measure) -> int:

@@ -28,6 +28,7 @@ from discreet.errors import UnsupportedQuery
 
 __all__ = [
     "LARGEST_RELATION_DEPTH",
+    "Derive",
     "Distinct",
     "Equality",
     "Filter",
@@ -103,6 +104,19 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Derive:
+    """Every row with these columns beside its own, computed row by row; one of the same name is replaced."""
+
+    source: Relation
+    columns: tuple[Named, ...]
+
+    def __post_init__(self) -> None:
+        _check(bool(self.columns) and all(isinstance(column, Named) for column in self.columns))
+        _check_names(column.name for column in self.columns)
+        _check_below(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Equality:
     """A column of the left side that equals one of the right side; NULL equals nothing."""
 
@@ -123,8 +137,9 @@ class JoinPublic:
         The public table.
     on : tuple of Equality
         Columns of the source and columns of the public table.
-    columns : tuple of Equality
-        Which columns of the public table are added: `left` is the new name, `right` the column.
+    columns : tuple of Equality, optional
+        Which columns of the public table are added: `left` is the new name, `right` the column. By
+        default all that `on` does not name.
     outer : bool
         Whether a row that equals none stays, with NULL beside it.
     """
@@ -132,13 +147,12 @@ class JoinPublic:
     source: Relation
     table: str
     on: tuple[Equality, ...]
-    columns: tuple[Equality, ...]
+    columns: tuple[Equality, ...] | None = None
     outer: bool = False
 
     def __post_init__(self) -> None:
         _check(isinstance(self.table, str) and isinstance(self.outer, bool) and bool(self.on))
-        _check(all(isinstance(part, Equality) for part in (*self.on, *self.columns)))
-        _check_names(column.left for column in self.columns)
+        _check_joined(self.on, self.columns)
         _check_below(self)
 
 
@@ -146,23 +160,32 @@ class JoinPublic:
 class JoinPersons:
     """Every row of the left beside the rows of the same person on the right, further columns being equal.
 
-    The names of the columns on both sides are distinct. With `outer` a row on the left without one on the
-    right stays, with NULL beside it.
+    Attributes
+    ----------
+    on : tuple of Equality
+        Columns of the left and of the right that are equal besides the person.
+    columns : tuple of Equality, optional
+        Which columns of the right are added: `left` is the new name, `right` the column. By default all
+        but the person and those that `on` names.
+    outer : bool
+        Whether a row on the left without one on the right stays, with NULL beside it.
     """
 
     left: Relation
     right: Relation
     on: tuple[Equality, ...] = ()
+    columns: tuple[Equality, ...] | None = None
     outer: bool = False
 
     def __post_init__(self) -> None:
-        _check(isinstance(self.outer, bool) and all(isinstance(part, Equality) for part in self.on))
+        _check(isinstance(self.outer, bool))
+        _check_joined(self.on, self.columns)
         _check_below(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Union:
-    """The rows of several relations of the same columns and types, one after the other: UNION ALL."""
+    """The rows of several relations whose columns have the same names and types: UNION ALL."""
 
     sources: tuple[Relation, ...]
 
@@ -187,8 +210,8 @@ class PersonalFunction(StrEnum):
 class Personal:
     """An aggregate of a person's own rows, under a name.
 
-    A sum and a mean are taken on the grid of `bounds`, to which every value is clipped, so that they
-    do not depend on the order of rows.
+    A sum and a mean are taken on the grid of the column's bounds, to which every value is clipped, so that
+    they do not depend on the order of rows; `bounds` narrows them.
     """
 
     name: str
@@ -201,7 +224,7 @@ class Personal:
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(self.column is not None or self.function is PersonalFunction.COUNT)
         on_grid = self.function in {PersonalFunction.SUM, PersonalFunction.MEAN}
-        _check(isinstance(self.bounds, Bounds) if on_grid else self.bounds is None)
+        _check(isinstance(self.bounds, Bounds) if on_grid and self.bounds else self.bounds is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +302,7 @@ class Window:
 
 
 Relation: TypeAlias = (
-    Source | Filter | Project | JoinPublic | JoinPersons | Union | PerPerson | Distinct | Window
+    Source | Filter | Project | Derive | JoinPublic | JoinPersons | Union | PerPerson | Distinct | Window
 )
 """Any relation. To add one: a class here, its columns in `facts`, its meaning in `rows`."""
 
@@ -335,6 +358,12 @@ def _check_below(relation: Relation) -> None:
         raise UnsupportedQuery(
             "the request stacks too many tables and conditions; join the conditions with AND, ask in parts"
         )
+
+
+def _check_joined(on: tuple[Equality, ...], columns: tuple[Equality, ...] | None) -> None:
+    _check(isinstance(on, tuple) and isinstance(columns, tuple | None))
+    _check(all(isinstance(part, Equality) for part in (*on, *(columns or ()))))
+    _check_names(tuple(column.left for column in columns or ()))
 
 
 def _check_names(names: Iterator[str] | tuple[str, ...]) -> None:

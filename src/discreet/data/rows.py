@@ -1,24 +1,48 @@
-"""Relations in Ibis: private rows, each beside its person."""
+"""Relations in Ibis: private rows, each beside its person.
+
+Whatever brings rows together does so within one person: joins of private tables equate the person, groups
+and partitions begin with it, and DISTINCT compares it along. `person_rows` holds what is computed of a
+person's rows.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import ibis
-from ibis.expr.types import BooleanValue, Column
+import ibis.expr.datatypes as dt
+from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Expression
 
+from discreet.data.colocation import colocated
 from discreet.data.compile import compiled
 from discreet.data.declarations import EACH_ROW
-from discreet.data.relation import Filter, Project, Relation, Source
-from discreet.data.table import Table
+from discreet.data.facts import columns_of_relation
+from discreet.data.joins import public_table
+from discreet.data.person_rows import PERSON, aggregated, windowed
+from discreet.data.persons import Tables, person_columns, private_table
+from discreet.data.relation import (
+    Derive,
+    Distinct,
+    Equality,
+    Filter,
+    JoinPersons,
+    JoinPublic,
+    PerPerson,
+    Project,
+    Relation,
+    Source,
+    Union,
+    Window,
+    leftmost,
+)
 
 __all__ = ["PERSON", "Rows", "rows_of"]
 
-PERSON = "person"
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]{0,40}")
+_PLAIN = re.compile(r"[a-z_]([a-z0-9_]{0,40}[a-z0-9])?")
+"""Names that go to the engine as they are. They do not end in an underscore: those made here do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,39 +75,151 @@ class Rows:
         return Rows(table=self.table.filter(condition), names=self.names)
 
 
-def rows_of(relation: Relation, tables: Mapping[str, Table]) -> Rows:
+def rows_of(relation: Relation, tables: Tables) -> Rows:
     """Return the rows of a relation that `facts` admits."""
-    if isinstance(relation, Source):
-        return _source_rows(tables[relation.table])
-    if isinstance(relation, Filter):
-        rows = rows_of(relation.source, tables)
-        return rows.filtered(compiled(relation.condition, rows.columns))
-    if isinstance(relation, Project):
-        rows = rows_of(relation.source, tables)
+    home = private_table(leftmost(relation).table, tables)._backend
+    return _Engine(tables, home).rows(relation)
+
+
+class _Engine:
+    """Writes relations for one connection."""
+
+    def __init__(self, tables: Tables, home: ibis.BaseBackend) -> None:
+        self._tables = tables
+        self._home = home
+
+    def rows(self, relation: Relation) -> Rows:
+        if isinstance(relation, Source):
+            return self._source(relation)
+        if isinstance(relation, JoinPersons):
+            return self._joined_persons(relation)
+        if isinstance(relation, Union):
+            return _united([self.rows(source) for source in relation.sources])
+        rows = self.rows(relation.source)
         columns = rows.columns
-        values = {column.name: compiled(column.expression, columns) for column in relation.columns}
-        return _selected(rows, values)
-    raise TypeError("not a relation")
+        if isinstance(relation, Filter):
+            return rows.filtered(compiled(relation.condition, columns))
+        if isinstance(relation, Project | Derive):
+            values = {column.name: compiled(column.expression, columns) for column in relation.columns}
+            return _selected(rows.table, values if isinstance(relation, Project) else {**columns, **values})
+        if isinstance(relation, JoinPublic):
+            return self._joined_public(relation, rows)
+        if isinstance(relation, PerPerson):
+            facts = columns_of_relation(relation.source, self._tables)
+            return _selected(*aggregated(relation, rows.table, columns, facts))
+        if isinstance(relation, Distinct):
+            return Rows(table=rows.table.distinct(), names=rows.names)
+        if isinstance(relation, Window):
+            return _selected(*windowed(relation, rows.table, columns))
+        raise TypeError("not a relation")
+
+    def _source(self, relation: Source) -> Rows:
+        table = private_table(relation.table, self._tables)
+        found = colocated(table, self._home)
+        if table.person is EACH_ROW:
+            return _selected(found, {name: found[name] for name in table.schema})
+        owned = found.filter(found[table.person].notnull())
+        return _selected(owned, {name: owned[name] for name in table.schema}, person=owned[table.person])
+
+    def _joined_public(self, relation: JoinPublic, rows: Rows) -> Rows:
+        public = public_table(relation.table, self._tables)
+        right = public._sent()
+        added = relation.columns
+        if added is None:
+            equated = {part.right for part in relation.on}
+            added = tuple(Equality(left=name, right=name) for name in public.schema if name not in equated)
+        pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
+        others = {name: right[name] for name in public.schema}
+        return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
+
+    def _joined_persons(self, relation: JoinPersons) -> Rows:
+        left, right = self.rows(relation.left), self.rows(relation.right)
+        added = relation.columns
+        if added is None:
+            hidden = {part.right for part in relation.on} | person_columns(relation.right, self._tables)
+            added = tuple(Equality(left=name, right=name) for name in right.names if name not in hidden)
+        pairs = [(left.table[PERSON], right.table[PERSON])]
+        pairs += [(left.columns[part.left], right.columns[part.right]) for part in relation.on]
+        others = right.columns
+        return _joined(
+            left, right.table, pairs, [(one.left, others[one.right]) for one in added], relation.outer
+        )
 
 
-def _source_rows(table: Table) -> Rows:
-    relation = table._relation
-    if table.person is not EACH_ROW:
-        relation = relation.filter(relation[table.person].notnull())
-    names = _inner_names(table.schema)
-    columns = {} if table.person is EACH_ROW else {PERSON: relation[table.person]}
-    columns |= {inner: relation[name] for name, inner in names.items()}
-    return Rows(table=relation.select(**columns), names=names)
+def _joined(
+    left: Rows,
+    right: Expression,
+    pairs: Sequence[tuple[Value, Value]],
+    added: Sequence[tuple[str, Value]],
+    outer: bool,
+) -> Rows:
+    """Return the rows of the left beside those of the right that are equal in every pair.
+
+    What is equated is brought to one type first, under names of its own on either side.
+    """
+    equated = [_alike(one, other) for one, other in pairs]
+    lefts = {f"left_{place}_": one for place, (one, _) in enumerate(equated)}
+    rights = {f"right_{place}_": other for place, (_, other) in enumerate(equated)}
+    kept = {f"kept_{place}_": left.table[name] for place, name in enumerate(left.table.columns)}
+    brought = {f"added_{place}_": value for place, (_, value) in enumerate(added)}
+    joined = left.table.select(**kept, **lefts).join(
+        right.select(**rights, **brought),
+        list(zip(lefts, rights, strict=True)),
+        how="left" if outer else "inner",
+    )
+    inner = dict(zip(left.table.columns, kept, strict=True))
+    values = {name: joined[inner[own]] for name, own in left.names.items()}
+    values |= {name: joined[own] for own, (name, _) in zip(brought, added, strict=True)}
+    return _selected(joined, values, person=joined[inner[PERSON]] if left.has_person else None)
 
 
-def _selected(rows: Rows, values: Mapping[str, ibis.Value]) -> Rows:
+def _alike(one: Value, other: Value) -> tuple[Value, Value]:
+    kind = _common([one.type(), other.type()])
+    return one.cast(kind), other.cast(kind)
+
+
+def _common(kinds: Sequence[dt.DataType]) -> dt.DataType:
+    """Return the type that values of some types are compared in and put under each other in."""
+    plain = {kind.copy(nullable=True) for kind in kinds}
+    if all(kind.is_integer() for kind in plain):
+        # No signed type of 64 bits holds what an unsigned one does.
+        return dt.Decimal(20, 0) if any(kind.is_uint64() for kind in plain) else dt.int64
+    if len(plain) == 1:
+        (kind,) = plain
+        return dt.float64 if kind.is_floating() else kind
+    if all(kind.is_numeric() and not kind.is_boolean() for kind in plain):
+        return dt.float64
+    if all(kind.is_timestamp() for kind in plain):
+        return dt.Timestamp(timezone=kinds[0].timezone, scale=6)
+    return kinds[0].copy(nullable=True)
+
+
+def _united(parts: Sequence[Rows]) -> Rows:
+    """Return rows under each other, by the names of the first, in types that hold them all."""
+    names = list(parts[0].names)
+    listed = [[part.columns[name] for name in names] for part in parts]
+    kinds = [_common([column.type() for column in columns]) for columns in zip(*listed, strict=True)]
+    people = [part.table[PERSON].type() for part in parts if part.has_person]
+    united = []
+    for part, columns in zip(parts, listed, strict=True):
+        person = {PERSON: part.table[PERSON].cast(_common(people))} if people else {}
+        cast = {f"part_{place}_": column.cast(kinds[place]) for place, column in enumerate(columns)}
+        united.append(part.table.select(**person, **cast))
+    table = united[0] if len(united) == 1 else ibis.union(*united, distinct=False)
+    values = {name: table[f"part_{place}_"] for place, name in enumerate(names)}
+    return _selected(table, values)
+
+
+def _selected(table: Expression, values: Mapping[str, Value], person: Value | None = None) -> Rows:
     names = _inner_names(values)
-    columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
+    if person is None and PERSON in table.columns:
+        person = table[PERSON]
+    columns = {} if person is None else {PERSON: person}
     columns |= {names[name]: value for name, value in values.items()}
-    return Rows(table=rows.table.select(**columns), names=names)
+    return Rows(table=table.select(**columns), names=names)
 
 
-def _inner_names(names: Mapping[str, object]) -> dict[str, str]:
+def _inner_names(names: Iterable[str]) -> dict[str, str]:
     return {
         name: name if _PLAIN.fullmatch(name) and name != PERSON else f"column_{place}_"
         for place, name in enumerate(names)

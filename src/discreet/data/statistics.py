@@ -17,7 +17,16 @@ import numpy as np
 from discreet.data.admission import check_plan
 from discreet.data.declarations import Keys, KeyValue, Limits
 from discreet.data.facts import limits_of
-from discreet.data.measures import CountPersons, CountRows, Measure, Sum, largest_term, width
+from discreet.data.measures import (
+    CountPersons,
+    CountRows,
+    Histogram,
+    Measure,
+    Sum,
+    adds_up,
+    largest_term,
+    width,
+)
 from discreet.data.plan import Group, GroupKey, Plan
 from discreet.errors import EngineFailed, ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -35,7 +44,7 @@ __all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensiti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """A vector of integers, one for each group, that stands for values on a grid.
+    """A vector of integers, one for each group (a histogram: several), that stands for values on a grid.
 
     Attributes
     ----------
@@ -107,7 +116,8 @@ class Exact:
     statistics : Statistics
         The public shape.
     values : tuple of arrays
-        For each measure of the plan an array of `cells` 64-bit integers.
+        For each measure of the plan an array of 64-bit integers: one for each group, of a histogram one for
+        each value of each group.
     """
 
     statistics: Statistics
@@ -223,12 +233,35 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
         places = places * len(key.values) + _positions(rows.column(key_name(index)), key.values)
     values = []
     for index, measure in enumerate(plan.measures):
-        name = ROWS if isinstance(measure, CountRows) else measure_name(index)
-        array = np.zeros(plan.cells, np.int64)
-        array[places] = rows.column(name).to_numpy()
+        of_measure = _of_measure(rows, index, plan)
+        where = places[of_measure]
+        name = ROWS if isinstance(measure, CountRows | Histogram) else measure_name(index)
+        if isinstance(measure, Histogram):
+            where = where * measure.width + _bins(rows.take(np.flatnonzero(of_measure)), index, measure)
+        array = np.zeros(plan.size(measure), np.int64)
+        array[where] = rows.column(name).to_numpy()[of_measure]
         array.flags.writeable = False
         values.append(array)
     return tuple(values)
+
+
+def _of_measure(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.bool_]:
+    """Tell which of the fetched rows hold a measure."""
+    from discreet.data.kept import PART
+
+    if all(adds_up(measure) for measure in plan.measures):
+        return np.ones(rows.num_rows, np.bool_)
+    part = index if isinstance(plan.measures[index], Histogram) else -1
+    return np.asarray(rows.column(PART).to_numpy() == part)
+
+
+def _bins(rows: pyarrow.Table, index: int, measure: Histogram) -> NDArray[np.int64]:
+    from discreet.data.kept import bin_name
+
+    column = rows.column(bin_name(index))
+    if isinstance(measure.values, Keys):
+        return _positions(column, measure.values)
+    return np.asarray(column.to_numpy().astype(np.int64) - measure.values.lower_steps)
 
 
 def _positions(column: pyarrow.ChunkedArray, keys: Keys) -> NDArray[np.int64]:

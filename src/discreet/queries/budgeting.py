@@ -5,6 +5,7 @@ What an offer buys:
 - `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
 - `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
   rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
+- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
 - `epsilon` with `delta`: whichever of two has the smaller error: pure noise of this epsilon, or the noise of
   the largest rho that implies (epsilon, delta).
 
@@ -20,16 +21,19 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
+from discreet.curator.choices import Choices
 from discreet.curator.request import Expectation, Mechanism, Part, Request
-from discreet.data import Statistic, Table
+from discreet.data import Histogram, Statistic, Table
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational, show, whole
 from discreet.queries.binding import BoundQuery, bind
+from discreet.queries.choice_outputs import deviation_in_rows
+from discreet.queries.choosing import concentrated_choices, pure_choices
 from discreet.queries.query import Query
-from discreet.queries.splitting import CONCENTRATED, PURE, shares_of, squared_weights
+from discreet.queries.splitting import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 
 __all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error"]
 
@@ -136,7 +140,8 @@ def build_request(
     epsilons is the offer; for rho the sum of rhos is at most the offer.
     """
     bound = bind(query, tables)
-    return _request(bound, _parts(bound, offer, split), _level(confidence))
+    level = _level(confidence)
+    return _request(bound, _parts(bound, offer, split, level), level)
 
 
 def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:
@@ -184,7 +189,7 @@ def for_error(
     offer(Fraction(1))
 
     def suffices(parameter: Fraction) -> bool:
-        request = _request(bound, _parts(bound, offer(parameter), split), level)
+        request = _request(bound, _parts(bound, offer(parameter), split, level), level)
         return all(
             expected.margin <= wanted[expected.name]
             for expected in expectations(request, rows=rows)
@@ -207,43 +212,56 @@ def _level(confidence: Number) -> Fraction:
     return level
 
 
-def _parts(bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None) -> Parts:
+def _parts(
+    bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
     if offer.rho is not None:
-        return _concentrated_parts(bound, offer.rho, split)
+        return _concentrated_parts(bound, offer.rho, split, confidence)
     epsilon = offer.epsilon
     assert epsilon is not None  # noqa: S101
     rho = Fraction(0) if offer.delta is None else rho_below(epsilon, offer.delta)
     if rho == 0:
-        return _pure_parts(bound, epsilon, split)
+        return _pure_parts(bound, epsilon, split, confidence)
     return _smaller_error(
         bound,
-        lambda: _pure_parts(bound, epsilon, split),
-        lambda: _concentrated_parts(bound, rho, split),
+        lambda: _pure_parts(bound, epsilon, split, confidence),
+        lambda: _concentrated_parts(bound, rho, split, confidence),
     )
 
 
-def _pure_parts(bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None) -> Parts:
-    shares, cells = shares_of(bound, PURE, split), bound.plan.cells
-    return tuple(
-        Part(
-            statistic=statistic,
-            mechanism=Laplace(
-                sensitivity=statistic.sensitivity, epsilon=epsilon * shares[statistic.measure], size=cells
-            ),
+def _pure_parts(
+    bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
+    shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
+    parts = []
+    for statistic in bound.statistics.statistics:
+        share, mechanism = epsilon * shares[statistic.measure], None
+        if isinstance(statistic.measure, Histogram):
+            mechanism = pure_choices(
+                statistic, bound.outputs, cells, share, confidence=confidence, given=given
+            )
+        parts.append(
+            Part(
+                statistic=statistic,
+                mechanism=mechanism or Laplace(sensitivity=statistic.sensitivity, epsilon=share, size=cells),
+            )
         )
-        for statistic in bound.statistics.statistics
-    )
+    return tuple(parts)
 
 
-def _concentrated_parts(bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None) -> Parts:
-    shares = shares_of(bound, CONCENTRATED, split)
-    return tuple(
-        Part(
-            statistic=statistic,
-            mechanism=_concentrated(statistic, rho * shares[statistic.measure], bound.plan.cells),
-        )
-        for statistic in bound.statistics.statistics
-    )
+def _concentrated_parts(
+    bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
+    shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
+    parts = []
+    for statistic in bound.statistics.statistics:
+        share, mechanism = rho * shares[statistic.measure], None
+        if isinstance(statistic.measure, Histogram):
+            mechanism = concentrated_choices(
+                statistic, bound.outputs, cells, share, confidence=confidence, given=given
+            )
+        parts.append(Part(statistic=statistic, mechanism=mechanism or _concentrated(statistic, share, cells)))
+    return tuple(parts)
 
 
 def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
@@ -268,10 +286,16 @@ def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
         except ParameterError as error:
             refusal = error
             continue
-        found.append(
-            (sum(float(weights[part.measure]) * part.mechanism.error.variance for part in parts), parts)
-        )
+        found.append((sum(float(weights[part.measure]) * _variance(part) for part in parts), parts))
     if not found:
         assert refusal is not None  # noqa: S101
         raise refusal
     return min(found, key=lambda choice: choice[0])[1]
+
+
+def _variance(part: Part) -> float:
+    """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
+    if not isinstance(part.mechanism, Choices):
+        return part.mechanism.error.variance
+    deviations = [deviation_in_rows(choice) for choice in part.mechanism.choices]
+    return sum(deviation**2 for deviation in deviations) / len(deviations)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from discreet.curator.choices import Choices
 from discreet.curator.request import Request
 from discreet.data import DROP, EACH_ROW, Filter, Limits, Measure, Statistic, Sum, Table
 from discreet.data.description import describe_expression, describe_measure
@@ -109,15 +110,20 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
     yield "noise and cost:"
     for part in request.parts:
         mechanism = part.mechanism
-        if isinstance(mechanism, Laplace):
+        if isinstance(mechanism, Choices):
+            pure, rho = mechanism.event.pure_epsilon, mechanism.event.concentrated_rho
+            assert pure is not None  # noqa: S101
+            assert rho is not None  # noqa: S101
+            cost = f"epsilon {show_above(pure)}, rho {show_above(rho)}"
+        elif isinstance(mechanism, Laplace):
             cost = f"epsilon {show_above(mechanism.guarantee.epsilon)}"
         else:
             cost = f"rho {show_above(mechanism.event.rho)}"
         yield f"  {letters[part.measure]}  {mechanism!r}, {cost}"
     yield f"expected margins at confidence {show(request.confidence)}:"
     for expected in expectations(request):
-        assumes = f", assuming {expected.assumes}" if expected.assumes else ""
-        yield f"  {expected.name} ± {expected.margin:.4g}{assumes}"
+        note = f", {expected.note}" if expected.note else ""
+        yield f"  {expected.name} ± {expected.margin:.4g}{note}"
 
 
 def _letter(place: int) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.data import Schema, Table
+from discreet.data import Schema
 from discreet.data.checking import suggestion
+from discreet.data.persons import Tables
 from discreet.data.schema import Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["column_named", "same", "table_named"]
 
 
-def table_named(name: str, *, quoted: bool, tables: Mapping[str, Table]) -> str:
+def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
     """Return the declared table that a name means, or say which there are."""
     found = _found(name, quoted, tables)
     if found is None:

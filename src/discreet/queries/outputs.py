@@ -7,8 +7,6 @@ half the probability (the union bound). All arithmetic here is on public values.
 
 from __future__ import annotations
 
-import json
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.request import Column, Draw, Expectation, Output, Part
-from discreet.data import CountNonNull, CountRows, Measure, Sum, to_json
+from discreet.curator.request import Column, Draw, Expectation, Part
+from discreet.data import CountDistinct, CountNonNull, CountPersons, CountRows, Measure, Sum
 from discreet.privacy.rational import float_above, float_below, show
+from discreet.queries.output import QueryOutput, margin_of, of_several, variance_of
 from discreet.queries.rounding import enclosed
 
 __all__ = ["CountOutput", "MeanOutput", "QueryOutput", "SumOutput"]
@@ -30,36 +29,11 @@ _SLACK = 2.0**-49
 """More than the roundings of a ratio, scaled and shifted, in double precision."""
 
 
-class QueryOutput(Output):
-    """An output of a query, which also knows how much it cares about each of its measures."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def weights(self) -> tuple[Fraction, ...]:
-        """How far a noise of one step in each measure moves the output, in units of what one row can move it.
-
-        One row moves a count by 1, a sum by R, the largest magnitude within the bounds, and a mean of n
-        values by about H / n, where H is half the width of the bounds. Measured so, all outputs are
-        alike: an error of k means "as if k rows were off".
-        """
-
-    @property
-    @abstractmethod
-    def formula(self) -> str:
-        """How it is calculated, in words."""
-
-    @property
-    def identity(self) -> dict[str, object]:
-        """What kind of output it is, and the measures it reads."""
-        measures = [json.loads(to_json(measure)) for measure in self.measures]
-        return {"kind": type(self).__name__, "measures": measures}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountOutput(QueryOutput):
-    """A count: the noisy integer itself, so that it has no bias; it may be negative.
+    """A count of rows, persons or distinct values: the noisy integer itself, so that it has no bias.
+
+    It may be negative.
 
     Error
     -----
@@ -68,7 +42,7 @@ class CountOutput(QueryOutput):
     """
 
     name: str
-    measure: CountRows | CountNonNull
+    measure: CountRows | CountNonNull | CountPersons | CountDistinct
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -88,7 +62,7 @@ class CountOutput(QueryOutput):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return integers."""
         steps = draws[0].steps
-        margin = _margin(draws[0].part, confidence)
+        margin = margin_of(draws[0].part, confidence)
         lower, upper = np.maximum(steps - margin, 0), np.maximum(steps + margin, 0)
         return Column(name=self.name, values=steps, lower=lower, upper=upper)
 
@@ -96,8 +70,8 @@ class CountOutput(QueryOutput):
         """Return the quantile of the noise, whatever the count is."""
         return Expectation(
             name=self.name,
-            margin=float(_margin(parts[0], confidence)),
-            standard_deviation=sqrt(parts[0].mechanism.error.variance),
+            margin=float(margin_of(parts[0], confidence)),
+            standard_deviation=sqrt(variance_of(parts[0])),
         )
 
 
@@ -152,7 +126,7 @@ class SumOutput(QueryOutput):
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, whatever the sum is."""
         step = self.total.bounds.step
-        variances = [part.mechanism.error.variance for part in parts]
+        variances = [variance_of(part) for part in parts]
         scales = (1, self.total.center_steps)
         deviation = sqrt(sum(scale**2 * one for scale, one in zip(scales, variances, strict=False)))
         return Expectation(
@@ -163,8 +137,8 @@ class SumOutput(QueryOutput):
 
     def _steps(self, parts: Sequence[Part], confidence: Fraction) -> int:
         if self.count is None:
-            return _margin(parts[0], confidence)
-        total, count = (_margin(part, _of_two(confidence)) for part in parts)
+            return margin_of(parts[0], confidence)
+        total, count = (margin_of(part, of_several(confidence, 2)) for part in parts)
         return total + abs(self.total.center_steps) * count
 
 
@@ -204,8 +178,8 @@ class MeanOutput(QueryOutput):
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return floats within the bounds, intervals rounded outward."""
-        bounds, share = self.total.bounds, _of_two(confidence)
-        (total, off), (count, by) = ((draw.steps, _margin(draw.part, share)) for draw in draws)
+        bounds, share = self.total.bounds, of_several(confidence, 2)
+        (total, off), (count, by) = ((draw.steps, margin_of(draw.part, share)) for draw in draws)
         low, high = float_below(bounds.lower), float_above(bounds.upper)
         least, most = np.maximum(count - by, 1), np.maximum(count + by, 1)
         down, up = total - off, total + off
@@ -233,10 +207,10 @@ class MeanOutput(QueryOutput):
         From the value to an end of the interval it is at most (step s + H t) / (n - t), for n values.
         """
         bounds, largest = self.total.bounds, self.total.largest
-        off, by = (_margin(part, _of_two(confidence)) for part in parts)
+        off, by = (margin_of(part, of_several(confidence, 2)) for part in parts)
         widest = (bounds.upper - bounds.lower) / 2
         margin = widest if rows <= by else min(widest, bounds.step * Fraction(off + largest * by, rows - by))
-        noise, counted = (part.mechanism.error.variance for part in parts)
+        noise, counted = (variance_of(part) for part in parts)
         deviation = float(bounds.step) * sqrt(noise + largest**2 * counted) / max(rows, 1)
         return Expectation(
             name=self.name,
@@ -244,16 +218,6 @@ class MeanOutput(QueryOutput):
             standard_deviation=min(deviation, float_above(widest)),
             assumes=f"{rows} values in every group, their mean anywhere within the bounds",
         )
-
-
-def _margin(part: Part, confidence: Fraction) -> int:
-    """Return the least t, in steps, such that the noise exceeds t with at most the failure probability."""
-    return int(part.mechanism.error.quantile(confidence))
-
-
-def _of_two(confidence: Fraction) -> Fraction:
-    """Return the confidence at which two noises together keep the one that is wanted."""
-    return 1 - (1 - confidence) / 2
 
 
 def _plus(steps: NDArray[Any], factor: int, count: NDArray[np.int64] | None = None) -> NDArray[Any]:

@@ -9,16 +9,17 @@ Query(source visits; by city; n: count)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from discreet.data import Aggregate, Filter, Relation
-from discreet.data.description import describe_expression
-from discreet.data.expressions import And, Column, Expression
-from discreet.data.relation import Named, leftmost, walk_relation
+from discreet.data import Aggregate, Filter, Formula, Keys, Relation
+from discreet.data.description import describe_expression, describe_relation
+from discreet.data.expressions import And, Column, Expression, columns_of
+from discreet.data.relation import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
+from discreet.queries.after import NOTHING, After, check_after
 
-__all__ = ["Query", "filtered", "key_of"]
+__all__ = ["Query", "derived", "filtered", "key_of", "orders", "united"]
 
 _LONGEST_NAME = 200
 
@@ -37,11 +38,17 @@ class Query:
         outputs.
     outputs : tuple of (name, Aggregate)
         What to compute for every group. An aggregate is taken of columns or calculations, or counts rows.
+    after : After
+        What is done with the answer once it is there, by its released values.
+    listed : tuple of (name, Keys)
+        Keys that the request brings along, for columns whose keys nobody declared.
     """
 
     relation: Relation
     keys: tuple[Named, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...]
+    after: After = NOTHING
+    listed: tuple[tuple[str, Keys], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.outputs:
@@ -59,6 +66,49 @@ class Query:
                     "name the aggregates apart with AS"
                 )
             taken.add(name.lower())
+        check_after(self.after, [*(key.name for key in self.keys), *self.names])
+
+    def having(self, *conditions: Formula) -> Query:
+        """Return the query with groups dropped from its answer for which a condition is not TRUE.
+
+        Conditions are about released values, by the names they have in the answer. This costs nothing.
+        """
+        having = self.after.having
+        if self.after.limit is not None or self.after.offset:
+            raise UnsupportedQuery("having comes after head, which would drop others; call having first")
+        for condition in conditions:
+            if not isinstance(condition, Formula):
+                raise UnsupportedQuery("having takes conditions; write one such as col('n') > 10")
+            one = condition.expression
+            having = one if having is None else And(operands=(having, one))
+        return replace(self, after=replace(self.after, having=having))
+
+    def sort_by(self, *names: str, descending: bool | Sequence[bool] = False) -> Query:
+        """Return the query with its answer sorted by released values; missing ones come last."""
+        if self.after.limit is not None or self.after.offset:
+            raise UnsupportedQuery("sort_by comes after head, which would cut others; call sort_by first")
+        return replace(self, after=replace(self.after, order=orders(names, descending)))
+
+    def head(self, n: int, *, offset: int = 0) -> Query:
+        """Return the query with only the first groups of its answer, after `offset` others."""
+        if self.after.limit is not None or self.after.offset:
+            raise UnsupportedQuery("head is called twice; call it once, with the smaller number")
+        return replace(self, after=replace(self.after, limit=n, offset=offset))
+
+    def with_keys(self, **keys: Keys | Iterable[object]) -> Query:
+        """Return the query with the values to group by, for keys that were never declared.
+
+        Whoever asks must know them without looking at the data. Where they are declared, fewer may be
+        listed here.
+        """
+        names = {key.name for key in self.keys}
+        for name in keys:
+            if name not in names:
+                raise UnsupportedQuery("keys are listed for what is not grouped by; list them for a key")
+        listed = dict(self.listed) | {
+            name: values if isinstance(values, Keys) else Keys(values) for name, values in keys.items()
+        }
+        return replace(self, listed=tuple(listed.items()))
 
     @property
     def table(self) -> str:
@@ -78,11 +128,12 @@ class Query:
         for node in walk_relation(self.relation):
             if isinstance(node, Filter):
                 yield f"where {describe_expression(node.condition)}"
+            elif not isinstance(node, Source):
+                yield describe_relation(node)
         if self.keys:
             yield f"by {', '.join(key.name for key in self.keys)}"
         for name, aggregate in self.outputs:
-            of = "" if aggregate.operand is None else f" of {describe_expression(aggregate.operand)}"
-            yield f"{name}: {aggregate.function.value}{of}"
+            yield f"{name}: {aggregate.described}"
 
 
 def key_of(column: str) -> Named:
@@ -98,6 +149,39 @@ def filtered(relation: Relation, condition: Expression) -> Relation:
     if isinstance(relation, Filter):
         return Filter(source=relation.source, condition=And(operands=(relation.condition, condition)))
     return Filter(source=relation, condition=condition)
+
+
+def derived(relation: Relation, columns: tuple[Named, ...]) -> Relation:
+    """Return the rows with columns beside their own; without any, as they are.
+
+    Columns on top of columns that they do not read are one step.
+    """
+    if not columns:
+        return relation
+    if isinstance(relation, Derive):
+        before = {column.name for column in relation.columns}
+        read = frozenset[str]().union(*(columns_of(column.expression) for column in columns))
+        if not before & (read | {column.name for column in columns}):
+            return Derive(source=relation.source, columns=(*relation.columns, *columns))
+    return Derive(source=relation, columns=columns)
+
+
+def orders(names: Sequence[str], descending: bool | Sequence[bool]) -> tuple[Order, ...]:
+    """Return columns to order by; `descending` is one for all, or one for each."""
+    directions = [descending] * len(names) if isinstance(descending, bool) else list(descending)
+    if not names or len(directions) != len(names):
+        raise UnsupportedQuery("the order names no column, or not one direction for each; write sort_by('n')")
+    return tuple(
+        Order(column=name, descending=direction) for name, direction in zip(names, directions, strict=True)
+    )
+
+
+def united(relations: Iterable[Relation]) -> Relation:
+    """Return the rows of several relations; a union of unions is one union."""
+    parts: list[Relation] = []
+    for relation in relations:
+        parts.extend(relation.sources if isinstance(relation, Union) else (relation,))
+    return Union(sources=tuple(parts))
 
 
 def _check_name(name: object) -> None:

@@ -24,9 +24,9 @@ from discreet.data import Measure
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding import BoundQuery
-from discreet.queries.outputs import QueryOutput
+from discreet.queries.output import QueryOutput
 
-__all__ = ["CONCENTRATED", "PURE", "Shares", "shares_of", "squared_weights"]
+__all__ = ["CONCENTRATED", "PURE", "Shares", "given_by", "shares_of", "squared_weights"]
 
 Shares: TypeAlias = dict[Measure, Fraction]
 """The share of an offer that each measure gets; they add up to 1."""
@@ -61,6 +61,11 @@ def shares_of(bound: BoundQuery, power: Fraction, split: Mapping[str, Number] | 
         for measure, share in _divided(bound, squared_weights([output]), power).items():
             shares[measure] += wanted[output.name] * share
     return shares
+
+
+def given_by(bound: BoundQuery, split: Mapping[str, Number] | None) -> dict[str, Fraction] | None:
+    """Return the share of the offer that each output was given; None without a split."""
+    return None if split is None else _checked(split, bound.outputs)
 
 
 def squared_weights(outputs: Sequence[QueryOutput]) -> dict[Measure, Fraction]:

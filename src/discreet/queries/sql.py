@@ -2,54 +2,74 @@
 
 The language::
 
-    SELECT key, ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x), ...
-    FROM table [[AS] alias]
+    [WITH name AS (subquery), ...]
+    SELECT key [AS name], ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x), ...
+    FROM table or (subquery) [[AS] alias]
+    [[LEFT] JOIN public table or private rows ON column = column AND ... | USING (column, ...)]
     [WHERE condition]
     [GROUP BY key, ...]
+    [HAVING condition] [ORDER BY column [DESC], ...] [LIMIT n] [OFFSET n]
 
-`sql_reading` turns text into a syntax tree, `sql_conditions` and `sql_literals` say what a condition means,
-`names` which column a name means, and `sql_refusals` what to write instead of everything else. The tree is
-walked by a closed list of nodes; the text goes nowhere.
+`sql_reading` turns text into a syntax tree, `sql_from` says which rows are meant, `sql_joins` how tables
+meet, `sql_subqueries`, `sql_personal` and `sql_windows` what happens to rows below, `sql_expressions` and
+`sql_literals` what an expression means, `sql_after` what is done with the answer, `sql_scope` and `names`
+which column a name means, and `sql_refusals` what to write instead of everything else. The tree is walked
+by a closed list of nodes; the text goes nowhere.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
 - Keys may stand anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
 - An aggregate without AS is called count, count_x, sum_x or avg_x.
 - COUNT of a constant is COUNT(*).
+- HAVING, ORDER BY and LIMIT act on released values, and cost nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlglot import exp
 
-from discreet.data import Aggregate, Relation, Source, Table
+from discreet.data import Aggregate
 from discreet.data.expressions import Column, Expression
+from discreet.data.persons import Tables
+from discreet.data.relation import Named
 from discreet.errors import UnsupportedQuery
-from discreet.queries.names import column_named, same, table_named
-from discreet.queries.query import Query, filtered, key_of
+from discreet.queries.names import same
+from discreet.queries.query import Query
+from discreet.queries.sql_after import after_of
 from discreet.queries.sql_aggregates import aggregate_of, default_name
-from discreet.queries.sql_conditions import condition_of, unwrapped
+from discreet.queries.sql_expressions import expression_of, unwrapped
+from discreet.queries.sql_from import Rows
 from discreet.queries.sql_reading import read_select
-from discreet.queries.sql_refusals import (
-    check_parts,
-    no_aggregate_here,
-    refused,
-    refused_node,
-)
+from discreet.queries.sql_refusals import check_parts, no_aggregate_here, refused, refused_node
+from discreet.queries.sql_scope import Scope, is_quoted
+from discreet.queries.sql_subqueries import subquery
+from discreet.queries.trimming import trimmed
 
 __all__ = ["parse"]
 
+_PARTS = (
+    "expressions",
+    "from",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+    "with",
+    "hint",
+)
 
-def parse(text: str, tables: Mapping[str, Table]) -> Query:
+
+def parse(text: str, tables: Tables) -> Query:
     """Return the query that a text of SQL means, or refuse it.
 
     Parameters
     ----------
     text : str
         One SELECT of the language above.
-    tables : mapping of names to Table
+    tables : mapping of names to Table or PublicTable
         The declared tables; only their public names and columns are looked at.
 
     Raises
@@ -60,113 +80,122 @@ def parse(text: str, tables: Mapping[str, Table]) -> Query:
         For a table or a column that is not there: it names those that are.
     """
     select = read_select(text)
-    check_parts(select, "expressions", "from", "where", "group", "hint")
-    reader = _Reader(select, tables)
-    keys = reader.keys(select.args.get("group"))
-    outputs = tuple(reader.outputs(select.expressions, keys))
-    relation = reader.relation(select.args.get("where"))
-    return Query(relation=relation, keys=tuple(key_of(key) for key in keys), outputs=outputs)
+    check_parts(select, *_PARTS)
+    scope = Rows(tables, subquery).within(select).of(select)
+    reader = _Reader(select, scope)
+    keys = reader.keys()
+    outputs = reader.outputs(keys)
+    after = after_of(select, keys, outputs, scope, reader.aggregate)
+    query = Query(relation=scope.relation, keys=keys, outputs=outputs, after=after)
+    return trimmed(query, tables)
 
 
 class _Reader:
-    """Reads the clauses of one SELECT, given the table of its FROM."""
+    """Reads SELECT and GROUP BY of the outermost query."""
 
-    def __init__(self, select: exp.Select, tables: Mapping[str, Table]) -> None:
-        table = _from(select)
-        self._table = table_named(table.this.name, quoted=bool(table.this.args.get("quoted")), tables=tables)
-        self._schema = tables[self._table].schema
-        alias = table.args.get("alias")
-        self._alias = self._table if alias is None else _alias(alias)
+    def __init__(self, select: exp.Select, scope: Scope) -> None:
+        self._scope = scope
+        self._group: exp.Group | None = select.args.get("group")
+        self._items = [_item(node) for node in select.expressions]
 
-    def column(self, node: exp.Column) -> Column:
-        """Return the column that a node names."""
-        check_parts(node, "this", "table")
-        qualifier, name = node.args.get("table"), node.this
-        if isinstance(name, exp.Star):
-            raise refused_node(name)
-        if not isinstance(name, exp.Identifier):
-            raise refused("a column by number", "write its name")
-        if qualifier is not None and not same(
-            qualifier.name, quoted=bool(qualifier.args.get("quoted")), other=self._alias
-        ):
-            raise UnsupportedQuery(
-                "a column is taken from a table that FROM does not name; write the name of the column alone"
-            )
-        found = column_named(name.name, quoted=bool(name.args.get("quoted")), schema=self._schema)
-        return Column(name=found)
+    def aggregate(self, node: exp.Expression) -> Aggregate:
+        """Return the aggregate that a node means, or refuse it."""
+        return aggregate_of(node, self._scope.column)
 
-    def keys(self, group: exp.Group | None) -> tuple[str, ...]:
-        """Return the columns of GROUP BY."""
-        if group is None:
+    def keys(self) -> tuple[Named, ...]:
+        """Return what GROUP BY names, each under the name that SELECT gives it."""
+        if self._group is None:
             return ()
-        check_parts(group, "expressions")
-        if not group.expressions:
+        check_parts(self._group, "expressions")
+        if not self._group.expressions:
             raise UnsupportedQuery("GROUP BY names no column; leave it out, or name one with declared keys")
-        return tuple(self._key(node) for node in group.expressions)
+        return tuple(self._key(unwrapped(node)) for node in self._group.expressions)
 
-    def _key(self, node: exp.Expression) -> str:
-        node = unwrapped(node)
-        if type(node) is exp.Column:
-            return self.column(node).name
+    def _key(self, node: exp.Expression) -> Named:
         if isinstance(node, exp.AggFunc):
             raise no_aggregate_here("GROUP BY")
         if isinstance(node, exp.Literal):
             raise refused("GROUP BY with a number or text", "write the name of the column")
         if isinstance(node, exp.Tuple):
             raise refused("GROUP BY with a row of columns", "leave the parentheses out")
-        raise refused("GROUP BY with an expression", "group by columns with declared keys")
+        if type(node) is exp.Column:
+            return self._named_key(node)
+        expression = expression_of(node, self._scope.column)
+        for item, alias in self._items:
+            if alias is not None and item == node:
+                return Named(name=alias, expression=expression)
+        raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
 
-    def outputs(self, nodes: list[exp.Expression], keys: tuple[str, ...]) -> list[tuple[str, Aggregate]]:
+    def _named_key(self, node: exp.Column) -> Named:
+        """Return the key that a name means: a column in sight or, failing that, a name of SELECT."""
+        alias = self._calculated(node)
+        if node.args.get("table") is None and alias is not None:
+            if self._scope.has(node):
+                raise UnsupportedQuery(
+                    "a name in GROUP BY is that of a column and of a calculation in SELECT; give the "
+                    "calculation "
+                    "another name with AS"
+                )
+            return alias
+        field = self._scope.field(node)
+        for item, name in self._items:
+            if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
+                return Named(name=name, expression=Column(name=field.column))
+        return Named(name=field.name, expression=Column(name=field.column))
+
+    def _calculated(self, node: exp.Column) -> Named | None:
+        """Return what SELECT calls by a name, if it is no plain column of the same name."""
+        for item, alias in self._items:
+            if alias is None or not isinstance(node.this, exp.Identifier):
+                continue
+            if not same(node.name, quoted=is_quoted(node.this), other=alias):
+                continue
+            if item.find(exp.AggFunc):
+                if self._scope.has(node):
+                    continue
+                raise no_aggregate_here("GROUP BY")
+            expression = expression_of(item, self._scope.column)
+            if not self._scope.has(node) or self._scope.column(node) != expression:
+                return Named(name=alias, expression=expression)
+        return None
+
+    def outputs(self, keys: tuple[Named, ...]) -> tuple[tuple[str, Aggregate], ...]:
         """Return the aggregates of SELECT by name, having checked that its other columns are keys."""
         outputs = []
-        for node in nodes:
-            name = None
-            if isinstance(node, exp.Alias):
-                check_parts(node, "this", "alias")
-                name, node = node.alias, node.this  # noqa: PLW2901
-            inner = unwrapped(node)
-            if type(inner) is exp.Column:
-                self._check_key(self.column(inner).name, name, keys)
-            else:
-                aggregate = aggregate_of(inner, self.column)
-                outputs.append((default_name(aggregate) if name is None else name, aggregate))
-        return outputs
+        for node, alias in self._items:
+            if self._is_key(node, alias, keys):
+                continue
+            aggregate = self.aggregate(node)
+            outputs.append((default_name(aggregate) if alias is None else alias, aggregate))
+        return tuple(outputs)
 
-    def relation(self, where: exp.Where | None) -> Relation:
-        """Return the rows of FROM that WHERE lets pass."""
-        source = Source(table=self._table)
-        if where is None:
-            return source
-        check_parts(where, "this")
-        return filtered(source, condition_of(where.this, self._expression))
-
-    def _expression(self, node: exp.Column) -> Expression:
-        return self.column(node)
-
-    def _check_key(self, column: str, name: str | None, keys: tuple[str, ...]) -> None:
-        if column not in keys:
-            raise UnsupportedQuery(
-                f"{column!r} is neither grouped by nor aggregated; add it to GROUP BY, or take "
-                "COUNT, SUM or AVG of it"
-            )
-        if name is not None and name != column:
-            raise refused("AS on a key", "leave it out: keys keep their names, and answers can be renamed")
+    def _is_key(self, node: exp.Expression, alias: str | None, keys: tuple[Named, ...]) -> bool:
+        if type(node) is exp.Column:
+            expression: Expression = self._scope.column(node)
+        elif isinstance(node, exp.Star):
+            raise refused_node(node)
+        elif node.find(exp.AggFunc, exp.Window) or not any(
+            not isinstance(key.expression, Column) for key in keys
+        ):
+            return False
+        else:
+            expression = expression_of(node, self._scope.column)
+        for key in keys:
+            if key.expression == expression:
+                if alias not in {None, key.name}:
+                    raise UnsupportedQuery("SELECT gives one key two names; choose one")
+                return True
+        if type(node) is not exp.Column:
+            return False
+        raise UnsupportedQuery(
+            f"{self._scope.field(node).name!r} is neither grouped by nor aggregated; add it to GROUP BY, "
+            f"or take "
+            "COUNT, SUM or AVG of it"
+        )
 
 
-def _from(select: exp.Select) -> exp.Table:
-    clause = select.args.get("from_") or select.args.get("from")
-    if clause is None:
-        raise UnsupportedQuery("the query has no FROM; write FROM and the name of a table")
-    check_parts(clause, "this")
-    table = clause.this
-    if type(table) is not exp.Table:
-        raise refused_node(table)
-    if not isinstance(table.this, exp.Identifier):
-        raise refused("a function as a table", "write the name of a declared table")
-    check_parts(table, "this", "alias")
-    return table
-
-
-def _alias(alias: exp.TableAlias) -> str:
-    check_parts(alias, "this")
-    return str(alias.name)
+def _item(node: exp.Expression) -> tuple[exp.Expression, str | None]:
+    if isinstance(node, exp.Alias):
+        check_parts(node, "this", "alias")
+        return unwrapped(node.this), str(node.alias)
+    return unwrapped(node), None

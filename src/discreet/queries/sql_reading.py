@@ -17,9 +17,9 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.sql_refusals import SORTED, refused, refused_node
+from discreet.queries.sql_refusals import refused, refused_node
 
-__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "read_select"]
+__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
 
 LARGEST_TEXT = 100_000
 """How many characters a query may have."""
@@ -27,11 +27,18 @@ LARGEST_TOKENS = 20_000
 """How many words, numbers and signs a query may have."""
 MOST_OPEN = 16
 """How many parentheses, CASEs and NOTs may be open at once; sqlglot takes some 25 calls for each."""
+MOST_SELECTS = 50
+"""How many SELECTs, and how many JOINs, a query may have."""
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.INTERVAL, TokenType.ANY, TokenType.ALL, TokenType.EXISTS}
-_SETS = {TokenType.UNION: exp.Union, TokenType.INTERSECT: exp.Intersect, TokenType.EXCEPT: exp.Except}
+
+
+class _Language(Dialect):
+    """What a parser of all dialects reads, with missing values last in every order."""
+
+    NULL_ORDERING = "nulls_are_last"
 
 
 class _SelectParser(Parser):
@@ -64,6 +71,10 @@ def read_select(text: str) -> exp.Select:
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
+    if type(statement) is exp.Union:
+        raise refused(
+            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
+        )
     if type(statement) is not exp.Select:
         raise refused_node(statement)
     return statement
@@ -71,7 +82,7 @@ def read_select(text: str) -> exp.Select:
 
 def _tokens(text: str) -> Sequence[Token]:
     try:
-        return Dialect().tokenize(text)
+        return _Language().tokenize(text)
     except SqlglotError:
         pass
     raise UnsupportedQuery(
@@ -96,21 +107,16 @@ def _check_statement(tokens: Sequence[Token]) -> None:
     kinds = [token.token_type for token in tokens]
     if TokenType.SEMICOLON in kinds:
         raise refused("more than one statement", "ask one SELECT at a time")
-    if kinds[0] is TokenType.WITH:
-        raise refused("WITH", "ask of one table directly, with WHERE and GROUP BY")
     if kinds[0] is TokenType.L_PAREN:
         raise refused("a query in parentheses", "leave the parentheses out")
-    if kinds[0] is not TokenType.SELECT:
+    if kinds[0] not in {TokenType.SELECT, TokenType.WITH}:
         raise refused(
             "a statement other than SELECT", "write SELECT city, COUNT(*) AS n FROM a table GROUP BY city"
         )
-    for kind, node in _SETS.items():
-        if kind in kinds:
-            raise refused_node(node())
-    if kinds.count(TokenType.SELECT) > 1:
-        raise refused_node(exp.Subquery())
+    if max(kinds.count(TokenType.SELECT), kinds.count(TokenType.JOIN)) > MOST_SELECTS:
+        raise UnsupportedQuery(f"the query has more than {MOST_SELECTS} SELECTs or JOINs; ask in parts")
     if len(tokens) > 2 and tokens[1].text.upper() == "TOP" and kinds[2] is TokenType.NUMBER:
-        raise refused("TOP", SORTED)
+        raise refused("TOP", "write ORDER BY and LIMIT at the end")
     if any(token.token_type is TokenType.NOT and token.text == "!" for token in tokens):
         raise refused("!", "write NOT")
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):
@@ -144,7 +150,7 @@ def _check_nesting(tokens: Sequence[Token]) -> None:
 def _parsed(tokens: Sequence[Token]) -> exp.Expression | None:
     place = ""
     try:
-        statements = _SelectParser(error_level=ErrorLevel.IMMEDIATE, dialect=Dialect()).parse(
+        statements = _SelectParser(error_level=ErrorLevel.IMMEDIATE, dialect=_Language()).parse(
             list(tokens), ""
         )
         return statements[0] if len(statements) == 1 else None

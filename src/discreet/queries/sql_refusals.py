@@ -16,6 +16,7 @@ __all__ = [
     "SORTED",
     "calculated",
     "check_parts",
+    "function_name",
     "no_aggregate_here",
     "refused",
     "refused_clause",
@@ -24,27 +25,41 @@ __all__ = [
 
 AGGREGATES = "COUNT(*), COUNT(x), SUM(x) and AVG(x) can be asked"
 _AFTERWARDS = "ask for the aggregates themselves and calculate with the answer, which costs nothing"
-_FLAT = "ask of one table directly, with WHERE and GROUP BY"
+_FLAT = "ask of declared tables, with JOIN, WHERE and GROUP BY"
+_OTHERS = (
+    "it could let other people's rows decide about a row; JOIN private rows on the person, JOIN public "
+    "tables, or write the value itself"
+)
 _CONDITIONS = "conditions are made of = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, IS NULL and + - * /"
 _MOMENT = "write the date or time itself, such as DATE '2026-01-31'"
 _RANGE = "write a range, as in day >= DATE '2026-01-01' AND day < DATE '2026-02-01'"
-SORTED = "the answer has a row for every declared key, in their order; sort or cut it once it is there"
+SORTED = "write ORDER BY and LIMIT, which sort and cut the answer, at the end of the whole query"
+_WITHIN = (
+    "number the rows of each person in a subquery, ROW_NUMBER() OVER (PARTITION BY person ORDER BY ...) "
+    "AS k, and write WHERE k = 1 around it"
+)
 
 CLAUSES: dict[str, tuple[str, str]] = {
-    "with": ("WITH", _FLAT),
+    "with": ("WITH inside", "write WITH once, before the first SELECT"),
     "distinct": ("SELECT DISTINCT", "the groups of GROUP BY are distinct already; leave DISTINCT out"),
     "into": ("SELECT INTO", "leave INTO out; an answer can be stored by who receives it"),
-    "joins": ("JOIN, or FROM with several tables", _FLAT),
-    "laterals": ("LATERAL", _FLAT),
-    "having": ("HAVING", "leave it out and drop groups from the answer, which costs nothing"),
+    "joins": (
+        "JOIN inside parentheses",
+        "write the tables one after the other: a JOIN b ON ... JOIN c ON ...",
+    ),
+    "laterals": ("LATERAL", "write a subquery that names no other table, and JOIN it on the person"),
+    "having": (
+        "HAVING here",
+        "write it at the end of the whole query, where it drops groups from the answer",
+    ),
     "order": ("ORDER BY", SORTED),
     "sort": ("SORT BY", SORTED),
     "cluster": ("CLUSTER BY", SORTED),
     "distribute": ("DISTRIBUTE BY", SORTED),
     "limit": ("LIMIT", SORTED),
     "offset": ("OFFSET", SORTED),
-    "qualify": ("QUALIFY", "leave it out and drop groups from the answer"),
-    "windows": ("WINDOW", "use GROUP BY instead"),
+    "qualify": ("QUALIFY", _WITHIN),
+    "windows": ("WINDOW", "write the partition itself, as in OVER (PARTITION BY person)"),
     "pivots": ("PIVOT", "use GROUP BY instead and reshape the answer"),
     "sample": ("TABLESAMPLE", "leave it out: noise, not sampling, protects people"),
     "locks": ("FOR UPDATE", "leave it out: nothing is ever changed"),
@@ -67,7 +82,10 @@ CLAUSES: dict[str, tuple[str, str]] = {
     "totals": ("WITH TOTALS", "ask for totals in a query of their own"),
     "all": ("GROUP BY ALL", "name the columns, as in GROUP BY city"),
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower end first, and BETWEEN alone"),
-    "query": ("IN with a subquery", "list the values, as in city IN ('a', 'b')"),
+    "query": (
+        "IN with a subquery",
+        "JOIN private rows on the person, JOIN a public table, or list the values",
+    ),
     "unnest": ("IN UNNEST", "list the values, as in city IN ('a', 'b')"),
     "field": ("IN without a list", "list the values in parentheses, as in city IN ('a', 'b')"),
     "is_global": ("GLOBAL IN", "write IN"),
@@ -80,15 +98,18 @@ CLAUSES: dict[str, tuple[str, str]] = {
 """Parts of a node that are refused, by the name of the part."""
 
 _NODES: dict[str, tuple[str, str]] = {
-    "Select": ("a subquery", _FLAT),
-    "Subquery": ("a subquery", _FLAT),
-    "Exists": ("EXISTS", "use conditions on the columns of the row itself"),
+    "Select": ("a subquery inside an expression", _OTHERS),
+    "Subquery": ("a subquery inside an expression", _OTHERS),
+    "Exists": ("EXISTS", "JOIN private rows on the person, with one row for each: GROUP BY the person"),
     "Any": ("ANY", "list the values, as in city IN ('a', 'b')"),
     "All": ("ALL", "list the values, as in NOT city IN ('a', 'b')"),
-    "Union": ("UNION", "ask one query at a time"),
-    "Intersect": ("INTERSECT", "ask one query at a time"),
-    "Except": ("EXCEPT", "ask one query at a time"),
-    "Window": ("a window (OVER)", "use GROUP BY instead"),
+    "Union": ("UNION", "put UNION ALL into FROM, in parentheses"),
+    "Intersect": ("INTERSECT", "JOIN private rows on the person"),
+    "Except": ("EXCEPT", "LEFT JOIN private rows on the person, and write WHERE x IS NULL"),
+    "Window": (
+        "a window (OVER) here",
+        "compute it in a subquery, within each person: OVER (PARTITION BY person)",
+    ),
     "Filter": ("FILTER", "move the condition to WHERE, in a query of its own"),
     "WithinGroup": ("WITHIN GROUP", AGGREGATES),
     "IgnoreNulls": ("IGNORE NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
@@ -149,7 +170,7 @@ _NODES: dict[str, tuple[str, str]] = {
     "Aliases": ("an alias of several names", "name each aggregate with AS"),
     "Values": ("VALUES", _FLAT),
     "Unnest": ("UNNEST", _FLAT),
-    "Lateral": ("LATERAL", _FLAT),
+    "Lateral": ("LATERAL", "write a subquery that names no other table, and JOIN it on the person"),
     "CountIf": ("COUNT_IF", "write COUNT(*) with the condition in WHERE"),
     "Distance": ("<->", _CONDITIONS),
     "PropertyEQ": (":=", "write ="),

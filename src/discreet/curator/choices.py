@@ -1,0 +1,258 @@
+"""Choices among a histogram's values, one for each group: quantiles, and the most frequent.
+
+A rule turns the counts of a group into a score for each value; a selection mechanism chooses by the scores.
+What leaves are places in the histogram, never counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
+from discreet.mechanisms.scores import LARGEST_SCORE
+from discreet.noise.entropy import current
+from discreet.privacy.events import Event, compose
+from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.rational import show, whole
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["Choice", "Choices", "FrequencyRule", "RankRule", "Rule", "Selector"]
+
+LARGEST_CHOICES = 300_000
+"""How many choices one part may make, over all groups: each takes a fraction of a millisecond."""
+LARGEST_SHIFT = 1 << 60
+
+_AT_ONCE = 1 << 20
+
+Integers: TypeAlias = NDArray[np.int64]
+Selector: TypeAlias = Exponential | PermuteAndFlip | TopK
+"""What chooses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRule:
+    """Prefer values near a rank: that of the share a / b of n values, moved by some rows.
+
+    With #{x < c} and #{x <= c} the values below and up to a candidate c, and the target T = a n + shift,
+    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside of the ranks that c
+    holds, b times. The lowest candidate counts as never too high, the highest as never too low, so that one
+    of score 0 exists for every shift.
+
+    Attributes
+    ----------
+    share : Fraction
+        a / b, from 0 to 1.
+    shift : int
+        In b-ths of a row.
+    """
+
+    share: Fraction
+    shift: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.share, Fraction) or not 0 <= self.share <= 1:
+            raise ParameterError("share", "is no share", "a fraction from 0 to 1")
+        whole(self.shift, "shift", least=-LARGEST_SHIFT, most=LARGEST_SHIFT)
+
+    @property
+    def slope(self) -> int:
+        """The most by which one row moves a score: max(a, b - a)."""
+        return max(self.share.numerator, self.share.denominator - self.share.numerator)
+
+    @property
+    def monotone(self) -> bool:
+        """A row that comes may raise some scores and lower others."""
+        return False
+
+    @property
+    def picks(self) -> int:
+        """How many values it chooses."""
+        return 1
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What makes this rule differ from others."""
+        return {"share": str(self.share), "shift": self.shift}
+
+    def scores(self, counts: Integers) -> Integers:
+        """Return the scores of each group, one row of counts for each."""
+        above, below = self.share.numerator, self.share.denominator
+        counts = np.minimum(counts, LARGEST_SHIFT // (below * counts.shape[1]))
+        at_most = np.cumsum(counts, axis=1)
+        target = above * at_most[:, -1:] + self.shift
+        too_high = below * (at_most - counts) - target
+        too_low = target - below * at_most
+        too_high[:, 0] = 0
+        too_low[:, -1] = 0
+        return np.asarray(-np.maximum(np.maximum(too_high, too_low), 0))
+
+    def __repr__(self) -> str:
+        moved = f", shift={self.shift}" if self.shift else ""
+        return f"RankRule(share={show(self.share)}{moved})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrequencyRule:
+    """Prefer the most frequent values: the score is the count."""
+
+    picks: int = 1
+
+    def __post_init__(self) -> None:
+        whole(self.picks, "picks", least=1)
+
+    @property
+    def slope(self) -> int:
+        """One row moves one count by 1."""
+        return 1
+
+    @property
+    def monotone(self) -> bool:
+        """Rows that come raise counts, rows that go lower them."""
+        return True
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What makes this rule differ from others."""
+        return {"picks": self.picks}
+
+    def scores(self, counts: Integers) -> Integers:
+        """Return the counts."""
+        return np.minimum(counts, LARGEST_SCORE)
+
+
+Rule: TypeAlias = RankRule | FrequencyRule
+"""How counts become scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A rule, and the mechanism that chooses by its scores in each group."""
+
+    rule: Rule
+    mechanism: Selector
+
+    def __post_init__(self) -> None:
+        picks = self.mechanism.k if isinstance(self.mechanism, TopK) else 1
+        if not isinstance(self.rule, Rule) or picks != self.rule.picks:
+            raise ParameterError("mechanism", "chooses another number of values", "as many as the rule")
+        if self.mechanism.monotone and not self.rule.monotone:
+            raise ParameterError("mechanism", "takes scores that move together", "monotone=False")
+
+    def covers(self, bound: Sensitivity) -> bool:
+        """Tell whether the mechanism is made for scores that move as far as this many rows in one group."""
+        mechanism = self.mechanism
+        return (
+            mechanism.scores.lattice.integers
+            and mechanism.neighbors == bound.neighbors
+            and mechanism.sensitivity >= bound.linf * self.rule.slope
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Choices:
+    """Several choices in every group, from one histogram.
+
+    Guarantee
+    ---------
+    Let one person move the counts by n_i rows in group i. Scores of a rule of slope s then move by at most
+    n_i s there (proof: aggregates, lemma 6), so a mechanism made for m s has there a loss of range epsilon
+    n_i / m, and choices in different groups are independent. If the n_i add up to at most g m and their
+    squares to at most g m^2, the whole costs no more than g such choices, which is what `event` says.
+
+    Attributes
+    ----------
+    choices : tuple of Choice
+        What is chosen in each group.
+    cells, width : int
+        How many groups there are, and how many values each has counts of.
+    groups : int
+        As many groups as a person can fill.
+    """
+
+    choices: tuple[Choice, ...]
+    cells: int
+    width: int
+    groups: int
+
+    def __post_init__(self) -> None:
+        good = isinstance(self.choices, tuple) and all(isinstance(one, Choice) for one in self.choices)
+        if not good or not self.choices or len({one.mechanism.neighbors for one in self.choices}) != 1:
+            raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
+        for name in ("cells", "width", "groups"):
+            whole(getattr(self, name), name, least=1)
+        if any(one.rule.picks > self.width for one in self.choices):
+            raise ParameterError("choices", "choose more values than there are", "at most the width")
+
+    @property
+    def picks(self) -> int:
+        """How many places are drawn for each group."""
+        return sum(one.rule.picks for one in self.choices)
+
+    @property
+    def size(self) -> int:
+        """How many places are drawn in all."""
+        return self.cells * self.picks
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation for which the guarantee holds."""
+        return self.choices[0].mechanism.neighbors
+
+    @property
+    def event(self) -> Event:
+        """The law of all choices: those of as many groups as a person can fill."""
+        return compose(one.mechanism.event * self.groups for one in self.choices)
+
+    @property
+    def identity(self) -> list[dict[str, object]]:
+        """The rules, as plain JSON values."""
+        return [one.rule.identity for one in self.choices]
+
+    def covers(self, bound: Sensitivity) -> bool:
+        """Tell whether a histogram that moves so far is covered."""
+        return (
+            all(one.covers(bound) for one in self.choices)
+            and self.groups * bound.linf >= bound.l1
+            and self.groups * bound.linf**2 >= bound.squared_l2
+        )
+
+    def release(self, counts: Integers) -> Integers:
+        """Return the places of the values chosen, group by group, in the order of `choices`."""
+        table = np.asarray(counts, np.int64).reshape(self.cells, self.width)
+        chosen = np.empty((self.cells, self.picks), np.int64)
+        block = ceil(_AT_ONCE / self.width)
+        place = 0
+        for one in self.choices:
+            for first in range(0, self.cells, block):
+                scores = one.rule.scores(table[first : first + block])
+                for number, row in enumerate(scores, first):
+                    chosen[number, place : place + one.rule.picks] = one.mechanism.release(row)
+            place += one.rule.picks
+        return current().mark(chosen.reshape(-1))
+
+    def drawn(self, steps: Integers, rule: Rule) -> Integers:
+        """Return what a rule chose: a row for each group, a column for each pick."""
+        place = 0
+        for one in self.choices:
+            if one.rule == rule:
+                return np.asarray(steps).reshape(self.cells, self.picks)[:, place : place + rule.picks]
+            place += one.rule.picks
+        raise ParameterError("rule", "is none of these choices", "one of them")
+
+    def of(self, rule: Rule) -> Selector:
+        """Return the mechanism of a rule."""
+        for one in self.choices:
+            if one.rule == rule:
+                return one.mechanism
+        raise ParameterError("rule", "is none of these choices", "one of them")
+
+    def __repr__(self) -> str:
+        written = ", ".join(f"{one.rule!r} by {one.mechanism!r}" for one in self.choices)
+        return f"Choices({written}; in each of {self.groups} groups)"

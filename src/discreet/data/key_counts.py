@@ -1,0 +1,115 @@
+"""Which keys occur, and how many persons have each: what private key selection decides on.
+
+Where the keys of a column were never declared, even their names are private. They are counted here by
+persons, exactly, each person being counted for at most so many keys, and the counts go to a
+mechanism that decides which keys are shown; nothing else of them leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.data.checking import column_type
+from discreet.data.columns import types_of
+from discreet.data.declarations import KeyValue, Limits
+from discreet.data.facts import columns_of_relation, limits_of
+from discreet.data.relation import Relation, leftmost
+from discreet.data.schema import Type
+from discreet.errors import UnsupportedQuery
+
+if TYPE_CHECKING:
+    import pyarrow
+    from numpy.typing import NDArray
+
+    from discreet.data.salt import Salt
+    from discreet.data.table import Table
+
+__all__ = ["KeyCounts", "KeyPlan", "check_key_plan", "compute_key_counts", "keys_of_a_person"]
+
+_KEYS = {Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPlan:
+    """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
+
+    A person counts for at most `keys` of his keys, chosen by the salt.
+    """
+
+    source: Relation
+    column: str
+    keys: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCounts:
+    """Keys and counts. Both are private: nothing prints them.
+
+    Attributes
+    ----------
+    counts : array of integers
+        How many persons have each key, at least 1.
+    """
+
+    counts: NDArray[np.int64] = field(repr=False, compare=False)
+    _values: pyarrow.ChunkedArray = field(repr=False, compare=False)
+
+    def chosen(self, shown: NDArray[np.bool_]) -> tuple[KeyValue, ...]:
+        """Return the keys for which `shown` is true, sorted: public once a mechanism has decided."""
+        import pyarrow
+
+        return tuple(sorted(self._values.filter(pyarrow.array(shown)).to_pylist()))
+
+
+def keys_of_a_person(limits: Limits, keys: int | None = None) -> int:
+    """Return for how many keys one person counts at most: a wanted number, or what the limits imply."""
+    most = limits.rows if limits.groups is None else limits.groups
+    assert most is not None  # noqa: S101
+    return most if keys is None else min(keys, most)
+
+
+def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
+    """Refuse a plan that the declarations do not admit; return the type of its keys."""
+    columns = columns_of_relation(plan.source, tables)
+    found = column_type(plan.column, types_of(columns))
+    if found not in _KEYS:
+        raise UnsupportedQuery(
+            f"{plan.column!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
+            "booleans or dates, or by bins of it"
+        )
+    if not 1 <= plan.keys <= keys_of_a_person(limits_of(plan.source, tables)):
+        raise UnsupportedQuery("a person counts for more keys than the limits allow; ask for fewer")
+    return found
+
+
+def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt) -> KeyCounts:
+    """Count persons by key, exactly, in one statement.
+
+    Guarantee
+    ---------
+    Adding or removing one person changes the counts of at most `plan.keys` keys, each by 1, for every salt
+    (proof: key_selection).
+
+    Raises
+    ------
+    EngineFailed
+        If the engine does not finish; the message says nothing about why.
+    """
+    check_key_plan(plan, tables)
+    from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
+    from discreet.data.engine import fetch
+    from discreet.data.plan import LARGEST_CELLS
+    from discreet.data.rows import rows_of
+
+    rows = rows_of(plan.source, tables)
+    rows = rows.filtered(rows.columns[plan.column].notnull())
+    columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
+    table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})
+    limits = Limits(groups=plan.keys, rows_per_group=1) if rows.has_person else None
+    backend = tables[leftmost(plan.source).table]._backend
+    totals = fetch(combined(bounded(table, limits, LARGEST_CELLS, salt)), backend)
+    return KeyCounts(counts=totals.column(ROWS).to_numpy(), _values=totals.column(key_name(0)))

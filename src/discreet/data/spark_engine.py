@@ -1,0 +1,155 @@
+"""Spark as an engine: rows stay where Spark reads them, and only totals are collected.
+
+A table is a frame of a Spark session, or a table of an Ibis connection to one. A frame must stand for the
+rows of a table: Spark evaluates it anew for every statement, so one that draws at random, or that
+takes the first rows of something, has no fixed rows to protect.
+
+While a statement runs the session is in UTC, its conversions give NULL where they have no result, and
+names are exact; after that its settings are what they were. Columns are read by rule:
+
+- Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
+- A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
+- Types that requests do not know can only be tested for NULL.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import ibis
+import ibis.expr.datatypes as dt
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
+import pyarrow
+from ibis.expr.types import Table
+
+from discreet.data.duckdb_engine import check_names
+from discreet.data.engine import guarded
+from discreet.errors import ParameterError
+
+__all__ = ["fetched", "from_frame", "is_frame", "kept", "normalized"]
+
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+}
+_KINDS = {
+    "boolean": dt.boolean,
+    "byte": dt.int8,
+    "short": dt.int16,
+    "integer": dt.int32,
+    "long": dt.int64,
+    "float": dt.float32,
+    "double": dt.float64,
+    "date": dt.date,
+    "timestamp": dt.Timestamp(timezone="UTC", scale=6),
+    "timestamp_ntz": dt.Timestamp(scale=6),
+}
+_CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
+
+
+def is_frame(source: object) -> bool:
+    """Tell whether a source is a frame of a Spark session."""
+    return type(source).__name__ == "DataFrame" and type(source).__module__.startswith("pyspark.sql.")
+
+
+def from_frame(frame: object) -> Table:
+    """Give a frame a name in its session."""
+    session = frame.sparkSession  # type: ignore[attr-defined]
+    name = f"discreet_{uuid4().hex}"
+    guarded(lambda: frame.createTempView(name), _unreadable)  # type: ignore[attr-defined]
+    return guarded(lambda: ibis.pyspark.connect(session).table(name), _unreadable)
+
+
+def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return the columns of a table in the types that all engines share."""
+    origin = table.op()
+    place = ".".join(
+        _quoted(name)
+        for name in (origin.namespace.catalog, origin.namespace.database, origin.name)
+        if name is not None
+    )
+    fields = guarded(lambda: backend._session.table(place).schema.fields, _unreadable)
+    check_names([field.name for field in fields])
+    written = [(field.name, *_read(field)) for field in fields]
+    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
+    return ops.SQLQueryResult(
+        f"SELECT {selected} FROM {place}",  # noqa: S608
+        sch.Schema({name: kind for name, _, kind in written}),
+        backend,
+    ).to_expr()
+
+
+def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+    """Run a statement and take its rows in batches."""
+    with _prepared(table, backend._session):
+        found = backend._session.sql(statement).toArrow()
+    kinds = [
+        found.schema.field(name).type if kind.is_unknown() else kind.to_pyarrow()
+        for name, kind in table.schema().items()
+    ]
+    return found.cast(pyarrow.schema(list(zip(table.columns, kinds, strict=True))))
+
+
+def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+    """Keep what a statement computes as a checkpoint, which is never computed again."""
+    with _prepared(table, backend._session):
+        backend._session.sql(statement).localCheckpoint(eager=True).createTempView(name)
+
+
+@contextmanager
+def _prepared(table: Table, session: object) -> Iterator[None]:
+    """Have settings hold and the lists that a table needs be there."""
+    listed = list(table.op().find(ops.InMemoryTable))
+    with _settings(session), warnings.catch_warnings():
+        # Spark leaves a socket to the collector of garbage: where warnings are errors it would fail.
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            for one in listed:
+                arrow = one.data.to_pyarrow(one.schema)
+                session.createDataFrame(arrow).createOrReplaceTempView(one.name)  # type: ignore[attr-defined]
+            yield
+        finally:
+            for one in listed:
+                session.catalog.dropTempView(one.name)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _settings(session: object) -> Iterator[None]:
+    conf = session.conf  # type: ignore[attr-defined]
+    before = {name: conf.get(name) for name in _SETTINGS}
+    try:
+        for name, value in _SETTINGS.items():
+            conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            conf.set(name, value)
+
+
+def _read(field: object) -> tuple[str, dt.DataType]:
+    """Return how a column is read and the type that this gives."""
+    name, kind = _quoted(field.name), field.dataType  # type: ignore[attr-defined]
+    word = kind.typeName()
+    if word in _KINDS:
+        return name, _KINDS[word]
+    if word == "string":
+        characters = field.metadata.get(_CHARACTERS, "")  # type: ignore[attr-defined]
+        read = name if kind.simpleString() == word else f"{name} COLLATE UTF8_BINARY"
+        return f"rtrim({read})" if characters.startswith("char") else read, dt.string
+    if word.startswith("decimal"):
+        return name, dt.Decimal(kind.precision, kind.scale)
+    return name, dt.unknown
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a frame or table of a Spark session that is running")

@@ -1,0 +1,110 @@
+"""Keys that nobody declared: which they are, and what it takes to have them chosen privately.
+
+A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
+the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.curator.key_request import KeyRequest
+from discreet.data import Keys, Table, Type
+from discreet.data.columns import Columns
+from discreet.data.facts import columns_of_relation, limits_of
+from discreet.data.key_counts import KeyPlan, keys_of_a_person
+from discreet.data.relation import Project, public_tables, sources_of
+from discreet.errors import ParameterError, UndeclaredColumn
+from discreet.mechanisms.key_selection import KeySelection
+from discreet.privacy.rational import Number, rational
+from discreet.queries.budgeting import Offer
+from discreet.queries.query import Query, key_of
+
+__all__ = ["SHARE", "Selection", "hypothetical_keys", "selection_for", "unknown_keys"]
+
+SHARE = Fraction(1, 3)
+"""How much of an offer's epsilon the choice of keys gets."""
+
+_HYPOTHETICAL = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """How the keys of a query are chosen, and what is left for its values.
+
+    Attributes
+    ----------
+    requests : tuple of (name, KeyRequest)
+        One for each key that nobody declared.
+    rest : Offer
+        For the values.
+    """
+
+    requests: tuple[tuple[str, KeyRequest], ...]
+    rest: Offer
+
+
+def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
+    columns, listed = _key_columns(query, tables), dict(query.listed)
+    return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
+
+
+def selection_for(
+    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Number = SHARE
+) -> Selection:
+    """Divide an offer between the choice of keys and the values on them.
+
+    Epsilon is divided by the share, delta in halves: one for the keys, one for the values, where it permits
+    Gaussian noise. Several unknown keys share their part evenly.
+    """
+    names = unknown_keys(query, tables)
+    part = rational(share, "key_share", positive=True)
+    if not part < 1:
+        raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
+    if offer.epsilon is None or offer.delta is None:
+        listed = ", ".join(repr(name) for name in names)
+        raise UndeclaredColumn(
+            f"{listed} is grouped by, but its keys were never declared, and to choose them privately takes "
+            "epsilon and delta; offer both, list the keys with with_keys(...), or have its owner declare them"
+        )
+    plain = all(key == key_of(key.name) for key in query.keys)
+    source = query.relation if plain else Project(source=query.relation, columns=query.keys)
+    count = keys_of_a_person(limits_of(source, tables))
+    mechanism = KeySelection.best(
+        epsilon=offer.epsilon * part / len(names), delta=offer.delta / 2 / len(names), keys=count
+    )
+    read = (*sources_of(source), *public_tables(source))
+    versions = tuple((name, tables[name].version) for name in read)
+    requests = tuple(
+        (
+            name,
+            KeyRequest(
+                plan=KeyPlan(source=source, column=name, keys=count), versions=versions, mechanism=mechanism
+            ),
+        )
+        for name in names
+    )
+    return Selection(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
+
+
+def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
+    """Return the query with made-up keys in the place of unknown ones, more than most people have."""
+    columns = _key_columns(query, tables)
+    return query.with_keys(**{name: _made_up(columns[name].type) for name in unknown_keys(query, tables)})
+
+
+def _key_columns(query: Query, tables: Mapping[str, Table]) -> Columns:
+    if not query.keys:
+        return {}
+    return columns_of_relation(Project(source=query.relation, columns=query.keys), tables)
+
+
+def _made_up(kind: Type) -> Keys:
+    if kind is Type.BOOLEAN:
+        return Keys([False, True])
+    if kind is Type.INTEGER:
+        return Keys(range(_HYPOTHETICAL))
+    return Keys([f"key {number}" for number in range(_HYPOTHETICAL)])

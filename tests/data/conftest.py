@@ -1,0 +1,48 @@
+"""Engines for tests: one PostgreSQL server and one Spark session for each process of a test run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from curator.ledger.conftest import postgres  # noqa: F401
+from data import engines
+
+
+@pytest.fixture(scope="session")
+def postgres_engine(postgres: str) -> Iterator[engines.Engine]:  # noqa: F811
+    made = engines.postgres(postgres)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def spark_engine() -> Iterator[engines.Engine]:
+    try:
+        made = engines.spark()
+    except Exception as problem:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Spark: {type(problem).__name__}; pip install '.[test]' and a Java 17 runtime bring it")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session", params=[engines.DUCKDB, engines.POSTGRES, engines.SPARK])
+def engine(request: pytest.FixtureRequest) -> engines.Engine:
+    """Each engine in turn."""
+    if request.param == engines.DUCKDB:
+        return engines.embedded()
+    return request.getfixturevalue(f"{request.param}_engine")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:  # noqa: ARG001
+    """Where CI runs, no test of an engine may be skipped."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which CI does not accept: {report.longrepr}"
+    return report

@@ -1,0 +1,52 @@
+"""Rows of several embedded databases in one: copied once, whoever asks first."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow
+
+from discreet.data import CountRows, Group, Limits, Table, colocation, compute, fresh_salt
+from discreet.data.formulas import col
+from discreet.data.relation import Filter, JoinPersons, Source
+
+
+def table(**columns):
+    return Table(pyarrow.table(columns), person="who", limits=Limits(rows=9))
+
+
+def count(tables, condition=None):
+    right = Source(table="b")
+    if condition is not None:
+        right = Filter(source=right, condition=condition.expression)
+    joined = JoinPersons(left=Source(table="a"), right=right, columns=())
+    plan = Group(source=joined, measures=(CountRows(),))
+    return int(compute(plan, tables, salt=fresh_salt()).values[0][0])
+
+
+def test_threads_share_one_copy(monkeypatch):
+    copied = []
+    copy = colocation._copied
+    monkeypatch.setattr(colocation, "_copied", lambda *both: copied.append(both) or copy(*both))
+    tables = {"a": table(who=[1, 2, 2]), "b": table(who=[2, 2, 3, None])}
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: count(tables), range(16))) == {4}
+    assert len(copied) == 1
+
+
+def test_values_that_requests_do_not_know_are_copied_as_there_or_not():
+    many = pyarrow.array([[1], None, []], pyarrow.list_(pyarrow.int64()))
+    tables = {"a": table(who=[1, 2]), "b": table(who=[1, 1, 2], tags=many)}
+    assert count(tables, col("tags").is_null()) == 1
+    assert count(tables, ~col("tags").is_null()) == 2
+
+
+def test_copies_go_with_their_tables():
+    tables = {"a": table(who=[1]), "b": table(who=[1])}
+    assert count(tables) == 1
+    backends = [weakref.ref(one._backend) for one in tables.values()]
+    del tables
+    gc.collect()
+    assert [backend() for backend in backends] == [None, None]
