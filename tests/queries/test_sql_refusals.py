@@ -62,7 +62,7 @@ def test_a_refusal_names_the_construct_and_a_rewrite(query, construct, rewrite):
 @pytest.mark.parametrize(("query", "message"), UNDECLARED)
 def test_what_is_not_declared_is_told_with_what_is(query, message):
     error = refusal(query)
-    assert type(error) is UndeclaredColumn
+    assert isinstance(error, UndeclaredColumn)
     assert message in str(error)
 
 
@@ -74,4 +74,4 @@ def test_no_refusal_holds_a_literal(query, caplog):
     assert error.__context__ is None
     told = f"{error}{error!r}{caplog.text}{''.join(traceback.format_exception_only(error))}".lower()
     assert "canary" not in told
-    assert "918273" not in told
+    assert "5908273141" not in told

@@ -14,6 +14,7 @@ from discreet.curator.account import Account
 from discreet.curator.budget import Budget
 from discreet.curator.declaration import (
     Declared,
+    amendment,
     check_current,
     check_opened,
     checked_tables,
@@ -58,9 +59,9 @@ class Door:
     tables : mapping of names to Table
         The private tables. A person is the same person in all of them.
     budget : Budget
-        The caps.
+        The caps. Required.
     ledger : str, Path or Store
-        A file, or ``postgresql://…`` with a `name`.
+        A file, or ``postgresql://…`` with a `name`. Required.
     name : str, optional
         The name of the ledger in a database.
     anchor : str or Path, optional
@@ -73,14 +74,20 @@ class Door:
         self,
         tables: Mapping[str, Table],
         *,
-        budget: Budget,
-        ledger: str | Path | Store,
+        budget: Budget | None = None,
+        ledger: str | Path | Store | None = None,
         name: str | None = None,
         anchor: str | Path | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._tables = checked_tables(tables)
-        _check_budget(budget)
+        budget = _checked_budget(budget)
+        if ledger is None:
+            raise ParameterError(
+                "ledger",
+                "is missing: what was spent must be remembered",
+                "the path of a file, such as ledger='clinic.ledger', made if there is none",
+            )
         store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
         self._secret = self._open(budget)
@@ -146,10 +153,11 @@ class Door:
         account = self.ledger.state()
         check_current(account, declared)  # the charge may be an old one
         content = self.ledger.answer(charge)
+        stored = content is not None
         if content is None:
             content = self.ledger.keep_answer(charge, pack(_drawn(request, tables)))
         draws = unpack(request, content)
-        return finish(request, draws, label_of(request, tables, account, charge, draws))
+        return finish(request, draws, label_of(request, tables, account, charge, draws), stored=stored)
 
     def _charged(self, request: Request, analyst: str, declared: Declared) -> Entry:
         event = request.event
@@ -212,20 +220,10 @@ class Door:
         LedgerMismatch
             If the tables were amended by another process since this door was opened.
         """
-        if not isinstance(reason, str) or not reason.strip():
-            raise ParameterError("reason", "is missing", "words that say why, for the record")
-        if budget is not None:
-            _check_budget(budget)
+        caps = None if budget is None else _checked_budget(budget)
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
-        declared = declare(changed)
-
-        def rule(account: Account, time: str) -> Body:
-            del time
-            caps = account.caps if budget is None else budget
-            return {"reason": reason, "tables": declared, "budget": caps.to_body()}
-
-        self._decide(AMEND, rule, declared=declare(before))
+        self._decide(AMEND, amendment(reason, declare(changed), caps), declared=declare(before))
         self._tables = changed
 
     def close(self) -> None:
@@ -249,9 +247,11 @@ def check_analyst(analyst: str) -> None:
         )
 
 
-def _check_budget(budget: Budget) -> None:
+def _checked_budget(budget: Budget | None) -> Budget:
     if not isinstance(budget, Budget):
-        raise ParameterError("budget", "is no budget", "such as Budget(epsilon=3)")
+        problem = "is missing" if budget is None else "is no budget"
+        raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
+    return budget
 
 
 def _checked(request: Request, tables: dict[str, Table]) -> dict[str, Table]:

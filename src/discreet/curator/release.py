@@ -29,6 +29,7 @@ __all__ = ["Release", "are_private", "finish", "pack", "unpack"]
 
 _SHOWN = 20
 _REPLAYED = "replayed"
+_STORED = "answered from the store, nothing spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,12 +44,15 @@ class Release:
         For every output its values and the interval around each.
     label : mapping
         A machine-readable statement of the guarantee; see `discreet.curator.label`.
+    stored : bool
+        Whether it was read from the ledger's store: then nothing was spent for it this time.
     """
 
     request: Request
     keys: Mapping[str, Sequence[object]]
     outputs: tuple[Column, ...]
     label: Mapping[str, object]
+    stored: bool = False
 
     @property
     def event(self) -> Event:
@@ -122,6 +126,8 @@ class Release:
             text.append(f"… {count - _SHOWN} more groups")
         if not self.label["private"]:
             text.append("replayed noise: not private")
+        if self.stored:
+            text.append(_STORED)
         return "\n".join(text)
 
     __repr__ = __str__
@@ -145,7 +151,8 @@ class Release:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in self._row(place)) + "</tr>"
             for place in range(count)
         )
-        return f"<table><tr>{header}</tr>{body}</table>"
+        caption = f"<caption>{_STORED}</caption>" if self.stored else ""
+        return f"<table>{caption}<tr>{header}</tr>{body}</table>"
 
 
 def pack(draws: Sequence[Draw]) -> bytes:
@@ -175,8 +182,10 @@ def are_private(draws: Sequence[Draw]) -> bool:
     return all(is_private(draw.steps) for draw in draws)
 
 
-def finish(request: Request, draws: Sequence[Draw], label: Mapping[str, object]) -> Release:
-    """Make a release of noisy integers, by public arithmetic."""
+def finish(
+    request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool = False
+) -> Release:
+    """Make a release of noisy integers, by public arithmetic; `stored` if they were read from the store."""
     by_measure = {draw.part.measure: draw for draw in draws}
     groups = list(product(*(key.values.values for key in request.plan.keys)))
     keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
@@ -184,4 +193,4 @@ def finish(request: Request, draws: Sequence[Draw], label: Mapping[str, object])
         output.finish([by_measure[measure] for measure in output.measures], request.confidence)
         for output in request.outputs
     )
-    return Release(request=request, keys=keys, outputs=outputs, label=label)
+    return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

@@ -152,7 +152,7 @@ class Output(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """What makes this output differ from others, as plain JSON values."""
+        """What makes this output differ from others, but for its name, as plain JSON values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,11 +230,15 @@ class Request:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
+
+        What the outputs are called is no part of it: an answer is kept as noisy integers, which get the
+        names of whoever asks.
+        """
         content = {
             "confidence": str(self.confidence),
             "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
-            "outputs": [{"name": output.name, **output.identity} for output in self.outputs],
+            "outputs": [output.identity for output in self.outputs],
             "plan": json.loads(to_json(self.plan)),
             "versions": [list(version) for version in self.versions],
         }

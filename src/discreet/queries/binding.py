@@ -40,7 +40,32 @@ from discreet.errors import UndeclaredColumn
 from discreet.queries.outputs import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.query import Query
 
-__all__ = ["BoundQuery", "bind"]
+__all__ = ["BoundQuery", "NotDeclared", "bind"]
+
+
+class NotDeclared(UndeclaredColumn):
+    """A column needs keys or bounds that its owner never declared.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, up to the words before what has to be declared.
+    table, column : str
+        Where it is needed.
+    needs : Keys or Bounds
+        The kind of declaration. The message spells it in Python; a shell spells it in TOML.
+    """
+
+    def __init__(self, problem: str, table: str, column: str, needs: type[Keys] | type[Bounds]) -> None:
+        super().__init__(problem, table, column, needs)
+        self.problem = problem
+        self.table = table
+        self.column = column
+        self.needs = needs
+
+    def __str__(self) -> str:
+        inside = "[...]" if self.needs is Keys else "lower, upper, step=..."
+        return f"{self.problem} columns={{{self.column!r}: {self.needs.__name__}({inside})}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +104,12 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
         known = suggestion(query.table, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
         raise UndeclaredColumn(f"there is no such table; there is {known}")
     table = tables[query.table]
-    keys = tuple(GroupKey(column=name, values=_keys(name, table)) for name in query.keys)
+    keys = tuple(GroupKey(column=name, values=_keys(name, table, query.table)) for name in query.keys)
     averaged = {
         aggregate.operand for _, aggregate in query.outputs if aggregate.function is AggregateFunction.MEAN
     }
     outputs = tuple(
-        _output(name, aggregate, table, beside_mean=aggregate.operand in averaged)
+        _output(name, aggregate, table, query.table, beside_mean=aggregate.operand in averaged)
         for name, aggregate in query.outputs
     )
     measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
@@ -97,43 +122,60 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     )
 
 
-def _keys(name: str, table: Table) -> Keys:
+def _keys(name: str, table: Table, where: str) -> Keys:
     column_type(name, table.schema)
     declared = table.columns.get(name)
     if isinstance(declared, Keys):
         return declared
-    raise UndeclaredColumn(
-        f"{name!r} is grouped by, but its keys were never declared; group by {_with(Keys, table)}, "
-        f"use it in a condition only, or have its owner declare columns={{{name!r}: Keys([...])}}"
+    others = _with(Keys, table)
+    if name == table.person:
+        raise UndeclaredColumn(
+            f"{name!r} says whose row it is: each group would be one person, and groups of one person cannot "
+            f"be private; {f'group by {others}, or ' if others else ''}ask without GROUP BY {name}"
+        )
+    raise NotDeclared(
+        f"{name!r} is grouped by, but its keys were never declared; "
+        f"{f'group by {others}, ' if others else ''}use it in a condition only, or have its owner declare",
+        where,
+        name,
+        Keys,
     )
 
 
-def _bounds(name: str, function: AggregateFunction, table: Table) -> Bounds:
+def _bounds(name: str, function: AggregateFunction, table: Table, where: str) -> Bounds:
     column_type(name, table.schema)
     declared = table.columns.get(name)
     if isinstance(declared, Bounds):
         return declared
-    raise UndeclaredColumn(
-        f"the {function.value} of {name!r} needs bounds, which were never declared; take that of "
-        f"{_with(Bounds, table)}, or have its owner declare "
-        f"columns={{{name!r}: Bounds(lower, upper, step=...)}}"
+    others = _with(Bounds, table)
+    if name == table.person:
+        raise UndeclaredColumn(
+            f"the {function.value} of {name!r} needs bounds, which a column that says whose row it is cannot "
+            f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
+        )
+    raise NotDeclared(
+        f"the {function.value} of {name!r} needs bounds, which were never declared; "
+        f"{f'take that of {others}, or ' if others else ''}have its owner declare",
+        where,
+        name,
+        Bounds,
     )
 
 
 def _with(kind: type[Keys] | type[Bounds], table: Table) -> str:
-    """Name the columns that have a declaration of some kind."""
+    """Name the columns that have a declaration of some kind; empty where none has."""
     names = [repr(name) for name, declared in table.columns.items() if isinstance(declared, kind)]
-    return " or ".join(names[:10]) or "none so far"
+    return " or ".join(names[:10])
 
 
-def _output(name: str, aggregate: Aggregate, table: Table, *, beside_mean: bool) -> QueryOutput:
+def _output(name: str, aggregate: Aggregate, table: Table, where: str, *, beside_mean: bool) -> QueryOutput:
     function, operand = aggregate.function, aggregate.operand
     if not isinstance(operand, Column):
         return CountOutput(name=name, measure=CountRows())
     column = operand.name
     if function is AggregateFunction.COUNT:
         return CountOutput(name=name, measure=_present(column, table))
-    bounds = _bounds(column, function, table)
+    bounds = _bounds(column, function, table, where)
     centered = Sum(column=column, bounds=bounds, center=_middle(bounds) * bounds.step)
     if function is AggregateFunction.MEAN:
         return MeanOutput(name=name, total=centered, count=_present(column, table))
