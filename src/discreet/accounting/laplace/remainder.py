@@ -70,8 +70,8 @@ class LaplaceRemainder(LaplaceLine):
         cells = min(max(int(pi / (loss * self._step)), 1), _MOST_CELLS)
         borders = np.linspace(0, pi / loss, cells + 1)
         atoms, densities = Moduli(loss, self._line.order).in_blocks(borders[:-1], borders[1:])
-        boths = np.minimum(atoms + densities / (2 * far), 1.0)
-        sizes = (several + n * densities / boths) ** 2 / 2 * np.exp(logs + n * np.log(boths))
+        sides = np.minimum(atoms + densities / (2 * far), 1.0)
+        sizes = (several + n * densities / sides) ** 2 / 2 * np.exp(logs + n * np.log(sides))
         # A period may begin inside a cell, whose nodes are then one more.
         nodes = (period / cells / self._step + 1) * float(sizes.sum()) + float(sizes.max())
         mean = nodes * self._step / period
