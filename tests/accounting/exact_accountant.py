@@ -8,9 +8,10 @@ of mantissa the rounding of ten million steps stays near 1e-12.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
-from math import ceil, comb, inf, log, pi
+from itertools import accumulate, product
+from math import ceil, comb, inf, log, pi, prod
 
 import mpmath
 import numpy as np
@@ -87,6 +88,29 @@ def laplace_delta(loss: mpmath.mpf, times: int, at: mpmath.mpf) -> mpmath.mpf:
             powers.append(powers[-1] * a / k)
         series = mpmath.fdot(zip(row, reversed(powers), strict=True))
         total += mpmath.binomial(times, j) * mpmath.exp(-j * loss - a) * series / mpmath.mpf(2) ** (times - 1)
+    return total
+
+
+def mixed_laplace_delta(parts: Sequence[tuple[mpmath.mpf, int]], at: mpmath.mpf) -> mpmath.mpf:
+    """Return the exact delta of Laplace steps of several kinds, by the same residues.
+
+    The rational functions depend on the number j of lower atoms only, the exponentials on how many there are
+    of each kind. Two steps or more; cancellation takes about one digit for each step.
+    """
+    times = sum(n for _, n in parts)
+    rows = _coefficients(times)
+    total = mpmath.mpf(1 if sum(n * loss for loss, n in parts) > at else 0)
+    for lower in product(*(range(n + 1) for _, n in parts)):
+        a = (sum((n - 2 * j) * loss for (loss, n), j in zip(parts, lower, strict=True)) - at) / 2
+        if a <= 0 or sum(lower) == times:
+            continue
+        powers = [mpmath.mpf(1)]
+        for k in range(1, times):
+            powers.append(powers[-1] * a / k)
+        series = mpmath.fdot(zip(rows[sum(lower)], reversed(powers), strict=True))
+        ways = prod(comb(n, j) for (_, n), j in zip(parts, lower, strict=True))
+        fall = sum(j * loss for (loss, _), j in zip(parts, lower, strict=True))
+        total += ways * mpmath.exp(-fall - a) * series / mpmath.mpf(2) ** (times - 1)
     return total
 
 

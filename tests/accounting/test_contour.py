@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from discreet.accounting.contour import (
-    _BUMP_HEIGHT,
-    _BUMP_WIDTH,
     _MOST_SMOOTHING,
+    BUMP_HEIGHT,
+    BUMP_WIDTH,
     Contour,
     Steps,
     choose_line,
@@ -29,7 +29,7 @@ def test_the_bump_covers_the_smoothing(size):
     inner = stats.norm.cdf(x / size + size / 2)
     smoothed = inner - np.exp(-x) * stats.norm.cdf(x / size - size / 2)
     excess = smoothed - np.maximum(0, -np.expm1(-x))
-    bump = _BUMP_HEIGHT * size * np.exp(-((x / (_BUMP_WIDTH * size)) ** 2) / 2)
+    bump = BUMP_HEIGHT * size * np.exp(-((x / (BUMP_WIDTH * size)) ** 2) / 2)
     assert (excess <= bump + 1e-15).all()
 
 
@@ -40,7 +40,7 @@ def test_the_rate_of_the_smoothing_stays_below_the_bump():
     u, tau = np.meshgrid(np.arange(0, 3 + spacing, spacing), np.arange(0, 1 + spacing, 10 * spacing))
     a = u + tau / 2
     rate = np.exp(u * tau) * (stats.norm.pdf(a) - u * stats.norm.cdf(-a))
-    bump = _BUMP_HEIGHT * np.exp(-((u / _BUMP_WIDTH) ** 2) / 2)
+    bump = BUMP_HEIGHT * np.exp(-((u / BUMP_WIDTH) ** 2) / 2)
     margin = bump - rate
     slope = max(
         np.abs(np.diff(margin, axis=axis)).max() / gap for axis, gap in ((0, 10 * spacing), (1, spacing))
@@ -53,7 +53,7 @@ def test_a_narrower_bump_would_not_cover():
     """The constants are not idle: at 0.39 the peak sticks out."""
     size = 1e-3
     peak = 2 * stats.norm.cdf(size / 2) - 1
-    assert 0.39 * size < peak < _BUMP_HEIGHT * size
+    assert 0.39 * size < peak < BUMP_HEIGHT * size
 
 
 def exact_binomial(loss, times, epsilon):

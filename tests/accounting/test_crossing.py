@@ -47,3 +47,15 @@ def test_what_cannot_be_known_is_not_claimed():
     assert crossing(lambda at: (-1.0, 0.0), 1e-3, 1.0, 1.0, above=False) == 0
     assert crossing(falling(1.0), 1e-3, inf, inf, above=True) == inf
     assert crossing(falling(1.0), 1e-3, inf, inf, above=False) == 0
+
+
+@pytest.mark.parametrize("unknown", [float("nan"), inf])
+def test_where_nothing_is_known_no_lower_bound_is_claimed(unknown):
+    assert crossing(lambda at: (unknown, unknown), 0.1, 1.0, 0.1, above=False) == 0
+    assert crossing(lambda at: (unknown, unknown), 0.1, 1.0, 0.1, above=True) == inf
+
+
+def test_a_slope_without_error_does_not_stall_the_search():
+    """Newton's step lands next to the root, on the wrong side of it, again and again."""
+    found = crossing(lambda at: (exp(-at), -exp(-at)), exp(-19.3816673535), 19.38166735, 0.6, above=True)
+    assert found == pytest.approx(19.3816673535, rel=1e-12)

@@ -277,11 +277,11 @@ def test_the_largest_epsilon_that_is_named_fits_and_hardly_more_does(budget):
 
 def test_the_state_stays_small_and_is_rounded_against_us():
     budget, exact = PureFilter(10), Fraction(0)
-    for n in range(1, 700):
+    for n in range(1, 3000):
         exact += Fraction(1, 1000 + n)
         budget = budget.spend(events.Pure(epsilon=Fraction(1, 1000 + n)))
     assert exact <= budget.spent["epsilon"] <= exact + Fraction(1, 2**2030)
-    assert budget.spent["epsilon"].denominator.bit_length() <= 2049
+    assert budget.spent["epsilon"].denominator.bit_length() <= 4096
     assert Filter.from_json(budget.to_json()) == budget
     assert PureFilter(exact.limit_denominator(10**9) + 1).fits(events.Pure(epsilon=1))
     total = PureFilter(1)

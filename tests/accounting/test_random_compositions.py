@@ -19,6 +19,7 @@ from accounting import exact_accountant, fft_accountant
 from accounting.loss_laws import Laplace
 from accounting.random_compositions import KINDS, LEAST, MOST, WIDEST, Case, drawn, laws, stored
 from discreet.accounting import contour, convolution, delta, epsilon, run
+from discreet.accounting.laplace import run as laplace_run
 from discreet.privacy import events
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON
 
@@ -73,8 +74,8 @@ def composition(case: Case):
 
 
 def agreement(exact: float) -> float:
-    """How far a bound of Laplace or Gaussian steps may be off: 1e-9, or 4e-9 of epsilon."""
-    return max(1e-9, 4e-9 * exact)
+    """How far a bound of Laplace or Gaussian steps may be off: 1e-9 of epsilon."""
+    return 1e-9 * exact
 
 
 def number(case: Case) -> str:
@@ -150,7 +151,11 @@ def shaken(monkeypatch):
                 smoothing=min(1.0, line.smoothing * between(0.5, 20)),
             )
 
-        monkeypatch.setattr(run, "choose_line", choose_badly)
+        for module in (run, laplace_run):
+            monkeypatch.setattr(module, "choose_line", choose_badly)
+        monkeypatch.setattr(laplace_run, "_MOST_ATOMS", int(between(1, 1e6)))
+        monkeypatch.setattr(laplace_run, "_ENOUGH", between(1e-13, 1.0))
+        monkeypatch.setattr(laplace_run, "_FINE", between(1e-12, 1e-2))
         monkeypatch.setattr(contour, "_ALIAS", log(between(1e-12, 1e-4)))
         monkeypatch.setattr(contour, "_TAIL", between(1e-13, 1.0))
         monkeypatch.setattr(contour, "_NEARBY", between(1, 6))

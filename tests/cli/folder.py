@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from canary import BY_CITY as BY_CITY  # noqa: PLC0414
+from canary import COUNT as COUNT  # noqa: PLC0414
 from cli.program import Outcome, discreet
 from discreet.privacy import events
 from front.declared_clinic import DECLARATION, write_clinic
 
-COUNT = "SELECT COUNT(*) AS n FROM visits"
-BY_CITY = "SELECT city, COUNT(*) AS n, AVG(cost) AS mean_cost FROM visits GROUP BY city"
+ALL_VISITS = "SELECT COUNT(*) AS n FROM visits"
 
 
 def prepare(directory: Path, monkeypatch: pytest.MonkeyPatch, declaration: str = DECLARATION) -> Path:

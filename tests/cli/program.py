@@ -6,6 +6,7 @@ import contextlib
 import io
 from dataclasses import dataclass
 
+from canary import WATCH
 from discreet.cli import main
 
 
@@ -26,6 +27,7 @@ def discreet(command: str, *more: str) -> Outcome:
             code = main([*command.split(), *more])
         except SystemExit as stopped:
             code = int(stopped.code or 0)
+    WATCH.saw("what a command printed", output.getvalue() + errors.getvalue())
     return Outcome(code, output.getvalue(), errors.getvalue())
 
 

@@ -6,10 +6,13 @@ import uuid
 from pathlib import Path
 
 from cli.folder import COUNT, answered, ledger_trouble, prepare
-from cli.program import discreet
+from cli.program import discreet, refused
 from curator.ledger.conftest import postgres  # noqa: F401
 from discreet.cli import declared
+from discreet.data import Keys
+from discreet.errors import UndeclaredColumn
 from discreet.front.declaration import read_declaration
+from discreet.queries.undeclared import NotDeclared
 from front.declared_clinic import DECLARATION
 
 IN_A_DATABASE = DECLARATION.replace(
@@ -30,6 +33,33 @@ def test_a_rehearsal_lends_its_tables_and_leaves_no_trace(tmp_path, monkeypatch)
         assert rehearsed.spent.requests == 0
     assert declared.exists(read.ledger)
     assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "clinic.ledger"])
+
+
+def test_what_is_not_declared_is_told_in_the_words_of_the_file(tmp_path, monkeypatch):
+    prepare(tmp_path, monkeypatch).rename("ward.toml")
+    for command in ("query --epsilon 1 --file ward.toml", "preview --epsilon 1 --file ward.toml"):
+        said = refused(command, "SELECT note, COUNT(*) AS n FROM visits GROUP BY note")
+        assert said.endswith('declare it in ward.toml: [tables.visits.columns] note = { keys = ["…"] }')
+        assert "columns={" not in said
+    said = refused("explain --file ward.toml", "SELECT AVG(note) AS n FROM visits")
+    assert said.endswith("[tables.visits.columns] note = { lower = …, upper = …, step = … }")
+    said = refused("explain --file ward.toml", "SELECT AVG(patient_id) AS n FROM visits")
+    assert "cannot have; take that of 'cost'" in said
+    said = refused("explain --file ward.toml", "SELECT COUNT(*) AS n FROM visits GROUP BY patient_id")
+    assert "groups of one person cannot be private" in said
+    odd = NotDeclared("declare", "my visits", 'a "b"', Keys)
+    assert declared.in_toml(odd, "c.toml").endswith(
+        '[tables."my visits".columns] "a \\"b\\"" = { keys = ["…"] }'
+    )
+    assert declared.in_toml(UndeclaredColumn("there is none"), "c.toml") == "there is none"
+
+
+def test_a_delta_without_a_budget_for_it_is_refused(tmp_path, monkeypatch):
+    prepare(tmp_path, monkeypatch, DECLARATION.replace("delta = 1e-6\n", ""))
+    for command in ("query", "preview", "explain"):
+        said = refused(f"{command} --epsilon 1 --delta 1e-7", COUNT)
+        assert said.startswith("--delta is offered, but the budget has none")
+    assert not Path("clinic.ledger").exists()
 
 
 def test_the_whole_path_on_postgresql(tmp_path, monkeypatch, postgres):  # noqa: F811

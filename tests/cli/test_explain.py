@@ -33,7 +33,7 @@ def test_it_needs_no_ledger_and_makes_none():
 
 
 def test_literals_are_not_shown():
-    question = "SELECT COUNT(*) AS n FROM visits WHERE note = 'Elysium-canary'"
+    question = "SELECT COUNT(*) AS n FROM visits WHERE note = 'okapi-in-the-question'"
     assert LITERAL in question
     assert LITERAL not in answered("explain --epsilon 1", question).output
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.folder import COUNT, answered, prepare
+from canary import private
+from cli.folder import ALL_VISITS, answered, prepare
 from cli.program import discreet, refused
 from discreet.data import Bounds, Keys, Limits, Type
 from discreet.errors import ParameterError
@@ -37,7 +38,7 @@ def clinic(tmp_path, monkeypatch):
                 "city": [VALUE] * 3,
             }
         ),
-        "ward.parquet",
+        private(tmp_path / "ward.parquet"),
     )
 
 
@@ -46,23 +47,30 @@ FULL = "--source visits.csv --person patient_id --rows-per-person 2 --budget 1"
 
 def test_two_commands_to_a_first_private_answer():
     said = answered(f"init {FULL}").output
-    found = answered("query --epsilon 1 --format json", COUNT)
+    found = answered("query --epsilon 1 --format json", ALL_VISITS)
     (row,) = json.loads(found.output)["rows"]
     assert abs(row["n"] - 400) < 60
-    assert f'discreet query "{COUNT}" --epsilon 0.1' in said
+    assert f'discreet query "{ALL_VISITS}" --epsilon 0.1' in said
+    text = "columns that are not declared there are text, and can be used in conditions only"
+    assert text in said
+    assert "\n# note =      # text, for conditions only, until declared\n" in Path("clinic.toml").read_text()
+    assert text not in answered("init ward.toml --source ward.parquet --person who").output
+    names = "--keys city=Oslo,Rome --keys note=x --bounds age=0:9 --bounds cost=0:9"
+    assert text not in answered(f"init all.toml {FULL} {names}").output
 
 
 def test_a_file_to_be_filled_in_opens_only_when_it_is():
     said = answered("init --source visits.csv --person patient_id").output
     assert "fill in budget.epsilon, tables.visits.limits" in said
-    with pytest.raises(ParameterError, match=r"\[budget\]: epsilon is still to be filled in"):
+    missing = r"clinic.toml: budget.epsilon, tables.visits.limits.rows are still to be filled in"
+    with pytest.raises(ParameterError, match=missing):
         open_file("clinic.toml")
     text = Path("clinic.toml").read_text().replace('epsilon = "FILL IN"', "epsilon = 1")
     Path("clinic.toml").write_text(text)
     with pytest.raises(ParameterError, match=r"\[tables.visits.limits\]: rows is still to be filled in"):
         open_file("clinic.toml")
     Path("clinic.toml").write_text(text.replace('rows = "FILL IN"', "rows = 2"))
-    open_file("clinic.toml").ask(COUNT, epsilon=1)
+    open_file("clinic.toml").ask(ALL_VISITS, epsilon=1)
 
 
 @pytest.mark.parametrize("source", ["visits.csv", "ward.parquet"])
@@ -122,7 +130,7 @@ def test_paths_and_names(tmp_path):
     found = read_declaration("sub/a.toml")
     assert found.tables["visits"].source == tmp_path / "visits.csv"
     assert found.ledger.file == tmp_path / "sub" / "a.ledger"
-    Path("visits.csv").rename("2026 visits-all.csv")
+    Path("visits.csv").rename(private(Path("2026 visits-all.csv")))
     assert (
         "_2026_visits_all"
         in answered(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from canary import COUNT
 from cli.program import discreet, refused
 from discreet.cli.main import COMMANDS
 from discreet.errors import BudgetExceeded
@@ -57,6 +58,17 @@ def test_the_help_of_a_command_teaches_by_examples(command):
 def test_without_a_command_and_with_an_unknown_one():
     assert "COMMAND" in refused("")
     assert "invalid choice" in refused("unheard")
+
+
+def test_what_is_typed_in_the_wrong_place_is_not_repeated():
+    """It may be a question, and a question may hold what nobody else should read."""
+    question = COUNT
+    assert "invalid choice (choose from" in refused("", question)
+    assert refused("query --epsil 1", question) == "there is no option --epsil"
+    assert refused("query --epsilon 1 --epsil=1", question) == "there is no option --epsil"
+    assert "a question stands in quotes" in refused(f"query --epsilon 1 {question}")
+    assert "not a number" in refused("preview --epsilon 1 x --rows", question)
+    assert "invalid choice" in refused("query --epsilon 1 x --format", question)
 
 
 def test_any_refusal_of_the_package_is_one_line(monkeypatch):

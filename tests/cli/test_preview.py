@@ -47,7 +47,12 @@ def test_the_inverse_keeps_the_margin_it_was_asked_for():
 def test_beside_a_ledger_it_says_what_is_left_and_what_is_free():
     answered("query --epsilon 5", COUNT)
     head = open_file("clinic.toml").ledger.anchor()
-    assert "asking again costs nothing" in answered("preview --epsilon 5", COUNT).output
+    renamed = COUNT.replace(" n ", " how_many ")
+    for question in (COUNT, renamed):
+        said = answered("preview --epsilon 5", question).output
+        assert "asking again costs nothing" in said
+        assert said.endswith("\ncosts nothing: stored\n")
+        assert "costs epsilon" not in said
     previews = [answered(f"preview --epsilon {epsilon} --json", COUNT) for epsilon in (5, 15)]
     fits = [json.loads(one.output)["fits"] for one in previews]
     assert fits[0] >= 1

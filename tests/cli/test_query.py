@@ -45,7 +45,8 @@ def test_the_same_question_is_free():
     first = answered("query --epsilon 1 --format csv", COUNT)
     again = answered("query --epsilon 1 --format csv --analyst ben", COUNT)
     assert again.output == first.output
-    assert "paid  nothing: it was answered before" in answered("query --epsilon 1", COUNT).output
+    again = COUNT.replace(" n ", " how_many ")
+    assert "paid  nothing: answered from the store" in answered("query --epsilon 1", again).output
     assert charges() == 1
 
 
@@ -123,12 +124,12 @@ BAD = [
     ("", "--epsilon 1"),
     ("SELECT", "--epsilon 1"),
     ("SELECT * FROM visits", "--epsilon 1"),
-    ("SELECT COUNT(*) AS n FROM visits WHERE note = 'Elysium-canary", "--epsilon 1"),
-    ("SELECT COUNT(*) AS n FROM visits WHERE note LIKE 'Elysium-canary%'", "--epsilon 1"),
-    ("SELECT COUNT(*) AS n FROM visits WHERE age > 'Elysium-canary'", "--epsilon 1"),
-    ('SELECT COUNT(*) AS n FROM "Elysium-canary"', "--epsilon 1"),
-    ("SELECT MAX(cost) AS n FROM visits WHERE note = 'Elysium-canary'", "--epsilon 1"),
-    ("COPY visits TO 'Elysium-canary'", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE note = 'okapi-in-the-question", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE note LIKE 'okapi-in-the-question%'", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE age > 'okapi-in-the-question'", "--epsilon 1"),
+    ('SELECT COUNT(*) AS n FROM "okapi-in-the-question"', "--epsilon 1"),
+    ("SELECT MAX(cost) AS n FROM visits WHERE note = 'okapi-in-the-question'", "--epsilon 1"),
+    ("COPY visits TO 'okapi-in-the-question'", "--epsilon 1"),
     ("SELECT COUNT(*) AS n FROM visits WHERE " + "(" * 5000 + "1" + ")" * 5000, "--epsilon 1"),
     (COUNT, ""),
     (COUNT, "--epsilon 0"),
@@ -211,7 +212,7 @@ def test_ledger_trouble_is_exit_code_three_and_no_answer(clinic):
 
 
 def test_canaries_appear_nowhere(tmp_path):
-    question = "SELECT city, AVG(cost) AS m FROM visits WHERE note <> 'Elysium-canary' GROUP BY city"
+    question = "SELECT city, AVG(cost) AS m FROM visits WHERE note <> 'okapi-in-the-question' GROUP BY city"
     assert LITERAL in question
     seen = [discreet(f"{command} --epsilon 1", question) for command in ("preview", "query", "explain")]
     seen += [discreet(f"query --epsilon 1 --format {form}", question) for form in ("csv", "json")]

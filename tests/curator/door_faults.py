@@ -56,12 +56,12 @@ def no_room(directory: str) -> dict:
         while fault is None:
             number += 1
             try:
-                curator.ask(f"{COUNT} WHERE age < {number}", epsilon=1)
+                curator.ask(f"{COUNT} AND age < {number}", epsilon=1)
                 answered += 1
             except LedgerUnavailable as error:
                 fault = str(error)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        curator.ask(f"{COUNT} WHERE age < {number}", epsilon=1)
+        curator.ask(f"{COUNT} AND age < {number}", epsilon=1)
     charges = sum(1 for entry in curator.ledger.entries() if entry.kind == "charge")
     return {
         "answered": answered,
@@ -82,7 +82,7 @@ def race_for_the_last(directory: str, processes: int, grants: int) -> dict:
         with computing():
             while True:
                 try:
-                    curator.ask(f"{COUNT} WHERE age < {1000 * number + got}", epsilon=1)
+                    curator.ask(f"{COUNT} AND age < {1000 * number + got}", epsilon=1)
                 except BudgetExceeded:
                     return got
                 got += 1

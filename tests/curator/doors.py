@@ -10,6 +10,9 @@ from unittest import mock
 import numpy as np
 import pyarrow
 
+from canary import BY_CITY as BY_CITY  # noqa: PLC0414
+from canary import COUNT as COUNT  # noqa: PLC0414
+from canary import DATA_NUMBER, DATA_TEXT
 from discreet.curator import Budget
 from discreet.curator import door as door_module
 from discreet.data import Bounds, Exact, Keys, Limits, Table, sensitivity
@@ -23,17 +26,23 @@ SCHEMA = pyarrow.schema(
         ("city", pyarrow.string()),
         ("age", pyarrow.int64()),
         ("cost", pyarrow.float64()),
+        ("note", pyarrow.string()),
     ]
 )
 COLUMNS = {"city": Keys(CITIES), "age": Bounds(0, 110), "cost": Bounds(0, 5000, step=0.01)}
 ROWS = [
-    {"patient": n % 20, "household": n % 7, "city": CITIES[n % 3], "age": n % 90, "cost": 12.5 * n}
+    {
+        "patient": n % 20,
+        "household": n % 7,
+        "city": CITIES[n % 3],
+        "age": n % 90 if n else DATA_NUMBER,
+        "cost": 12.5 * n if n > 1 else float(DATA_NUMBER),
+        "note": DATA_TEXT,
+    }
     for n in range(60)
 ]
+"""Visits with canaries: a note of which nothing is declared, and numbers out of their bounds."""
 LIMITS = Limits(rows=3)
-
-COUNT = "SELECT COUNT(*) AS n FROM visits"
-BY_CITY = "SELECT city, COUNT(*) AS n, AVG(cost) AS mean_cost FROM visits GROUP BY city"
 
 
 def visits(rows=ROWS, *, person="patient", limits=LIMITS, columns=COLUMNS, version="1"):

@@ -225,7 +225,7 @@ def test_two_ledgers_have_two_secrets(place):
 
 def test_a_charge_says_who_which_law_and_which_plan_without_literals(place):
     curator = clinic(place)
-    curator.ask(f"{COUNT} WHERE age < 777123 AND city = 'Sesame'", analyst="ana", **HALF)
+    curator.ask(f"{COUNT} AND age < 777123 AND city = 'Sesame'", analyst="ana", **HALF)
     (charge,) = entries(curator, "charge")
     assert set(charge.body) == {"analyst", "event", "plan"}
     assert charge.body["analyst"] == "ana"
@@ -238,7 +238,7 @@ def test_a_charge_says_who_which_law_and_which_plan_without_literals(place):
 
 def test_long_and_deep_plans_are_recorded_by_their_hash(place):
     curator = clinic(place)
-    many = f"{COUNT} WHERE age IN ({', '.join(map(str, range(1000)))})"
+    many = f"{COUNT} AND age IN ({', '.join(map(str, range(1000)))})"
     condition = col("age") < 3
     for _ in range(40):
         condition = ~condition

@@ -16,7 +16,8 @@ from unittest import mock
 import matplotlib as mpl
 import pytest
 
-from curator.doors import COLUMNS, COUNT, Clock, clinic, computing, usual_visits, visits
+from canary import ASKED_NUMBER, ASKED_TEXT, DATA_NUMBER, DATA_TEXT
+from curator.doors import COLUMNS, Clock, clinic, computing, usual_visits, visits
 from curator.ledger.backends import FileBackend
 from discreet.curator import Budget
 from discreet.curator import door as door_module
@@ -29,11 +30,11 @@ mpl.use("Agg")
 
 PLANTED = {
     "patient": 6_604_119_377,
-    "age": 8_137_704_655,
+    "age": DATA_NUMBER,
     "cost": 7_717_313.8125,
-    "city": "quokka-in-the-data",
+    "city": DATA_TEXT,
 }
-ASKED = {"age": 5_908_273_141, "city": "okapi-in-the-question", "cost": "4417.0390625"}
+ASKED = {"age": ASKED_NUMBER, "city": ASKED_TEXT, "cost": "4417.0390625"}
 CANARIES = [str(value).removesuffix(".0") for value in (*PLANTED.values(), *ASKED.values())]
 
 ROWS = [
@@ -46,6 +47,7 @@ ROWS = [
 ]
 WHERE = f"WHERE age < {ASKED['age']} AND city <> '{ASKED['city']}' AND cost < {ASKED['cost']}"
 
+COUNT = "SELECT COUNT(*) AS n FROM visits"
 MEANS = "SELECT city, AVG(cost) AS m, SUM(age) AS s FROM visits"
 CHOSEN = "SELECT MEDIAN(age) AS q, COUNT(DISTINCT age) AS d, VAR_POP(cost) AS v, MODE(city) AS c FROM visits"
 GOOD = [f"{COUNT} {WHERE}", f"{MEANS} {WHERE} GROUP BY city", f"{CHOSEN} {WHERE}"]
@@ -132,9 +134,7 @@ def badly(net, curator, place):
     net.fails(lambda: curator.ask(GOOD[0], epsilon=1, split={ASKED["city"]: 1}))
     net.fails(lambda: curator.preview(GOOD[0], error={ASKED["city"]: 1}))
     net.fails(lambda: curator.ask(None, epsilon=1))
-    net.fails(
-        lambda: curator.table("visits").filter(col(ASKED["city"]) == 1).agg(n=count()) and 1 / 0, Exception
-    )
+    net.fails(lambda: curator.table("visits").filter(col("nothing") == 1).agg(n=count()) and 1 / 0, Exception)
     net.fails(lambda: curator.amend(reason="less", budget=Budget(epsilon=0)))
     net.fails(lambda: curator.permit("training", epsilon=10**6))
     with curator.permit("training", epsilon="1/8") as permit:
@@ -212,6 +212,7 @@ def test_no_planted_value_comes_out_anywhere(everything):
         assert canary.encode("utf-16-le") not in files
 
 
+@pytest.mark.leaks_on_purpose
 def test_the_search_finds_what_is_there(place):
     """The control: a preview for a question that names a canary, and a ledger with whole plans."""
     net = Net()
@@ -226,6 +227,6 @@ def test_the_search_finds_what_is_there(place):
 
 def test_the_planted_values_are_in_the_data_and_in_the_questions():
     rows = planted()._rows().to_pylist()
-    assert {**PLANTED, "household": 1} in rows
+    assert {**PLANTED, "household": 1, "note": None} in rows
     assert all(str(value) in WHERE for value in ASKED.values())
     assert PLANTED["city"] not in COLUMNS["city"].values

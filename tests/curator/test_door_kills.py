@@ -32,7 +32,10 @@ def test_nothing_leaves_the_door_unpaid_in_five_hundred_kills(place):
 
 
 def test_answering_before_the_charge_fails_the_same_harness(place):
-    """The control: the harness sees what the other order loses."""
+    """The control: the harness sees what the other order loses.
+
+    Of an answer that got out before its worker was killed, there is no charge, or only that of
+    another worker with the same question, and then the answer that is kept is another one.
+    """
     result = harass(place, order="answer first", kills=100)
-    assert result["without a charge"] > 0
-    assert result["other than kept"] > 0
+    assert result["without a charge"] + result["other than kept"] > 0

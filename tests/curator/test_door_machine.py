@@ -40,7 +40,7 @@ STAGES = ("before the commit", "charged", "computed", "stored")
 
 @cache
 def request(question, amount):
-    query = parse(f"{COUNT} WHERE age < {question}", TABLES)
+    query = parse(f"{COUNT} AND age < {question}", TABLES)
     return build_request(query, TABLES, Offer(epsilon=amount))
 
 

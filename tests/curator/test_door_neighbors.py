@@ -179,8 +179,8 @@ ROW = {"patient": 1, "household": 1, "city": "Oslo", "age": 30, "cost": 1.0}
 def test_the_comparison_notices_a_word_about_the_data():
     """The control: a label with the number of rows in it."""
 
-    def telling(request, tables, *arguments):
-        return {**label_of(request, tables, *arguments), "rows": tables["visits"]._rows().num_rows}
+    def telling(request, tables, *arguments, **options):
+        return {**label_of(request, tables, *arguments, **options), "rows": tables["visits"]._rows().num_rows}
 
     check_neighbors([ROW], [{**ROW, "patient": STRANGER}], Limits(rows=1))
     with mock.patch.object(door_module, "label_of", telling), pytest.raises(AssertionError):

@@ -162,7 +162,7 @@ def test_the_lifetime_total_goes_on_over_all_periods(place):
     curator = clinic(place, budget=Budget(epsilon=1, renews="daily"), clock=clock)
     for day in range(5, 9):
         clock.set(2026, 3, day)
-        label = curator.ask(f"{COUNT} WHERE age < {day}", epsilon=1).label
+        label = curator.ask(f"{COUNT} AND age < {day}", epsilon=1).label
     assert label["budget"]["period"] == "2026-03-08"
     assert label["budget"]["lifetime_epsilon"] == 4
     clock.set(2026, 3, 9)

@@ -246,3 +246,66 @@ def test_what_is_no_event_or_no_table_is_refused(place):
             permit.rows(name)
     assert curator.remaining.epsilon == 9
     assert Fraction(9) == curator.account().filter_of().left["epsilon"]
+
+
+def test_an_abandoned_permit_is_spent_in_full_and_for_the_last_time(place):
+    clock = Clock(2026, 3, 5)
+    budget = Budget(epsilon=10, renews="daily", per_analyst=Budget(epsilon=8))
+    curator = clinic(place, budget=budget, clock=clock)
+    lost = curator.permit("training", epsilon=4, analyst="ana")
+    lost.charge(Pure(epsilon=1))
+    clock.set(2026, 3, 6)
+    again = clinic(place, budget=budget, clock=clock)
+    again.abandon("training", reason="the machine went down")
+    assert again.remaining.epsilon == 6
+    assert again.remaining_of("ana").epsilon == 4
+    assert again.account().lifetime.epsilon == 4
+    assert again.account().reserved == {}
+    assert entries(again, "abandon")[0].body == {"reservation": 3, "reason": "the machine went down"}
+    assert again.spent.requests == 1
+    clock.set(2026, 3, 7)
+    assert again.remaining_of("ana").epsilon == 8
+    assert again.account().lifetime.epsilon == 4
+    again.ledger.verify()
+    again.permit("training", epsilon=4).close()
+
+
+def test_an_abandoned_permit_frees_nothing_and_hands_out_nothing(place):
+    curator = clinic(place)
+    with curator.permit("training", epsilon=4) as permit:
+        permit.charge(Pure(epsilon=1))
+        before = curator.remaining.epsilon
+        clinic(place).abandon("training", reason="it hangs")
+        assert curator.remaining.epsilon == before == 6
+        for attempt in (lambda: permit.charge(Pure(epsilon=1)), lambda: permit.rows("visits")):
+            with pytest.raises(ParameterError, match="closed"):
+                attempt()
+    permit.close()
+    assert curator.remaining.epsilon == 6
+    assert entries(curator, "settle") == []
+    with pytest.raises(BudgetExceeded):
+        curator.amend(reason="less", budget=Budget(epsilon=3))
+
+
+def test_only_one_open_permit_is_abandoned_and_for_a_reason(place):
+    curator = clinic(place)
+    with pytest.raises(ParameterError, match="names no open permit; allowed: none is open"):
+        curator.abandon("training", reason="lost")
+    first, second = (curator.permit("training", epsilon=1) for _ in range(2))
+    with pytest.raises(ParameterError, match=r"several open permits; allowed: one of 'training' \(entry 3\)"):
+        curator.abandon("training", reason="lost")
+    for permit in ("model", "", 2, 5, None, True):
+        with pytest.raises(ParameterError, match="names no open permit"):
+            curator.abandon(permit, reason="lost")
+    for reason in ("", " ", None, 3):
+        with pytest.raises(ParameterError, match="reason"):
+            curator.abandon(3, reason=reason)
+    assert len(curator.account().reserved) == 2
+    curator.abandon(4, reason="lost")
+    with pytest.raises(ParameterError, match="closed"):
+        second.rows("visits")
+    first.charge(Pure(epsilon=1))
+    first.close()
+    with pytest.raises(ParameterError, match="names no open permit"):
+        curator.abandon(3, reason="lost")
+    assert curator.remaining.epsilon == 8

@@ -54,7 +54,7 @@ def test_negative_counts_have_bars_above_only(place):
     """A count below zero lies outside of its own interval; the bar begins at the point."""
     curator = clinic(place, tables={"visits": visits([])})
     for number in range(40):
-        release = curator.ask(f"{COUNT} WHERE age < {number}", epsilon="1/10")
+        release = curator.ask(f"{COUNT} AND age < {number}", epsilon="1/10")
         ax = release.plot()
         _, low, high = drawn(ax)
         assert low[0] <= high[0]

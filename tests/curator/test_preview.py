@@ -39,15 +39,15 @@ def test_a_preview_reads_and_records_nothing(place):
 )
 def test_as_many_fit_as_it_says(place, budget, offer):
     curator = clinic(place, budget=budget)
-    fits = curator.preview(f"{COUNT} WHERE age < 0", **offer).fits
+    fits = curator.preview(f"{COUNT} AND age < 0", **offer).fits
     assert fits > 1
     with computing():
         for number in range(fits):
-            assert curator.preview(f"{COUNT} WHERE age < {number}", **offer).fits == fits - number
-            curator.ask(f"{COUNT} WHERE age < {number}", **offer)
-        assert curator.preview(f"{COUNT} WHERE age < {fits}", **offer).fits == 0
+            assert curator.preview(f"{COUNT} AND age < {number}", **offer).fits == fits - number
+            curator.ask(f"{COUNT} AND age < {number}", **offer)
+        assert curator.preview(f"{COUNT} AND age < {fits}", **offer).fits == 0
         with pytest.raises(BudgetExceeded):
-            curator.ask(f"{COUNT} WHERE age < {fits}", **offer)
+            curator.ask(f"{COUNT} AND age < {fits}", **offer)
 
 
 def test_the_costs_are_exact(place):

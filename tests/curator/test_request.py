@@ -45,13 +45,12 @@ def changed_tables(**options):
 
 ASKED_OTHERWISE = {
     "usual": {},
-    "literal": {"sql": f"{COUNT} WHERE age < 40"},
-    "another literal": {"sql": f"{COUNT} WHERE age < 41"},
+    "literal": {"sql": f"{COUNT} AND age < 40"},
+    "another literal": {"sql": f"{COUNT} AND age < 41"},
     "offer": {"offer": Offer(epsilon=2)},
     "kind of offer": {"offer": Offer(rho=1)},
     "confidence": {"confidence": "0.9"},
     "split": {"split": {"n": 1, "mean_cost": 3}},
-    "name": {"sql": BY_CITY.replace("AS n", "AS m")},
     "order": {"sql": "SELECT city, AVG(cost) AS mean_cost, COUNT(*) AS n FROM visits GROUP BY city"},
     "output": {"sql": BY_CITY.replace("AVG", "SUM")},
 }
@@ -197,7 +196,7 @@ def test_a_made_up_statistic_is_found_out():
 
 
 def test_what_is_printed_holds_no_literal():
-    request = ask(f"{COUNT} WHERE age < 777123 AND city = 'Sesame'")
+    request = ask(f"{COUNT} AND age < 777123 AND city = 'Sesame'")
     text = repr(request) + str(request) + repr(request.parts) + repr(request.event)
     assert "777123" not in text
     assert "Sesame" not in text

@@ -9,6 +9,7 @@ import pyarrow
 from hypothesis import strategies as st
 
 from data import oracle
+from canary import DATA_NUMBER, DATA_TEXT
 from discreet.data import (
     EACH_ROW,
     Bounds,
@@ -69,14 +70,14 @@ TIMES = [
     datetime.datetime(2026, 2, 28, 12, 30, 0, 1),
     datetime.datetime(2026, 2, 28, 23, 59, 59, 999999),
 ]
-INTEGERS = [0, 1, -1, 17, 40, 110, 2**53, 2**53 + 1, -(2**63), 2**63 - 1]
+INTEGERS = [0, 1, -1, 17, 40, 110, DATA_NUMBER, 2**53, 2**53 + 1, -(2**63), 2**63 - 1]
 FLOATS = [0.0, -0.0, 0.1, 0.3, 2.5, -2.5, 17.0, 40.0, 1e300, -1e300, 5e-324, 1e-160, 0.5, 1.5]
 SPECIAL = [float("nan"), float("inf"), float("-inf")]
 DECIMALS = [Decimal(0), Decimal("0.100"), Decimal("-2.500"), Decimal("17.000"), Decimal("999999999.999")]
 
 cities = st.sampled_from([None, *CITIES])
 values = {
-    CITY: cities,
+    CITY: st.one_of(cities, st.just(DATA_TEXT)),
     "flag": st.sampled_from([None, True, False]),
     "age": st.one_of(st.none(), st.sampled_from(INTEGERS), st.integers(-5, 120)),
     "level": st.one_of(st.integers(-3, 3), st.none(), st.integers(-128, 127)),

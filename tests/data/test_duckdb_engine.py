@@ -11,11 +11,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from canary import DATA_TEXT, private
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, Type
 from discreet.data.engine import fetch
 from discreet.errors import ParameterError
 
-CANARY = "canary-8675309"
+CANARY = DATA_TEXT
 
 
 def rows_of(table):
@@ -24,7 +25,7 @@ def rows_of(table):
 
 @pytest.fixture
 def parquet(tmp_path):
-    path = tmp_path / 'it\'s [1] "quoted" *.parquet'
+    path = private(tmp_path / 'it\'s [1] "quoted" *.parquet')
     pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2], "name": ["a", CANARY]}), path)
     return path
 
@@ -174,9 +175,9 @@ def test_columns_without_a_value_take_their_declared_type():
     ],
 )
 def test_what_cannot_be_read_is_refused_in_fixed_words(make, tmp_path):
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1" + CANARY.encode())
-    (tmp_path / "bad.csv").write_bytes(b"id\n\xff\xfe" + CANARY.encode())
-    (tmp_path / "ragged.csv").write_text(f"id,x\n1,2,{CANARY},4\n")
+    private(tmp_path / "bad.parquet").write_bytes(b"PAR1" + CANARY.encode())
+    private(tmp_path / "bad.csv").write_bytes(b"id\n\xff\xfe" + CANARY.encode())
+    private(tmp_path / "ragged.csv").write_text(f"id,x\n1,2,{CANARY},4\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "double.csv").write_text("id,id\n1,2\n")
     with pytest.raises(ParameterError) as refusal:

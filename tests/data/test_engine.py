@@ -8,11 +8,12 @@ import ibis.expr.datatypes as dt
 import pyarrow
 import pytest
 
+from canary import DATA_TEXT
 from discreet.data import EACH_ROW, CountRows, Group, Salt, Source, Table, Type, compute
 from discreet.data.engine import double, fetch, guarded, public_type
 from discreet.errors import EngineFailed, ParameterError
 
-CANARY = "canary-8675309"
+CANARY = DATA_TEXT
 
 
 def test_what_an_engine_says_goes_no_further():

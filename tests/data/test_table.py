@@ -8,15 +8,16 @@ import ibis
 import pyarrow
 import pytest
 
+from canary import DATA_NUMBER, DATA_TEXT
 from discreet.data import EACH_ROW, Bounds, CountRows, Group, Keys, Limits, Salt, Source, Table, Type, compute
 from discreet.errors import ParameterError
 
-CANARY = "canary-8675309"
+CANARY = DATA_TEXT
 FRAME = pyarrow.table(
     {
         "id": pyarrow.array([1, 2], pyarrow.int64()),
         "name": [CANARY, "b"],
-        "age": pyarrow.array([8675309, 3], pyarrow.int64()),
+        "age": pyarrow.array([DATA_NUMBER, 3], pyarrow.int64()),
         "cost": [1.5, 2.5],
         "flag": [True, None],
         "tags": [[1], []],
@@ -34,7 +35,7 @@ def test_a_table_shows_what_was_declared_and_nothing_else():
         "'flag': Bounds(0, 1, step=1)}, version='1')"
     )
     assert "limits" not in repr(Table(FRAME, person=EACH_ROW))
-    assert "8675309" not in str(table) + repr(vars(type(table)))
+    assert str(DATA_NUMBER) not in str(table) + repr(vars(type(table)))
     assert table.schema["tags"] is Type.OTHER
 
 
@@ -89,7 +90,7 @@ def test_wrong_declarations_are_refused_before_there_is_a_budget(options, parame
         Table(FRAME, **{"person": "id", "limits": ONE, **options})
     assert refusal.value.parameter == parameter
     assert says in str(refusal.value)
-    assert "8675309" not in str(refusal.value)
+    assert str(DATA_NUMBER) not in str(refusal.value)
 
 
 def test_refusals_do_not_depend_on_rows():
@@ -139,3 +140,14 @@ def test_identifiers_become_text():
     connection.raw_sql("CREATE TABLE visits AS SELECT uuid() AS id, 1 AS x FROM range(3)")
     table = Table(connection.table("visits"), person="id", limits=ONE)
     assert table.schema["id"] is Type.TEXT
+
+
+def test_a_person_column_that_pandas_made_floats_of():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1, 2, None], "age": [3, 4, 5]})
+    with pytest.raises(ParameterError, match=r"column of type float; allowed: .*\.astype\('Int64'\)"):
+        Table(frame, person="id", limits=ONE)
+    table = Table(frame.astype({"id": "Int64"}), person="id", limits=ONE)
+    assert table.schema["id"] is Type.INTEGER
+    with pytest.raises(ParameterError, match=r"type boolean; allowed: .*; convert it first"):
+        Table(FRAME, person="flag", limits=ONE)

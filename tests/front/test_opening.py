@@ -6,15 +6,13 @@ import shutil
 
 import pytest
 
+from canary import BY_CITY, COUNT, private
 from discreet.curator import Budget
 from discreet.data import Bounds, Keys, Limits, Table
 from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, LedgerUnavailable, ParameterError
 from discreet.front.curator import Curator
 from discreet.front.opening import amend_file, open_file
 from front.declared_clinic import DECLARATION, VALUE, write_clinic
-
-COUNT = "SELECT COUNT(*) AS n FROM visits"
-BY_CITY = "SELECT city, COUNT(*) AS n, AVG(cost) AS mean_cost FROM visits GROUP BY city"
 
 
 def in_python(directory):
@@ -74,7 +72,7 @@ def test_a_first_answer_from_a_csv_file_takes_four_lines(tmp_path):
     ],
 )
 def test_what_does_not_fit_the_data_is_refused_by_its_section(tmp_path, old, new, said):
-    (tmp_path / "clinic.csv").write_bytes(f'"{VALUE}\n\xff'.encode("latin-1"))
+    private(tmp_path / "clinic.csv").write_bytes(f'"{VALUE}\n\xff'.encode("latin-1"))
     file = write_clinic(tmp_path, DECLARATION.replace(old, new))
     with pytest.raises(ParameterError) as caught:
         open_file(file)

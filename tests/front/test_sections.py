@@ -72,6 +72,12 @@ def test_blanks_are_found_however_deep():
     assert "[tables.visits.'b c']: a is" in refusal(HERE.refuse_blanks, {"b c": {"a": BLANK}})
 
 
+def test_all_blanks_are_told_at_once():
+    content = {"a": BLANK, "b c": {"d": {"e": [BLANK]}, "f": 1}, "g": {"h": BLANK}}
+    said = refusal(HERE.refuse_blanks, content)
+    assert "[tables.visits]: a, 'b c'.d.e, g.h are still to be filled in; allowed: what is known" in said
+
+
 def test_refusals_raised_inside_name_the_section():
     with pytest.raises(ParameterError) as caught, HERE:
         raise ParameterError("lower", "is not below upper", "less than upper")

@@ -6,6 +6,7 @@ import datetime
 
 import pyarrow
 
+from canary import DATA_NUMBER, DATA_TEXT
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table
 
 CITIES = ["Taipei", "Hamilton", "Oslo"]
@@ -62,9 +63,12 @@ EXAMPLE = [
         balance=-3,
         urgent=True,
         day=datetime.date(2026, 1, 31),
+        note=DATA_TEXT,
     ),
     row(patient=2, city="Oslo", ward=None, age=41, cost=None, balance=7, urgent=False),
+    row(patient=3, city=DATA_TEXT, ward=DATA_NUMBER, age=DATA_NUMBER, cost=DATA_NUMBER, note=DATA_TEXT),
 ]
+"""Visits, some of them with canaries."""
 
 TABLES = {
     "visits": visits(EXAMPLE, limits=Limits(rows=3)),

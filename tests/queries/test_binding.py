@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from math import sqrt
 
@@ -23,6 +24,7 @@ from discreet.queries import (
     build_request,
     expectations,
 )
+from discreet.queries.undeclared import NotDeclared
 from queries.clinic import TABLES, visits
 
 VISITS = TableRequest(table="visits")
@@ -113,6 +115,28 @@ def test_keys_and_bounds_are_needed():
     bare = {"visits": visits([], columns={})}
     with pytest.raises(UndeclaredColumn, match="group by 'urgent'"):
         bind(VISITS.group_by("city").agg(n=count()), bare)
+    with pytest.raises(NotDeclared, match=r"declared; have its owner declare columns=\{'age': Bounds\(lower"):
+        bind(VISITS.agg(n=col("age").sum()), bare)
+
+
+def test_a_person_is_no_group_and_has_no_bounds():
+    with pytest.raises(UndeclaredColumn, match="groups of one person cannot be private; group by 'city' or"):
+        bind(VISITS.group_by("patient").agg(n=count()), TABLES)
+    with pytest.raises(UndeclaredColumn, match="whose row it is cannot have; take that of 'age' or"):
+        bind(VISITS.agg(n=col("patient").mean()), TABLES)
+    bare = {"visits": visits([], columns={}, limits=Limits(rows=1))}
+    with pytest.raises(UndeclaredColumn, match="cannot be private; ask without GROUP BY patient"):
+        bind(VISITS.group_by("patient").agg(n=count()), bare)
+    with pytest.raises(UndeclaredColumn, match=r"cannot have; ask for COUNT\(\*\)"):
+        bind(VISITS.agg(n=col("patient").sum()), bare)
+
+
+def test_what_is_not_declared_survives_copies():
+    with pytest.raises(NotDeclared) as caught:
+        bind(VISITS.agg(n=col("note").mean()), TABLES)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert (again.table, again.column, again.needs) == ("visits", "note", Bounds)
 
 
 bounds = st.tuples(st.integers(-1000, 1000), st.integers(1, 1000)).map(

@@ -142,6 +142,8 @@ def test_the_identity_tells_requests_apart():
     identities = {build_request(QUERY, TABLES, **(base | change)).identity for change in changed}
     assert len(identities) == len(changed)
     other = VISITS.group_by("city").agg(k=count(), m=col("cost").mean(), s=col("age").sum())
+    assert build_request(other, TABLES, Offer(epsilon=1)).identity in identities  # another name
+    other = VISITS.group_by("city").agg(m=col("cost").mean(), n=count(), s=col("age").sum())
     assert build_request(other, TABLES, Offer(epsilon=1)).identity not in identities
     newer = {"visits": visits([], limits=Limits(rows=3), version="2")}
     assert build_request(QUERY, newer, Offer(epsilon=1)).identity not in identities

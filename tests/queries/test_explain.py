@@ -8,7 +8,7 @@ from queries.clinic import TABLES, visits
 
 TEXT = (
     "SELECT city, COUNT(*) AS n, AVG(cost) AS m, SUM(cost) AS s FROM visits "
-    "WHERE age < 918273 AND note = 'canary' GROUP BY city"
+    "WHERE age < 5908273141 AND note = 'canary' GROUP BY city"
 )
 
 
@@ -60,4 +60,4 @@ def test_no_literal_is_shown():
     for offer in (None, Offer(epsilon=1)):
         text = explain(parse(TEXT, TABLES), TABLES, offer)
         assert "canary" not in text
-        assert "918273" not in text
+        assert "5908273141" not in text

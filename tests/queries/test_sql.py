@@ -152,9 +152,9 @@ def test_what_is_no_text_is_refused(text):
 
 
 def test_a_query_hides_its_literals():
-    query = parse("SELECT COUNT(*) AS n FROM visits WHERE note = 'canary' AND age IN (918273)", TABLES)
+    query = parse("SELECT COUNT(*) AS n FROM visits WHERE note = 'canary' AND age IN (5908273141)", TABLES)
     assert "canary" not in repr(query)
-    assert "918273" not in repr(query)
+    assert "5908273141" not in repr(query)
     assert isinstance(query, Query)
 
 

@@ -302,7 +302,7 @@ def test_a_refusal_names_the_construct_and_a_rewrite(text, construct, rewrite, c
     assert rewrite in instead
     told = f"{error}{error!r}{caplog.text}{''.join(traceback.format_exception_only(error))}".lower()
     assert "canary" not in told
-    assert "918273" not in told
+    assert "5908273141" not in told
     assert error.__cause__ is None
     assert error.__context__ is None
 

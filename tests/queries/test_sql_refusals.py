@@ -60,7 +60,7 @@ def check_silent(error, logged):
     assert error.__context__ is None
     told = f"{error}{error!r}{logged}{''.join(traceback.format_exception_only(error))}".lower()
     assert "canary" not in told
-    assert "918273" not in told
+    assert "5908273141" not in told
 
 
 def test_the_corpus_is_large():
@@ -83,7 +83,7 @@ def test_what_would_let_people_decide_about_others_is_refused(query, construct, 
 @pytest.mark.parametrize(("query", "message"), UNDECLARED)
 def test_what_is_not_declared_is_told_with_what_is(query, message):
     error = refusal(query)
-    assert type(error) is UndeclaredColumn
+    assert isinstance(error, UndeclaredColumn)
     assert message in str(error)
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["Contour", "Line", "Steps", "choose_line", "peak"]
+__all__ = ["BUMP_HEIGHT", "BUMP_WIDTH", "Contour", "Line", "Steps", "choose_line", "peak"]
 
 _FAR = 37.0
 _ALIAS = log(1e-11)
@@ -39,7 +39,8 @@ _MOST_NODES = 2**18
 _MOST_SMOOTHING = 1.0
 _FIRST_BLOCKS = 0.15 * np.arange(12)
 _BLOCKS_PER_OCTAVE = 2
-_BUMP_WIDTH, _BUMP_HEIGHT = 1.05, 0.42
+BUMP_WIDTH, BUMP_HEIGHT = 1.05, 0.42
+"""Of the bump that covers what smoothing adds, over the size of the tiny step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,12 +258,12 @@ class Contour:
     def _bump(self) -> float:
         """The integral of the bump."""
         t = self.line.smoothing
-        return _BUMP_HEIGHT * t * sqrt(2 * pi) * _BUMP_WIDTH * t
+        return BUMP_HEIGHT * t * sqrt(2 * pi) * BUMP_WIDTH * t
 
     def _envelope(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Bound both integrands, but for the characteristic function: decreasing in y."""
         c, t = self.line.order, self.line.smoothing
-        width = _BUMP_WIDTH * t
+        width = BUMP_WIDTH * t
         kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2
         return np.asarray(kernel + self._bump * np.exp(width**2 * (c**2 - y**2) / 2))
 
@@ -283,7 +284,7 @@ class Contour:
         plain = weights * np.exp(modulus + 1j * phase)
         error = weights * (np.exp(inflated) - np.exp(modulus))
         smooth = np.exp(t**2 * s * (s + 1) / 2) / (s * (s + 1))
-        bump = self._bump * np.exp((_BUMP_WIDTH * t * s) ** 2 / 2)
+        bump = self._bump * np.exp((BUMP_WIDTH * t * s) ** 2 / 2)
         self._y, self._s = y, s
         self._kernel, self._bumped = plain * smooth, plain * bump
         sizes = np.abs(self._kernel) + np.abs(self._bumped)

@@ -32,8 +32,8 @@ def crossing(bound: Bound, target: float, guess: float, unit: float, *, above: b
 
     def excess(at: float) -> tuple[float, float]:
         value, slope = bound(at)
-        if not value < inf:
-            return _FAR, 0.0
+        if not value < inf:  # nothing is known here
+            return _FAR if above else -_FAR, 0.0
         if value <= 0:
             return -_FAR, 0.0
         return max(-_FAR, min(_FAR, log(value / target))), slope / value
@@ -41,13 +41,13 @@ def crossing(bound: Bound, target: float, guess: float, unit: float, *, above: b
     if not isfinite(guess):
         return inf if above else 0.0
     low = high = guess
-    stride = unit
+    stride, beyond = unit, _SHARP * abs(guess)
     found, height, slope = guess, *excess(guess)
     while height > 0:
-        low, stride = found, 2 * stride
+        low, stride, beyond = found, 2 * stride, 4 * beyond
         if stride > _FAR * max(unit, guess):  # floats have run out: say nothing that is not sure
             return inf if above else max(low, 0.0)
-        found = found - height / slope * (1 + 1e-6) if _is_steep(height, slope, stride) else found + stride
+        found += beyond - height / slope if _is_steep(height, slope, stride) else stride
         height, slope = excess(found)
     high, stride = found, unit
     while low >= high:

@@ -6,7 +6,7 @@ Needs matplotlib, which is loaded when a figure is drawn: ``pip install 'discree
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ __all__ = ["Axes", "budget", "ladder", "profile", "tradeoff"]
 Axes: TypeAlias = "matplotlib.axes.Axes"
 """Where a figure is drawn."""
 
+_EPSILON = "epsilon (bound on the privacy loss, natural logarithm)"
 _BLUE, _ORANGE, _GRAY = "#0072b2", "#d55e00", "#767676"  # told apart with any color vision
 
 
@@ -57,12 +58,7 @@ def profile(found: Profile, *, axes: Axes | None = None) -> Axes:
         label="the true delta lies here" if found.certified else "only the upper bound is certain",
     )
     drawn.set_yscale("log")
-    drawn.set_xlabel("epsilon (bound on the privacy loss, natural logarithm)")
-    drawn.set_ylabel("delta (probability)")
-    drawn.set_title(f"Privacy profile, {found.neighbors}")
-    drawn.grid(visible=True, alpha=0.3)
-    drawn.legend()
-    return drawn
+    return _labeled(drawn, x=_EPSILON, y="delta (probability)", title=f"Privacy profile, {found.neighbors}")
 
 
 def tradeoff(found: Tradeoff, *, axes: Axes | None = None) -> Axes:
@@ -89,12 +85,13 @@ def tradeoff(found: Tradeoff, *, axes: Axes | None = None) -> Axes:
     drawn.set_xlim(0, 1)
     drawn.set_ylim(0, 1)
     drawn.set_aspect("equal")
-    drawn.set_xlabel("false positive rate (accused, data not there)")
-    drawn.set_ylabel("false negative rate (missed, data there)")
-    drawn.set_title(f"Trade-off, {found.neighbors}")
-    drawn.grid(visible=True, alpha=0.3)
-    drawn.legend(loc="upper right")
-    return drawn
+    return _labeled(
+        drawn,
+        x="false positive rate (accused, data not there)",
+        y="false negative rate (missed, data there)",
+        title=f"Trade-off, {found.neighbors}",
+        legend="upper right",
+    )
 
 
 def ladder(found: Ladder, *, axes: Axes | None = None) -> Axes:
@@ -123,7 +120,7 @@ def ladder(found: Ladder, *, axes: Axes | None = None) -> Axes:
     drawn.invert_yaxis()
     drawn.set_xscale("log")
     drawn.set_xlim(min(row.epsilon for row in rows) / 3, max(row.epsilon for row in rows) * 10)
-    drawn.set_xlabel("epsilon (bound on the privacy loss, natural logarithm)")
+    drawn.set_xlabel(_EPSILON)
     drawn.set_title(
         "One run, every theorem" + ("" if all(row.proven for row in rows) else "; hatched: no guarantee")
     )
@@ -162,10 +159,11 @@ def budget(
     drawn.step(places, [reading.epsilon for reading in readings], where="post", color=_BLUE, label="spent")
     if limit is not None:
         drawn.axhline(float(limit), color=_ORANGE, linestyle="--", label=f"limit {float(limit):g}")
-    drawn.set_xlabel("request (number)")
-    drawn.set_ylabel(f"epsilon at delta {float(readings[0].delta):g} (natural logarithm)")
-    drawn.set_title(f"Spent so far, {readings[0].neighbors}: a reading, not a guarantee")
-    return _finished(drawn)
+    return _over_requests(
+        drawn,
+        y=f"epsilon at delta {float(readings[0].delta):g} (natural logarithm)",
+        title=f"Spent so far, {readings[0].neighbors}: a reading, not a guarantee",
+    )
 
 
 def _spent_of_limits(filters: list[Filter], axes: Axes | None) -> Axes:
@@ -178,17 +176,25 @@ def _spent_of_limits(filters: list[Filter], axes: Axes | None) -> Axes:
             shares = [100 * float(moment.spent[name] / limit) for moment in filters]
             drawn.step(places, shares, where="post", label=f"{name}, of {float(limit):.4g}")
     drawn.axhline(100, color=_ORANGE, linestyle="--", label="limit, never exceeded")
-    drawn.set_xlabel("request (number)")
-    drawn.set_ylabel("spent (percent of the limit)")
-    drawn.set_title(f"Budget over time, {filters[0].neighbors}")
-    return _finished(drawn)
+    return _over_requests(
+        drawn, y="spent (percent of the limit)", title=f"Budget over time, {filters[0].neighbors}"
+    )
 
 
-def _finished(drawn: Axes) -> Axes:
+def _over_requests(drawn: Axes, *, y: str, title: str) -> Axes:
     drawn.set_ylim(bottom=0)
     drawn.locator_params(axis="x", integer=True)
+    return _labeled(drawn, x="request (number)", y=y, title=title)
+
+
+def _labeled(
+    drawn: Axes, *, x: str, y: str, title: str, legend: Literal["best", "upper right"] = "best"
+) -> Axes:
+    drawn.set_xlabel(x)
+    drawn.set_ylabel(y)
+    drawn.set_title(title)
     drawn.grid(visible=True, alpha=0.3)
-    drawn.legend()
+    drawn.legend(loc=legend)
     return drawn
 
 

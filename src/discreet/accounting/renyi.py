@@ -20,6 +20,7 @@ from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
+from discreet.accounting.series import excess_exponential
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
@@ -32,8 +33,10 @@ __all__ = [
     "delta",
     "delta_from_renyi",
     "divergence",
+    "divergence_at",
     "epsilon",
     "epsilon_from_renyi",
+    "exact_extra_delta",
     "extra_delta",
     "rho",
 ]
@@ -46,7 +49,10 @@ Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12  # more than the rounding of any formula below
 _MOST_WHOLE, _MOST_FRACTIONAL = 2**16, 256  # orders up to which sampled moments are summed
+_ZERO = Fraction(0)
 _MOST_DRAWS, _MOST_COPIED = 10**5, 64
+_EXACT = (events.Laplace, events.DiscreteLaplace, events.RandomizedResponse, events.UnaryEncoding)
+"""Events whose cumulant is that of their own worst pair: neither epsilon nor rho alone says more."""
 _SYMMETRIC = (events.Laplace, events.Gaussian, events.DiscreteLaplace, events.DiscreteGaussian)
 
 
@@ -55,8 +61,12 @@ def divergence(event: Event, orders: ArrayLike) -> Array:
 
     Infinity where no bound is known. A part with a delta counts as if it had none; see `extra_delta`.
     """
-    checked = checked_orders(orders)
-    return _ABOVE * _cumulant(event, checked) / (checked - 1)
+    return divergence_at(event, checked_orders(orders))
+
+
+def divergence_at(event: Event, orders: Array) -> Array:
+    """Return the same at orders that were checked before."""
+    return _ABOVE * _cumulant(event, orders) / (orders - 1)
 
 
 def rho(event: Event) -> float:
@@ -69,12 +79,12 @@ def rho(event: Event) -> float:
 
 def extra_delta(event: Event) -> float:
     """Return the probability, in each law, outside of which `divergence` holds: add it to delta."""
-    return min(1.0, float_above(_extra(event)))
+    return min(1.0, float_above(exact_extra_delta(event)))
 
 
 def epsilon(event: Event, delta: float, orders: ArrayLike = ORDERS) -> float:
     """Return an epsilon for a delta: the best that the curve at these orders gives."""
-    left = float(rational(delta, "delta") - _extra(event))
+    left = float(rational(delta, "delta") - exact_extra_delta(event))
     return (
         epsilon_from_renyi(divergence(event, orders), orders, np.nextafter(left, 0)) if left > 0 else np.inf
     )
@@ -88,6 +98,8 @@ def delta(event: Event, epsilon: float, orders: ArrayLike = ORDERS) -> float:
 def _cumulant(event: Event, orders: Array) -> Array:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         bounds = [_law(event, orders)]
+        if isinstance(event, _EXACT) and np.isfinite(bounds[0]).all():
+            return np.maximum(bounds[0], 0.0)
         if (pure := event.pure_epsilon) is not None:
             bounds.append(_pure(float_above(pure), orders))
         if (concentrated := event.concentrated_rho) is not None:
@@ -118,23 +130,22 @@ def _(event: _Plain, orders: Array) -> Array:
 def _pure(epsilon: Array | float, orders: Array | float) -> Array:
     """The pair of randomized response, into which every pure event can be simulated."""
     product = 2 * np.sinh(orders * epsilon / 2) * np.sinh((orders - 1) * epsilon / 2) / np.cosh(epsilon / 2)
+    small = orders * epsilon < 30
+    if np.all(small):
+        return np.asarray(np.log1p(product))
     large = orders * epsilon + np.log1p(np.exp((1 - 2 * orders) * epsilon)) - np.logaddexp(0, epsilon)
-    return np.where(orders * epsilon < 30, np.log1p(product), large)
+    return np.where(small, np.log1p(product), large)
 
 
 def _two_exponentials(weight: Array, rest: Array, epsilon: float, drift: Array, orders: Array) -> Array:
     """log(weight e^((alpha - 1) epsilon) + rest e^(-alpha epsilon)), where the weights sum to 1."""
-    up, down = (orders - 1) * epsilon, -orders * epsilon
-    small = weight * _excess_exponential(up) + rest * _excess_exponential(down) + epsilon * drift
-    return np.where(up < 30, np.log1p(small), np.logaddexp(np.log(weight) + up, np.log(rest) + down))
-
-
-def _excess_exponential(x: Array) -> Array:
-    """e^x - 1 - x, without cancellation."""
-    series, near = np.ones_like(x), np.where(np.abs(x) < 1, x, 0.0)
-    for k in range(22, 2, -1):
-        series = 1 + near / k * series
-    return np.where(np.abs(x) < 1, near**2 / 2 * series, np.expm1(x) - x)
+    exponents = epsilon * np.array([orders - 1, -orders])
+    above, below = excess_exponential(exponents)
+    small, up, down = weight * above + rest * below + epsilon * drift, *exponents
+    if (up < 30).all():
+        return np.asarray(np.log1p(small))
+    large = np.logaddexp(np.log(weight) + up, np.log(rest) + down)
+    return np.asarray(np.where(up < 30, np.log1p(small), large))
 
 
 @_law.register
@@ -155,8 +166,8 @@ def _(event: events.DiscreteLaplace, orders: Array) -> Array:
 
 def _finite(pairs: Iterable[tuple[Fraction, Fraction]], orders: Array) -> Array:
     """The cumulant of outcomes with masses (P, Q), of which those with P = Q may be left out."""
-    terms = [float(q) * theorems.excess(float((p - q) / q), orders) for p, q in pairs]
-    return np.asarray(np.log1p(np.sum(terms, axis=0)))
+    weights, ratios = np.array([(float(q), float((p - q) / q)) for p, q in pairs]).T
+    return np.asarray(np.log1p(weights @ theorems.excess(ratios[:, None], orders)))
 
 
 @_law.register
@@ -220,22 +231,23 @@ def _touched(event: events.Parallel) -> int:
     return (1 if event.neighbors.change is Change.ADD_REMOVE else 2) * event.neighbors.size
 
 
-def _extra(event: Event) -> Fraction:
+def exact_extra_delta(event: Event) -> Fraction:
+    """Return `extra_delta` as it is, which may be above 1."""
     match event:
         case events.Approximate():
             return event.delta
         case events.Composed():
-            return sum((times * _extra(part) for part, times in event.parts), start=Fraction(0))
+            return sum((times * exact_extra_delta(part) for part, times in event.parts), start=Fraction(0))
         case events.Parallel():
             touched = _touched(event)
-            each = [d for part, times in event.parts for d in [_extra(part)] * min(times, touched)]
+            each = [d for part, times in event.parts for d in [exact_extra_delta(part)] * min(times, touched)]
             return sum(sorted(each, reverse=True)[:touched], start=Fraction(0))
         case events.PoissonSampled() | events.SampledWithoutReplacement():
-            inner = _extra(event.inner)
+            inner = exact_extra_delta(event.inner)
             return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
-        case events.SampledWithReplacement() if _extra(event.inner):
+        case events.SampledWithReplacement() if exact_extra_delta(event.inner):
             raise ParameterError("event", "draws a part with a delta with replacement", "without one")
-    return Fraction(0)
+    return _ZERO
 
 
 @_law.register
@@ -273,7 +285,7 @@ def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: A
         return plain * rate
     if isinstance(event, events.PoissonSampled):
         return np.fmin(_poisson(inner, rate, plain, orders), plain)
-    if _extra(inner):
+    if exact_extra_delta(inner):
         raise ParameterError("event", "is a sample without replacement of a part with a delta", "without one")
     excess = np.inf if inner.pure_epsilon is None else float(np.expm1(float_above(inner.pure_epsilon)))
     sums = _at_whole_orders(

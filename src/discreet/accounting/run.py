@@ -2,6 +2,7 @@
 
 - all Gaussian: a closed form;
 - one step, or finite losses with few distinct sums: a sum over the loss;
+- all Laplace: a sum over atoms and a contour integral of the rest;
 - else the contour integral, on finer and finer cells until the interval is narrow.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from discreet.accounting.contour import Contour, Line, Steps, choose_line, peak
 from discreet.accounting.convolution import convolved
 from discreet.accounting.crossing import crossing
+from discreet.accounting.laplace import LaplaceRun
 from discreet.accounting.loss import Pair
 from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
@@ -68,6 +70,8 @@ class Run:
         self._is_attained = all(pair.attained for pair, _ in parts)
         self._is_gaussian = all(isinstance(pair, GaussianPair) for pair, _ in parts)
         self._total = sum(times for _, times in parts)
+        laplace = [(pair.epsilon, times) for pair, times in parts if isinstance(pair, LaplacePair)]
+        self._laplace = LaplaceRun(laplace) if len(laplace) == len(parts) else None
 
     def epsilon(self, target: float) -> Bounds:
         """Bound epsilon at a delta."""
@@ -83,8 +87,11 @@ class Run:
             summed = partial(_summed_epsilon, target=target, steps=self._total)
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
             return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
-        lower, upper = self._narrowed(_WIDTH, lambda *detail: self._contour_epsilon(target, *detail))
+        found = self._laplace.epsilon(target) if self._laplace else None
+        lower, upper = found or self._narrowed(_WIDTH, lambda *detail: self._contour_epsilon(target, *detail))
         lower = max(min(lower, largest), self._from_largest(target))
+        if self._laplace:
+            lower = max(lower, self._laplace.least(target))
         return Bounds(min(lower, upper), min(upper, largest), "contour integral", self._is_attained)
 
     def delta(self, epsilon: float) -> Bounds:
@@ -97,7 +104,10 @@ class Run:
             summed = partial(_summed_delta, epsilon=epsilon, steps=self._total)
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
             return Bounds(lower, min(1.0, upper), "sum over the loss", self._is_attained)
-        lower, upper = self._narrowed(_DELTA_WIDTH, lambda *detail: self._contour_delta(epsilon, *detail))
+        found = self._laplace.delta(epsilon) if self._laplace else None
+        lower, upper = found or self._narrowed(
+            _DELTA_WIDTH, lambda *detail: self._contour_delta(epsilon, *detail)
+        )
         return Bounds(lower, upper, "contour integral", self._is_attained)
 
     @property
@@ -200,7 +210,8 @@ class Run:
                 left = target - steps.infinity
                 contour = Contour(steps, line)
             near = found if found < inf else line.guess
-            lower = max(lower, crossing(contour.lower, left, near, max(_CLOSE * near, 1e-300), above=False))
+            unit = max(min(_CLOSE * near, 1 / line.order), 1e-300)
+            lower = max(lower, crossing(contour.lower, left, near, unit, above=False))
         return min(lower, upper), upper
 
     def _is_less(self, direction: int, target: float, epsilon: float, cells: int, line: Line) -> bool:

@@ -11,8 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, gammasgn, log_ndtr, logsumexp, xlogy
+from scipy.special import gammaln, gammasgn, log_ndtr, xlogy
 
+from discreet.accounting.series import excess, log_choose, log_sum
 from discreet.errors import ParameterError
 from discreet.privacy.rational import non_negative
 
@@ -251,11 +252,11 @@ def binomial_cumulant(order: int, rate: float, cumulants: Array) -> float:
     weights sum to 1 and E_Q r = 1.
     """
     k, psi = np.arange(2, order + 1), cumulants[: order - 1]
-    choose = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
+    choose = log_choose(order)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = choose + (order - k) * math.log1p(-rate) + k * math.log(rate) + psi + np.log(-np.expm1(-psi))
     rounding = 2e-15 * (gammaln(order + 1) + order * abs(math.log(rate)) + float(psi.max()))
-    return float(np.logaddexp(0, logsumexp(np.where(np.isnan(logs), np.inf, logs)) + rounding))
+    return float(np.logaddexp(0, log_sum(np.where(np.isnan(logs), np.inf, logs)) + rounding))
 
 
 def fixed_size_cumulant(order: int, rate: float, cumulants: Array, excess: float) -> float:
@@ -269,9 +270,9 @@ def fixed_size_cumulant(order: int, rate: float, cumulants: Array, excess: float
     with np.errstate(divide="ignore"):
         logs = psi + np.minimum(math.log(2), k * np.log(excess))
         logs[0] = min(logs[0], math.log(4) + psi[0] + np.log(-np.expm1(-psi[0])))
-    logs += gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate)
+    logs += log_choose(order) + k * math.log(rate)
     rounding = 2e-15 * (gammaln(order + 1) + order * abs(math.log(rate)) + float(psi.max()))
-    return float(np.logaddexp(0, logsumexp(logs) + rounding))
+    return float(np.logaddexp(0, log_sum(logs) + rounding))
 
 
 def sampled_gaussian(noise_multiplier: float, rate: float, order: float) -> float:
@@ -319,18 +320,6 @@ def moments_epsilon(noise_multiplier: float, rate: float, times: int, delta: flo
         for moment in range(1, most + 1)
     )
     return min(bounds)
-
-
-def excess(x: Array | float, power: Array | float) -> Array:
-    """Return (1 + x)^power - 1 - power x, without cancellation; it is not negative for power > 1 or < 0."""
-    x, power = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(power, dtype=float))
-    series = np.ones_like(x)
-    small = np.abs(x) * np.maximum(np.abs(power), 1) < 0.3
-    near = np.where(small, x, 0.0)
-    for k in range(40, 2, -1):
-        series = 1 + (power - k + 1) / k * near * series
-    series = power * (power - 1) / 2 * near**2 * series
-    return np.where(small, series, np.expm1(power * np.log1p(x)) - power * x)
 
 
 def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:

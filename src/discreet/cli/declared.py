@@ -18,6 +18,7 @@ from discreet.errors import (
     LedgerUnavailable,
     ParameterError,
     RequestRefused,
+    UndeclaredColumn,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.front.declaration import Declaration, LedgerPlace
     from discreet.front.rehearsal import Rehearsal
 
-__all__ = ["DEFAULT", "add_file_option", "declaration", "exists", "ledger", "real", "rehearsal"]
+__all__ = ["DEFAULT", "add_file_option", "declaration", "exists", "in_toml", "ledger", "real", "rehearsal"]
 
 DEFAULT = "clinic.toml"
 
@@ -47,8 +48,23 @@ def declaration(options: Namespace) -> Declaration:
         return read_declaration(options.file)
     except FileNotFoundError:
         raise ParameterError(
-            "file", "names no file", "a declaration; discreet init --source FILE --person COLUMN writes one"
+            options.file,
+            "is not there",
+            "a declaration; discreet init --source FILE --person COLUMN writes one, --file names another",
         ) from None
+
+
+def in_toml(error: UndeclaredColumn, file: str) -> str:
+    """Say what has to be declared as it is written in the file, not as it is written in Python."""
+    from discreet.cli.template import toml_key
+    from discreet.data import Keys
+    from discreet.queries.undeclared import NotDeclared
+
+    if not isinstance(error, NotDeclared):
+        return str(error)
+    inside = 'keys = ["…"]' if error.needs is Keys else "lower = …, upper = …, step = …"
+    table, column = toml_key(error.table), toml_key(error.column)
+    return f"{error.problem} it in {file}: [tables.{table}.columns] {column} = {{ {inside} }}"
 
 
 def exists(place: LedgerPlace) -> bool:

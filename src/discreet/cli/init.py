@@ -79,12 +79,20 @@ def _run(options: Namespace) -> str:
         raise ParameterError("a name", "is no text in UTF-8", "names that can be written down") from None
     with file.open("xb") as stream:
         stream.write(content)
+    text = "\ncolumns that are not declared there are text, and can be used in conditions only"
+    undeclared = text if draft.is_csv and draft.undeclared else ""
     if draft.blanks:
-        return f"wrote {file}\nnow fill in {', '.join(draft.blanks)}; declare what is summed or grouped by"
+        return (
+            f"wrote {file}{undeclared}\nnow fill in {', '.join(draft.blanks)}; "
+            "declare what is summed or grouped by"
+        )
     named = "" if options.file == DEFAULT else f" --file {options.file}"
     table = draft.table if draft.table.isidentifier() else f'\\"{draft.table}\\"'
     count = "SELECT COUNT(*) AS n FROM"
-    return f'wrote {file}, which is complete\nnow try: discreet query "{count} {table}" --epsilon 0.1{named}'
+    return (
+        f"wrote {file}, which is complete{undeclared}\n"
+        f'now try: discreet query "{count} {table}" --epsilon 0.1{named}'
+    )
 
 
 def _draft(options: Namespace, file: Path) -> Draft:

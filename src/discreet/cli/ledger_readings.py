@@ -65,6 +65,8 @@ def _words(kind: str, body: Mapping[str, object]) -> str:
                 return _visible(body["period"])
             case "amend":
                 return _visible(body["reason"])
+            case "abandon":
+                return f"entry {body['reservation']}: {_visible(body['reason'])}"
     except (KeyError, TypeError, ParameterError):
         raise LedgerTampered("an entry says nothing that could have been recorded") from None
     return ""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from typing import NoReturn
 
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
+from discreet.cli.declared import in_toml
 from discreet.cli.demo import DEMO
 from discreet.cli.explain import EXPLAIN
 from discreet.cli.init import INIT
 from discreet.cli.ledger import LEDGER
 from discreet.cli.preview import PREVIEW
 from discreet.cli.query import QUERY
-from discreet.errors import DiscreetError, LedgerError, ParameterError
+from discreet.cli.terminal import let_go, make_printable
+from discreet.errors import DiscreetError, LedgerError, ParameterError, UndeclaredColumn
 
 __all__ = ["COMMANDS", "main"]
 
@@ -23,6 +27,9 @@ COMMANDS = (DEMO, INIT, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
 _REFUSED = 2
 _LEDGER_TROUBLE = 3
 _INTERRUPTED = 130
+_NOBODY_READS = 141
+_OPTION = re.compile(r"--?[a-z][a-z-]{,30}")
+_REPEATED = re.compile(r""": (['"]).*\1(?= \(choose|$)""", re.DOTALL)
 _OPTION_OF = {"times": "steps", "size": "group"}
 
 
@@ -38,9 +45,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0; 2 where the request was refused, or 3 where the ledger cannot be trusted or used: the reason is
-        then on the error stream.
+        then on the error stream. 130 where it was interrupted, 141 where nobody reads its output any more.
     """
-    options = _parser().parse_args(arguments)
+    make_printable(sys.stdout)
+    try:
+        try:
+            return _run(_options(arguments))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        let_go()
+        return _NOBODY_READS
+
+
+def _run(options: Namespace) -> int:
     try:
         print(options.command.run(options))
     except ParameterError as error:
@@ -49,8 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except LedgerError as error:
         return _refuse(options, str(error), _LEDGER_TROUBLE)
+    except UndeclaredColumn as error:
+        return _refuse(options, in_toml(error, options.file))
     except DiscreetError as error:
         return _refuse(options, str(error))
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return _refuse(options, f"{error.filename}: {error.strerror}")
     except (ArithmeticError, MemoryError):
@@ -60,8 +82,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _options(arguments: Sequence[str] | None) -> Namespace:
+    """Read what was typed. Words that fit nowhere are not repeated: they may be a question."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest:
+        names = [one for word in rest if _OPTION.fullmatch(one := word.partition("=")[0])]
+        parser.error(
+            f"there is no option {', '.join(names)}"
+            if names
+            else "too many words; a question stands in quotes"
+        )
+    return options
+
+
+class _Parser(ArgumentParser):
+    """A parser that does not repeat what was typed in the wrong place."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(_REPEATED.sub("", message))
+
+
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
+    parser = _Parser(
         prog="discreet",
         description="Differential privacy from a shell.",
         epilog="Every command explains itself: discreet COMMAND --help",

@@ -55,7 +55,8 @@ def _run(options: Namespace) -> str:
 
 def _written(options: Namespace, found: Preview, remark: str) -> str:
     if not options.json:
-        return "\n".join([str(found), *filter(None, [f"costs {questions.cost(found.event)}", remark])])
+        cost = "costs nothing: stored" if found.answered else f"costs {questions.cost(found.event)}"
+        return "\n".join([str(found), *filter(None, [cost, remark])])
     return answer.as_json(
         {
             "event": json.loads(found.event.to_json()),

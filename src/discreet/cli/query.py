@@ -50,19 +50,25 @@ def _run(options: Namespace) -> str:
         with declared.real(read, rehearsed) as curator:
             if is_new:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            stored = curator.preview_request(request, analyst=options.analyst).answered
+            paid = curator.preview_request(request, analyst=options.analyst).answered
             with working("answering"):
                 release = curator.answer(request, analyst=options.analyst)
-            return _delivered(options, release, _bill(options, curator, release, stored=stored))
+            return _delivered(options, release, _bill(options, curator, release, paid=paid))
 
 
-def _bill(options: Namespace, curator: Curator, release: Release, *, stored: bool) -> str:
+def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool) -> str:
+    """Say what was paid, and what is left; `paid` if the charge was there before."""
+    price = questions.cost(release.event)
+    if release.stored:
+        price = "nothing: answered from the store"
+    elif paid:
+        price = "nothing: it was paid before"
     filters = [one for _, one in curator.account().filters(options.analyst)]
     largest = digits.below(min(one.largest_epsilon for one in filters))
     more = min(one.remaining(release.event) for one in filters)
     return answer.as_table(
         {
-            "paid": "nothing: it was answered before" if stored else questions.cost(release.event),
+            "paid": price,
             "left": f"a pure epsilon of {largest}, or {more:,} more of this cost",
         }
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["TABLE", "Draft", "quoted", "written"]
+__all__ = ["TABLE", "Draft", "quoted", "toml_key", "written"]
 
 TABLE = "visits"
 """The name of a table of which nothing is known."""
@@ -81,6 +81,11 @@ class Draft:
     keys: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
     @property
+    def undeclared(self) -> list[str]:
+        """The columns of which nothing is declared."""
+        return [name for name in self.columns if name not in {self.person, *self.bounds, *self.keys}]
+
+    @property
     def blanks(self) -> list[str]:
         """What is still to be filled in, in words."""
         missing = {
@@ -102,7 +107,7 @@ def written(draft: Draft) -> str:
             delta=_delta(draft),
         )
         + _TABLE.format(
-            table=_key(draft.table),
+            table=toml_key(draft.table),
             source=_text(draft.source),
             person=_person(draft),
         )
@@ -115,7 +120,8 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """Write a key as TOML does."""
     return name if _BARE.fullmatch(name) else quoted(name)
 
 
@@ -151,12 +157,12 @@ def _columns(draft: Draft) -> Iterator[str]:
         if name in draft.bounds:
             names = ("lower", "upper", "step")
             ends = zip(names, draft.bounds[name], strict=False)
-            yield f"{_key(name)} = {{ {', '.join(f'{end} = {_number(value)}' for end, value in ends)} }}"
+            yield f"{toml_key(name)} = {{ {', '.join(f'{end} = {_number(value)}' for end, value in ends)} }}"
         elif name in draft.keys:
-            yield f"{_key(name)} = {{ keys = [{', '.join(_value(key) for key in draft.keys[name])}] }}"
+            yield f"{toml_key(name)} = {{ keys = [{', '.join(_value(key) for key in draft.keys[name])}] }}"
         elif name != draft.person:
-            example = "     # text, until it is declared" if draft.is_csv else _example(kind)
-            yield f"# {_key(name)} = {example}"
+            example = "     # text, for conditions only, until declared" if draft.is_csv else _example(kind)
+            yield f"# {toml_key(name)} = {example}"
 
 
 def _example(kind: str) -> str:

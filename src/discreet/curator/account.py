@@ -30,6 +30,7 @@ class Reservation:
 
     analyst: str
     event: Event
+    purpose: str = ""
     used: tuple[Event, ...] = ()
 
     @property

@@ -7,18 +7,27 @@ hundred thousand keys, the ledger keeps the hash.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from discreet.curator.account import Account
 from discreet.curator.budget import Budget
-from discreet.curator.ledger import Value
+from discreet.curator.ledger import Body, Value
 from discreet.curator.ledger.canonical import canonical
 from discreet.data import Table
 from discreet.data.public import PublicTable
-from discreet.errors import LedgerMismatch, ParameterError
+from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
 
-__all__ = ["Declared", "check_current", "check_opened", "checked_tables", "declare", "recorded"]
+__all__ = [
+    "Declared",
+    "amendment",
+    "check_current",
+    "check_opened",
+    "check_reason",
+    "checked_tables",
+    "declare",
+    "recorded",
+]
 
 Declared = dict[str, Value]
 """What is declared of each table, by name."""
@@ -74,6 +83,36 @@ def check_current(account: Account, declared: Declared) -> None:
             "the tables of this ledger were amended since it was opened here; open it again with what it "
             "declares now"
         )
+
+
+def check_reason(reason: str) -> None:
+    """Refuse to put on the record what nobody explains."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError("reason", "is missing", "words that say why, for the record")
+
+
+def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callable[[Account, str], Body]:
+    """Return the rule of an amendment: what it records, given the account.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for the record.
+    declared : mapping
+        What is declared of all tables from now on.
+    budget : Budget or None
+        The caps from now on; None where they stay.
+    """
+    check_reason(reason)
+
+    def rule(account: Account, time: str) -> Body:
+        del time
+        if account.budget is None:
+            raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
+        caps = account.budget if budget is None else budget
+        return {"reason": reason, "tables": declared, "budget": caps.to_body()}
+
+    return rule
 
 
 def _depth(value: Value) -> int:

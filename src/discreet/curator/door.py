@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from discreet.curator.account import Account
 from discreet.curator.budget import Budget
 from discreet.curator.declaration import (
     Declared,
+    amendment,
     check_current,
     check_opened,
     checked_tables,
@@ -21,10 +23,11 @@ from discreet.curator.declaration import (
     recorded,
 )
 from discreet.curator.fold import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
+from discreet.curator.key_request import KeyRequest
 from discreet.curator.label import label_of
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
 from discreet.curator.preview import Preview, preview
-from discreet.curator.release import Release, finish, pack, unpack
+from discreet.curator.release import Release, are_private, finish, pack, unpack
 from discreet.curator.request import Draw, Request
 from discreet.data import Table, compute, fresh_salt, outline
 from discreet.errors import EngineFailed, ParameterError
@@ -58,9 +61,9 @@ class Door:
     tables : mapping of names to Table
         The private tables. A person is the same person in all of them.
     budget : Budget
-        The caps.
+        The caps. Required.
     ledger : str, Path or Store
-        A file, or ``postgresql://…`` with a `name`.
+        A file, or ``postgresql://…`` with a `name`. Required.
     name : str, optional
         The name of the ledger in a database.
     anchor : str or Path, optional
@@ -73,14 +76,20 @@ class Door:
         self,
         tables: Mapping[str, Table],
         *,
-        budget: Budget,
-        ledger: str | Path | Store,
+        budget: Budget | None = None,
+        ledger: str | Path | Store | None = None,
         name: str | None = None,
         anchor: str | Path | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._tables = checked_tables(tables)
-        _check_budget(budget)
+        budget = _checked_budget(budget)
+        if ledger is None:
+            raise ParameterError(
+                "ledger",
+                "is missing: what was spent must be remembered",
+                "the path of a file, such as ledger='clinic.ledger', made if there is none",
+            )
         store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
         self._secret = self._open(budget)
@@ -114,15 +123,37 @@ class Door:
         due = account.due(self.ledger.time())
         return account if due is None else account.renewed(due)
 
-    def preview_request(self, request: Request, *, analyst: str = "", rows: int = _ROWS) -> Preview:
-        """Return what a request would cost and how wrong its answer would be. Spends nothing."""
+    def preview_request(
+        self, request: Request, *, analyst: str = "", rows: int = _ROWS, chosen: Sequence[KeyRequest] = ()
+    ) -> Preview:
+        """Return what a request would cost and how wrong its answer would be. Spends nothing.
+
+        With `chosen`, its keys are chosen first, and their price is part of it.
+        """
         check_analyst(analyst)
         rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
         declared = declare(_checked(request, self._tables))
         account = self.account()
         check_current(account, declared)
         charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
-        return preview(request, account, analyst, rows, answered=charge is not None)
+        return preview(request, account, analyst, rows, answered=charge is not None, chosen=chosen)
+
+    def is_charged(self, request: Request | KeyRequest) -> bool:
+        """Tell whether a request was charged before, so that asking again costs nothing."""
+        declared = declare(_checked(request, self._tables))
+        return self.ledger.find(CHARGE, request.digest(self._secret, declared)) is not None
+
+    def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
+        """Charge a request for keys, count, choose, keep the choice and return it: a release of keys alone.
+
+        The same request on the same version of the data returns the choice that was kept, at no cost.
+        It raises what `answer` raises.
+        """
+        paid = self._paid(request, analyst, request.draw)
+        chosen = request.read(paid.content)
+        label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
+        keys = {request.plan.column: list(chosen.values)}
+        return Release(request=request, keys=keys, outputs=(), label=label, stored=paid.stored)
 
     def answer(self, request: Request, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, keep the answer and return it.
@@ -138,6 +169,15 @@ class Door:
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
+        paid = self._paid(request, analyst, lambda tables: pack(_drawn(request, tables)))
+        draws = unpack(request, paid.content)
+        label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
+        return finish(request, draws, label, stored=paid.stored)
+
+    def _paid(
+        self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
+    ) -> _Paid:
+        """Charge, unless it was; draw, unless there is an answer; return what is kept."""
         check_analyst(analyst)
         # One view of the tables throughout: another thread may amend them meanwhile.
         tables = _checked(request, self._tables)
@@ -146,12 +186,12 @@ class Door:
         account = self.ledger.state()
         check_current(account, declared)  # the charge may be an old one
         content = self.ledger.answer(charge)
+        stored = content is not None
         if content is None:
-            content = self.ledger.keep_answer(charge, pack(_drawn(request, tables)))
-        draws = unpack(request, content)
-        return finish(request, draws, label_of(request, tables, account, charge, draws))
+            content = self.ledger.keep_answer(charge, draw(tables))
+        return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _charged(self, request: Request, analyst: str, declared: Declared) -> Entry:
+    def _charged(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
         event = request.event
 
         def rule(account: Account, time: str) -> Body:
@@ -212,25 +252,26 @@ class Door:
         LedgerMismatch
             If the tables were amended by another process since this door was opened.
         """
-        if not isinstance(reason, str) or not reason.strip():
-            raise ParameterError("reason", "is missing", "words that say why, for the record")
-        if budget is not None:
-            _check_budget(budget)
+        caps = None if budget is None else _checked_budget(budget)
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
-        declared = declare(changed)
-
-        def rule(account: Account, time: str) -> Body:
-            del time
-            caps = account.caps if budget is None else budget
-            return {"reason": reason, "tables": declared, "budget": caps.to_body()}
-
-        self._decide(AMEND, rule, declared=declare(before))
+        self._decide(AMEND, amendment(reason, declare(changed), caps), declared=declare(before))
         self._tables = changed
 
     def close(self) -> None:
         """Close the ledger's connections."""
         self.ledger.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paid:
+    """What is kept of a request that was charged: packed, and public."""
+
+    tables: Mapping[str, Table]
+    charge: Entry
+    account: Account
+    content: bytes
+    stored: bool
 
 
 class _PeriodBegan(Exception):
@@ -249,14 +290,16 @@ def check_analyst(analyst: str) -> None:
         )
 
 
-def _check_budget(budget: Budget) -> None:
+def _checked_budget(budget: Budget | None) -> Budget:
     if not isinstance(budget, Budget):
-        raise ParameterError("budget", "is no budget", "such as Budget(epsilon=3)")
+        problem = "is missing" if budget is None else "is no budget"
+        raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
+    return budget
 
 
-def _checked(request: Request, tables: dict[str, Table]) -> dict[str, Table]:
+def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
-    if not isinstance(request, Request):
+    if not isinstance(request, Request | KeyRequest):
         raise ParameterError("request", "is no request", "a Request")
     request.check(tables)
     return tables

@@ -18,10 +18,10 @@ from discreet.curator.ledger import Body, Entry
 from discreet.errors import LedgerMismatch, LedgerTampered, ParameterError
 from discreet.privacy.events import Event
 
-__all__ = ["AMEND", "CHARGE", "FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
+__all__ = ["ABANDON", "AMEND", "CHARGE", "FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
 
 OPEN, CHARGE, AMEND, RENEW = "open", "charge", "amend", "renew"
-RESERVE, USE, SETTLE = "reserve", "use", "settle"
+RESERVE, USE, SETTLE, ABANDON = "reserve", "use", "settle", "abandon"
 
 FORMAT = 1
 """The form of the entries that are read and written here."""
@@ -84,7 +84,8 @@ def _charged(account: Account, entry: Entry, body: Body) -> Account:
 def _reserved(account: Account, entry: Entry, body: Body) -> Account:
     analyst, event = str(body["analyst"]), _event(body)
     account.check(analyst, event)
-    return _with(account, entry.sequence, Reservation(analyst=analyst, event=event))
+    reservation = Reservation(analyst=analyst, event=event, purpose=str(body["purpose"]))
+    return _with(account, entry.sequence, reservation)
 
 
 def _used(account: Account, entry: Entry, body: Body) -> Account:
@@ -96,13 +97,23 @@ def _used(account: Account, entry: Entry, body: Body) -> Account:
 
 
 def _settled(account: Account, entry: Entry, body: Body) -> Account:
-    place = cast("int", body["reservation"])
-    reservation = account.reserved[place]
-    rest = {key: value for key, value in account.reserved.items() if key != place}
-    freed = replace(account, reserved=MappingProxyType(rest))
+    reservation, freed = _without(account, body)
     if not reservation.used:
         return freed
     return freed.spend(reservation.analyst, reservation.spent, entry.time)
+
+
+def _abandoned(account: Account, entry: Entry, body: Body) -> Account:
+    """Count all that was reserved: code that saw rows and never said how it ended may have used it."""
+    reservation, freed = _without(account, body)
+    return freed.spend(reservation.analyst, reservation.event, entry.time)
+
+
+def _without(account: Account, body: Body) -> tuple[Reservation, Account]:
+    """Return the reservation that an entry closes, and the account without it."""
+    place = cast("int", body["reservation"])
+    rest = {key: value for key, value in account.reserved.items() if key != place}
+    return account.reserved[place], replace(account, reserved=MappingProxyType(rest))
 
 
 def _with(account: Account, place: int, reservation: Reservation) -> Account:
@@ -129,4 +140,5 @@ _STEPS: dict[str, Step] = {
     RESERVE: _reserved,
     USE: _used,
     SETTLE: _settled,
+    ABANDON: _abandoned,
 }

@@ -6,16 +6,17 @@ The form is fixed by `label.schema.json` beside this file (JSON Schema 2020-12).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 
 from discreet.accounting.filters import Odometer
 from discreet.curator.account import Account
+from discreet.curator.key_request import KeyRequest
 from discreet.curator.ledger import Entry
-from discreet.curator.release import are_private
-from discreet.curator.request import Draw, Request
+from discreet.curator.request import Request
 from discreet.data import Table, describe
+from discreet.data.relation import sources_of
 from discreet.privacy.rational import float_above
 
 __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
@@ -25,7 +26,9 @@ FORMAT = "discreet-label-1"
 NOT_COVERED = (
     "bias from rounding values to the grid that the plan states, from clipping them to their bounds and from "
     "keeping at most the declared number of rows of a person: intervals cover the bounded statistic",
-    "how long the engine works, and what it writes to its own logs",
+    "the choice of groups by their released values, as by HAVING, ORDER BY and LIMIT: an interval is for its "
+    "group alone, not for the best of many",
+    "how long the engine works, how much memory it takes, and what it writes to its own logs",
     "answers from other ledgers or other releases of the same data",
     "answers from before the declarations were last amended, if those protected another unit",
 )
@@ -37,11 +40,12 @@ _ASSUMPTIONS = (
 
 
 def label_of(
-    request: Request,
+    request: Request | KeyRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,
-    draws: Sequence[Draw],
+    *,
+    private: bool,
 ) -> dict[str, object]:
     """State what a release of a request promises.
 
@@ -55,14 +59,14 @@ def label_of(
         What was spent, this release included.
     charge : Entry
         The entry that paid for it.
-    draws : sequence of Draw
-        What was drawn; all that is looked at is where its noise came from.
+    private : bool
+        Whether the noise came from the operating system, not from a replay for tests.
     """
     names = [name for name, _ in request.versions]
     return {
         "format": FORMAT,
-        "private": are_private(draws),
-        "unit": {name: _unit(tables[name]) for name in names},
+        "private": private,
+        "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
         "neighbors": str(request.event.neighbors),
         "loss": _loss(request),
         "cost": _cost(request, account),
@@ -89,7 +93,7 @@ def _unit(table: Table) -> str:
     return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
 
 
-def _loss(request: Request) -> dict[str, str | None]:
+def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
     """Return what is known of this release by itself, as exact fractions."""
     alone = Odometer().add(request.event)
     return {
@@ -99,7 +103,7 @@ def _loss(request: Request) -> dict[str, str | None]:
     }
 
 
-def _cost(request: Request, account: Account) -> dict[str, str | None]:
+def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
     """Return what the release took of each limit, as exact fractions."""
     whole = account.caps.filter()
     return {

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from discreet.curator.account import Account
-from discreet.curator.declaration import declare
+from discreet.curator.account import Account, Reservation
+from discreet.curator.declaration import check_reason, declare
 from discreet.curator.door import Door, check_analyst
-from discreet.curator.fold import RESERVE, SETTLE, USE
+from discreet.curator.fold import ABANDON, RESERVE, SETTLE, USE
 from discreet.curator.ledger import Body
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
@@ -18,7 +19,7 @@ from discreet.privacy.events import Event
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Permit"]
+__all__ = ["Permit", "abandon"]
 
 
 class Permit:
@@ -29,7 +30,8 @@ class Permit:
     The reservation is durable before any row is handed out. What the code says it runs, by `charge`, is
     recorded before it runs and stays within the reservation. That the code runs what it says, and lets out
     nothing else, is its author's duty. On `close`, what was never charged is freed; after a crash
-    the whole reservation stays spent. An open one counts in full, also in periods that begin meanwhile.
+    the whole reservation stays spent. An open one counts in full, also in periods that begin meanwhile,
+    until its owner abandons it (`abandon`), which counts it in full once more and for the last time.
 
     Parameters
     ----------
@@ -74,9 +76,7 @@ class Permit:
 
         def rule(account: Account, time: str) -> Body:
             del time
-            reservation = account.reserved.get(self._place)
-            if reservation is None:
-                raise _closed()
+            reservation = _reservation(account, self._place)
             account.check_covered(replace(reservation, used=(*reservation.used, event)))
             return {"reservation": self._place, "event": json.loads(event.to_json())}
 
@@ -85,15 +85,22 @@ class Permit:
     def rows(self, table: str) -> pyarrow.Table:
         """Return the rows of a table, as they are: unbounded, and private."""
         self._check_open()
+        _reservation(self._door.ledger.state(), self._place)
         if table not in self._tables:
             raise ParameterError("table", "is not declared", f"one of {sorted(self._tables)}")
         return self._tables[table]._rows()
 
     def close(self) -> None:
-        """Free what was never charged."""
+        """Free what was never charged; of a permit that was abandoned, nothing."""
+
+        def rule(account: Account, time: str) -> Body:
+            del time
+            _reservation(account, self._place)
+            return {"reservation": self._place}
+
         if self._open:
-            body: Body = {"reservation": self._place}
-            self._door.ledger.decide(SETTLE, lambda account, time: body, key=str(self._place))
+            with suppress(_Closed):
+                self._door.ledger.decide(SETTLE, rule, key=str(self._place))
             self._open = False
 
     def __enter__(self) -> Permit:
@@ -106,8 +113,60 @@ class Permit:
 
     def _check_open(self) -> None:
         if not self._open:
-            raise _closed()
+            raise _Closed
 
 
-def _closed() -> ParameterError:
-    return ParameterError("permit", "is closed", "a new permit")
+class _Closed(ParameterError):
+    """There is no such open reservation."""
+
+    def __init__(self) -> None:
+        super().__init__("permit", "is closed", "a new permit")
+
+
+def abandon(door: Door, permit: str | int, *, reason: str) -> None:
+    """Close a permit whose code never ended, on the record. All that it reserved is spent.
+
+    Its code may have read rows and used the whole reservation, so that nothing is freed: what was reserved is
+    charged, in the current period. It no longer counts in periods to come, and code that still runs
+    gets neither rows nor charges any more.
+
+    Parameters
+    ----------
+    door : Door
+        Whose permit.
+    permit : str or int
+        Its purpose; or the number of its entry, where several open permits have the same purpose.
+    reason : str
+        Why, for the record.
+    """
+    check_reason(reason)
+
+    def rule(account: Account, time: str) -> Body:
+        del time
+        return {"reservation": _open_permit(account, permit), "reason": reason}
+
+    door._decide(ABANDON, rule, declared=declare(door.tables))
+
+
+def _open_permit(account: Account, permit: str | int) -> int:
+    """Return the entry of the one open reservation that is meant."""
+    found = [place for place, one in account.reserved.items() if permit in (place, one.purpose)]
+    if len(found) == 1 and not isinstance(permit, bool):
+        return found[0]
+    open_ones = ", ".join(f"{one.purpose!r} (entry {place})" for place, one in account.reserved.items())
+    problem = "names several open permits" if len(found) > 1 else "names no open permit"
+    raise ParameterError("permit", problem, f"one of {open_ones}" if open_ones else "none is open")
+
+
+def _reservation(account: Account, place: int) -> Reservation:
+    """Return the open reservation of an entry.
+
+    Raises
+    ------
+    ParameterError
+        If it is closed or abandoned.
+    """
+    reservation = account.reserved.get(place)
+    if reservation is None:
+        raise _Closed
+    return reservation

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
 from discreet.curator.account import Account, percent_above, percent_below
+from discreet.curator.key_request import KeyRequest
 from discreet.curator.request import Expectation, Request
-from discreet.privacy.events import Event
+from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
 __all__ = ["Preview", "preview"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyExpectation:
+    """How many persons a key must have to be shown, where keys are chosen privately.
+
+    Attributes
+    ----------
+    column : str
+        The key.
+    half, most : int
+        A key of so many persons is shown with a probability of one half, and of 95 %.
+    """
+
+    column: str
+    half: int
+    most: int
+
+    def __str__(self) -> str:
+        return (
+            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} persons, "
+            f"95% at {self.most:,}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +58,8 @@ class Preview:
         How many such requests fit the budget now.
     answered : bool
         Whether it was answered before: then asking again costs nothing.
+    keys : tuple of KeyExpectation
+        Of the keys that nobody declared, which will be chosen.
     """
 
     event: Event
@@ -41,6 +68,7 @@ class Preview:
     confidence: Fraction
     fits: int
     answered: bool
+    keys: tuple[KeyExpectation, ...] = ()
 
     @property
     def epsilon(self) -> float | None:
@@ -61,6 +89,7 @@ class Preview:
         for one in self.expectations:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
+        lines += [str(one) for one in self.keys]
         lines.append(self._price())
         return "\n".join(lines)
 
@@ -86,7 +115,15 @@ class Preview:
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
 
-def preview(request: Request, account: Account, analyst: str, rows: int, *, answered: bool) -> Preview:
+def preview(
+    request: Request,
+    account: Account,
+    analyst: str,
+    rows: int,
+    *,
+    answered: bool,
+    chosen: Sequence[KeyRequest] = (),
+) -> Preview:
     """Return what a request would cost an analyst and how wrong its answer would be.
 
     Parameters
@@ -101,20 +138,29 @@ def preview(request: Request, account: Account, analyst: str, rows: int, *, answ
         A hypothetical number of rows in a group, for outputs whose error depends on it.
     answered : bool
         Whether there is an answer already.
+    chosen : sequence of KeyRequest
+        How its keys are chosen first.
     """
+    event = compose([*(one.event for one in chosen), request.event])
     filters = account.filters(analyst)
     whole = filters[0][1]
     costs = tuple(
         (name, cost, whole.left[name], whole.limits[name])
-        for name, cost in zip(whole.names, whole.cost(request.event), strict=True)
+        for name, cost in zip(whole.names, whole.cost(event), strict=True)
     )
     return Preview(
-        event=request.event,
+        event=event,
         costs=costs,
         expectations=_expectations(request, rows),
         confidence=request.confidence,
-        fits=min(current.remaining(request.event) for _, current in filters),
+        fits=min(current.remaining(event) for _, current in filters),
         answered=answered,
+        keys=tuple(
+            KeyExpectation(
+                column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)
+            )
+            for one in chosen
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
 from typing import TYPE_CHECKING
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.choices import Choices
+from discreet.curator.key_request import KeyRequest
 from discreet.curator.request import Column, Draw, Request, Values, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
-from discreet.privacy.events import Event
+from discreet.privacy.events import Event, compose
 
 if TYPE_CHECKING:
     import pandas
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
     from discreet.curator.plot import Axes
     from discreet.data import Plan
+    from discreet.data.plan import KeyPlan
 
 __all__ = ["Release", "are_private", "finish", "pack", "unpack"]
 
 _SHOWN = 20
 _REPLAYED = "replayed"
+_STORED = "answered from the store, nothing spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,20 +47,41 @@ class Release:
         For every output its values, and the interval around each or what else it offers.
     label : mapping
         A machine-readable statement of the guarantee; see `discreet.curator.label`.
+    stored : bool
+        Whether it was read from the ledger's store: then nothing was spent for it this time.
+    chosen : tuple of KeyRequest
+        How its keys were chosen, where nobody had declared them. They were paid for as well.
     """
 
-    request: Request
+    request: Request | KeyRequest
     keys: Mapping[str, Sequence[object]]
     outputs: tuple[Column, ...]
     label: Mapping[str, object]
+    stored: bool = False
+    chosen: tuple[KeyRequest, ...] = ()
+
+    def at(self, places: Sequence[int]) -> Release:
+        """Return the groups at some places, in their order."""
+        keys = {name: [values[place] for place in places] for name, values in self.keys.items()}
+        listed = np.array(places, np.int64)
+        outputs = tuple(
+            replace(
+                column,
+                values=column.values[listed],
+                lower=None if column.lower is None else column.lower[listed],
+                upper=None if column.upper is None else column.upper[listed],
+            )
+            for column in self.outputs
+        )
+        return replace(self, keys=keys, outputs=outputs)
 
     @property
     def event(self) -> Event:
         """What was charged for it."""
-        return self.request.event
+        return compose([*(one.event for one in self.chosen), self.request.event])
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> Plan | KeyPlan:
         """What was computed."""
         return self.request.plan
 
@@ -129,6 +153,8 @@ class Release:
         text += [f"{column.name}: {column.offers}" for column in self.outputs if column.offers]
         if not self.label["private"]:
             text.append("replayed noise: not private")
+        if self.stored:
+            text.append(_STORED)
         return "\n".join(text)
 
     __repr__ = __str__
@@ -145,7 +171,8 @@ class Release:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in self._row(place)) + "</tr>"
             for place in range(count)
         )
-        return f"<table><tr>{header}</tr>{body}</table>"
+        caption = f"<caption>{_STORED}</caption>" if self.stored else ""
+        return f"<table>{caption}<tr>{header}</tr>{body}</table>"
 
 
 def _shown(column: Column, place: int) -> str:
@@ -192,8 +219,10 @@ def are_private(draws: Sequence[Draw]) -> bool:
     return all(is_private(draw.steps) for draw in draws)
 
 
-def finish(request: Request, draws: Sequence[Draw], label: Mapping[str, object]) -> Release:
-    """Make a release of noisy integers, by public arithmetic."""
+def finish(
+    request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool = False
+) -> Release:
+    """Make a release of noisy integers, by public arithmetic; `stored` if they were read from the store."""
     by_measure = {draw.part.measure: draw for draw in draws}
     groups = list(product(*(key.values.values for key in request.plan.keys)))
     keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
@@ -201,4 +230,4 @@ def finish(request: Request, draws: Sequence[Draw], label: Mapping[str, object])
         output.finish([by_measure[measure] for measure in output.measures], request.confidence)
         for output in request.outputs
     )
-    return Release(request=request, keys=keys, outputs=outputs, label=label)
+    return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

@@ -6,7 +6,6 @@ and marginals are all requests.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.choices import Choices
+from discreet.curator.identity import keyed_digest
 from discreet.curator.ledger import Value
-from discreet.curator.ledger.canonical import canonical
 from discreet.data import Histogram, Measure, Plan, Statistic, Table, sensitivity, to_json
 from discreet.data.relation import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
@@ -184,7 +183,7 @@ class Output(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """What makes this output differ from others, as plain JSON values."""
+        """What makes this output differ from others, but for its name, as plain JSON values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,7 +272,11 @@ class Request:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
+
+        What the outputs are called is no part of it: an answer is kept as noisy integers, which get the
+        names of whoever asks.
+        """
         content = {
             "choices": [
                 part.mechanism.identity if isinstance(part.mechanism, Choices) else None
@@ -281,7 +284,7 @@ class Request:
             ],
             "confidence": str(self.confidence),
             "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
-            "outputs": [{"name": output.name, **output.identity} for output in self.outputs],
+            "outputs": [output.identity for output in self.outputs],
             "plan": json.loads(to_json(self.plan)),
             "versions": [list(version) for version in self.versions],
         }
@@ -292,14 +295,8 @@ class Request:
         return self.parts[self.plan.measures.index(measure)]
 
     def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
-        """Return a keyed hash of the identity and of what is declared of the tables that are read.
-
-        Without the secret it tells nothing of the literals in the identity. Requests that are alike but
-        protect another unit have other hashes, so that neither gets the answer of the other.
-        """
-        context = canonical({name: declared[name] for name, _ in self.versions})
-        content = self.identity + b"\n" + context.encode("ascii")
-        return hashlib.blake2b(content, key=secret, digest_size=32).hexdigest()
+        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
 
 def column_names(output: str) -> tuple[str, str, str]:

@@ -15,12 +15,11 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.data import expressions, key_counts, measures, plan, relation
+from discreet.data import expressions, measures, plan, relation
 from discreet.data.declarations import Bounds, Dates, Keys
 from discreet.data.expressions import LARGEST_DEPTH, Expression, Literal
-from discreet.data.key_counts import KeyPlan
 from discreet.data.measures import Factor, Measure
-from discreet.data.plan import Group, GroupKey
+from discreet.data.plan import Group, GroupKey, KeyPlan
 from discreet.data.relation import Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
@@ -73,7 +72,7 @@ _KINDS: dict[str, type] = {
     "order": relation.Order,
     "group": plan.Group,
     "group_key": plan.GroupKey,
-    "key_plan": key_counts.KeyPlan,
+    "key_plan": plan.KeyPlan,
     "count_rows": measures.CountRows,
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,

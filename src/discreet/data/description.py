@@ -31,7 +31,7 @@ from discreet.data.measures import (
     Moment,
     Sum,
 )
-from discreet.data.plan import Plan
+from discreet.data.plan import KeyPlan, Plan
 from discreet.data.relation import (
     Derive,
     Distinct,
@@ -51,8 +51,11 @@ from discreet.privacy.rational import show
 __all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
 
 
-def describe(plan: Plan) -> str:
+def describe(plan: Plan | KeyPlan) -> str:
     """Write a plan for people, one node to a line."""
+    if isinstance(plan, KeyPlan):
+        keys = f"persons with each {plan.column}, at most {plan.keys} of a person"
+        return "\n".join([keys, *_lines(plan.source, "  ")])
     by = ", ".join(f"{key.column} ({len(key.values)} keys)" for key in plan.keys)
     lines = [f"group by {by}" if by else "all rows together"]
     lines += [f"  {describe_measure(measure)}" for measure in plan.measures]

@@ -17,7 +17,8 @@ from discreet.data.checking import column_type
 from discreet.data.columns import types_of
 from discreet.data.declarations import KeyValue, Limits
 from discreet.data.facts import columns_of_relation, limits_of
-from discreet.data.relation import Relation, leftmost
+from discreet.data.plan import LARGEST_CELLS, KeyPlan
+from discreet.data.relation import leftmost
 from discreet.data.schema import Type
 from discreet.errors import UnsupportedQuery
 
@@ -28,21 +29,9 @@ if TYPE_CHECKING:
     from discreet.data.salt import Salt
     from discreet.data.table import Table
 
-__all__ = ["KeyCounts", "KeyPlan", "check_key_plan", "compute_key_counts", "keys_of_a_person"]
+__all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "keys_of_a_person"]
 
 _KEYS = {Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyPlan:
-    """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
-
-    A person counts for at most `keys` of his keys, chosen by the salt.
-    """
-
-    source: Relation
-    column: str
-    keys: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +91,6 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
     check_key_plan(plan, tables)
     from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
     from discreet.data.engine import fetch
-    from discreet.data.plan import LARGEST_CELLS
     from discreet.data.rows import rows_of
 
     rows = rows_of(plan.source, tables)

@@ -32,7 +32,7 @@ from discreet.data.measures import Measure, width
 from discreet.data.relation import Relation
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "Plan"]
+__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyPlan", "Plan"]
 
 LARGEST_CELLS = 10_000_000
 """How many groups one plan may have, and how many integers one of its measures."""
@@ -93,6 +93,18 @@ class Group:
     def size(self, measure: Measure) -> int:
         """Return how many integers a measure has, over all groups."""
         return self.cells * width(measure)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPlan:
+    """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
+
+    A person counts for at most `keys` of his keys, chosen by the salt.
+    """
+
+    source: Relation
+    column: str
+    keys: int
 
 
 Plan: TypeAlias = Group

@@ -153,10 +153,13 @@ class Table:
         if isinstance(self.person, str):
             kind = self._type_of(self.person, "person")
             if kind not in _PERSONS:
+                gaps = (
+                    "; pandas makes floats of integers with gaps: .astype('Int64') brings them back"
+                    if kind is Type.FLOAT
+                    else "; convert it first"
+                )
                 raise ParameterError(
-                    "person",
-                    f"is a column of type {kind.value}",
-                    "a column of integers or text; convert it first",
+                    "person", f"is a column of type {kind.value}", f"a column of integers or text{gaps}"
                 )
             if isinstance(self.columns.get(self.person), Keys | Bounds):
                 raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")

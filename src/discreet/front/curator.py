@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from discreet.curator import Account, Door, Permit, Preview, Release, Request, offered
+from discreet.curator import Account, Budget, Door, Permit, Preview, Release, Request, offered
 from discreet.curator.door import check_analyst
+from discreet.curator.permit import abandon
 from discreet.errors import ParameterError
+from discreet.front.unknown_keys import answer_unknown
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
     ROWS,
@@ -21,6 +23,8 @@ from discreet.queries import (
     for_error,
     parse,
 )
+from discreet.queries.after import NOTHING, kept
+from discreet.queries.unknown_keys import SHARE, Selection, hypothetical_keys, selection_for, unknown_keys
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -99,7 +103,7 @@ class Curator(Door):
     def request(
         self,
         question: str | Query | Request,
-        *,
+        *unnamed: NoReturn,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
@@ -126,6 +130,7 @@ class Curator(Door):
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
         """
+        _refuse_unnamed(unnamed)
         offered = any(part is not None for part in (epsilon, delta, rho))
         if isinstance(question, Request):
             if offered or error is not None or split is not None or confidence != _CONFIDENCE:
@@ -135,7 +140,7 @@ class Curator(Door):
             return question
         query = self._query(question)
         if error is None:
-            offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+            offer = self._offer(epsilon=epsilon, delta=delta, rho=rho)
         elif offered:
             raise ParameterError("error", "is given beside an offer", "an error or an offer")
         else:
@@ -143,18 +148,34 @@ class Curator(Door):
         return build_request(query, self.tables, offer, confidence=confidence, split=split)
 
     def preview(
-        self, question: str | Query | Request, *, analyst: str = "", rows: int = ROWS, **offer: object
+        self,
+        question: str | Query | Request,
+        *unnamed: NoReturn,
+        analyst: str = "",
+        rows: int = ROWS,
+        **offer: object,
     ) -> Preview:
         """Return what a question would cost and how wrong its answer would be. Spends nothing.
 
         Takes what `request` takes.
         """
-        return self.preview_request(self.request(question, rows=rows, **offer), analyst=analyst, rows=rows)  # type: ignore[arg-type]
+        _refuse_unnamed(unnamed)
+        made = self._selection(question, offer)
+        if made is None:
+            request = self.request(question, rows=rows, **offer)  # type: ignore[arg-type]
+            return self.preview_request(request, analyst=analyst, rows=rows)
+        query, selection, options = made
+        request = build_request(hypothetical_keys(query, self.tables), self.tables, selection.rest, **options)
+        chosen = [one for _, one in selection.requests]
+        return self.preview_request(request, analyst=analyst, rows=rows, chosen=chosen)
 
-    def ask(self, question: str | Query | Request, *, analyst: str = "", **offer: object) -> Release:
+    def ask(
+        self, question: str | Query | Request, *unnamed: NoReturn, analyst: str = "", **offer: object
+    ) -> Release:
         """Spend, then answer. Takes what `request` takes.
 
-        The same question with the same offer on the same data returns the same answer at no cost.
+        The same question with the same offer on the same data returns the same answer at no cost, whatever
+        its outputs are called.
 
         Raises
         ------
@@ -163,26 +184,67 @@ class Curator(Door):
         EngineFailed
             After the charge; asking again computes without another.
         """
-        return self.answer(self.request(question, **offer), analyst=analyst)  # type: ignore[arg-type]
+        _refuse_unnamed(unnamed)
+        if isinstance(question, Request):
+            return self.answer(self.request(question, **offer), analyst=analyst)  # type: ignore[arg-type]
+        query = self._query(question)
+        made = self._selection(query, offer)
+        if made is None:
+            release = self.answer(self.request(query, **offer), analyst=analyst)  # type: ignore[arg-type]
+        else:
+            release = answer_unknown(self, *made, analyst=analyst)
+        return release if query.after == NOTHING else release.at(kept(query.after, _columns(release)))
 
     sql = ask
 
-    def explain(self, question: str | Query, **offer: object) -> str:
+    def explain(self, question: str | Query, *unnamed: NoReturn, **offer: object) -> str:
         """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost."""
-        made = Offer(**offer) if offer else None  # type: ignore[arg-type]
+        _refuse_unnamed(unnamed)
+        made = self._offer(**offer) if offer else None  # type: ignore[arg-type]
         return explain(self._query(question), self.tables, made)
 
     def permit(
         self,
         purpose: str,
-        *,
+        *unnamed: NoReturn,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
         analyst: str = "",
     ) -> Permit:
         """Set budget aside for trusted code that reads rows itself. Never for analysts."""
+        _refuse_unnamed(unnamed)
         return Permit(self, purpose, offered(epsilon=epsilon, delta=delta, rho=rho), analyst)
+
+    def abandon(self, permit: str | int, *, reason: str) -> None:
+        """Close a permit whose code crashed, on the record: all that it reserved is spent, nothing is freed.
+
+        Without this it stays open, and counts in every period to come.
+
+        Parameters
+        ----------
+        permit : str or int
+            Its purpose; or the number of its entry, where several open permits have the same purpose.
+        reason : str
+            Why, for the record.
+        """
+        abandon(self, permit, reason=reason)
+
+    def _selection(
+        self, question: str | Query | Request, offer: dict[str, object]
+    ) -> tuple[Query, Selection, dict[str, Any]] | None:
+        """Return how the keys of a question that nobody declared are chosen; None if there are none."""
+        if isinstance(question, Request) or "error" in offer:
+            return None
+        query = self._query(question)
+        if not unknown_keys(query, self.tables):
+            return None
+        options = dict(offer)
+        options.pop("rows", None)
+        share = options.pop("key_share", SHARE)
+        parts = {name: options.pop(name, None) for name in ("epsilon", "delta", "rho")}
+        made = self._offer(**parts)  # type: ignore[arg-type]
+        return query, selection_for(query, self.tables, made, share=share), options  # type: ignore[arg-type]
 
     @property
     def spent(self) -> Spent:
@@ -211,9 +273,37 @@ class Curator(Door):
         largest = min(one.largest_epsilon for _, one in account.filters(analyst))
         return Remaining(epsilon=float_below(largest), _account=account, _analyst=analyst)
 
+    def _offer(self, **offer: Number | None) -> Offer:
+        """Return an offer, unless it has a delta that the budget has no use for."""
+        made = Offer(**offer)
+        caps = self.budget if made.delta is not None else None
+        if caps is not None and any(one is not None and _is_pure(one) for one in (caps, caps.per_analyst)):
+            raise ParameterError(
+                "delta",
+                "is offered, but the budget has none: it counts pure epsilon only",
+                "epsilon alone, or a budget that has a delta",
+            )
+        return made
+
     def _query(self, question: str | Query) -> Query:
         if isinstance(question, str):
             return parse(question, self.tables)
         if isinstance(question, Query):
             return question
         raise ParameterError("question", "is neither SQL nor a request", "text, or table(…).agg(…)")
+
+
+def _columns(release: Release) -> dict[str, Any]:
+    """Return keys and values, without intervals."""
+    return {**release.keys, **{column.name: column.values for column in release.outputs}}
+
+
+def _is_pure(cap: Budget) -> bool:
+    return cap.epsilon is not None and not cap.delta
+
+
+def _refuse_unnamed(values: tuple[object, ...]) -> None:
+    """Refuse an offer without its name: a bare number could be an epsilon or a rho."""
+    if values:
+        number = values[0] if isinstance(values[0], int | float) else 0.3
+        raise ParameterError("the offer", "is given without its name", f"epsilon={number}, by name")

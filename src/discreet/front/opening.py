@@ -7,15 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.curator.declaration import declare
+from discreet.curator.declaration import amendment, check_reason, declare
 from discreet.curator.fold import AMEND
-from discreet.errors import LedgerUnavailable, ParameterError
 from discreet.front.curator import Curator
 from discreet.front.declaration import Declaration, read_declaration
 
 if TYPE_CHECKING:
-    from discreet.curator import Account
-    from discreet.curator.ledger import Body
     from discreet.data import Table
 
 __all__ = ["amend_file", "open_declared", "open_file"]
@@ -74,17 +71,9 @@ def amend_file(path: str | Path, *, reason: str) -> Curator:
     BudgetExceeded
         If more was spent already than the new caps allow. Nothing is recorded then.
     """
-    if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError("reason", "is missing", "words that say why, for the record")
+    check_reason(reason)
     declared = read_declaration(path)
     tables = {name: facts.open() for name, facts in declared.tables.items()}
-    body: Body = {"reason": reason, "tables": declare(tables), "budget": declared.budget.to_body()}
-
-    def rule(account: Account, time: str) -> Body:
-        if account.budget is None:
-            raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
-        return body
-
     with closing(declared.ledger.open()) as ledger:
-        ledger.decide(AMEND, rule)
+        ledger.decide(AMEND, amendment(reason, declare(tables), declared.budget))
     return open_declared(declared, tables=tables)

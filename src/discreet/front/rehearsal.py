@@ -30,7 +30,7 @@ class Rehearsal(Curator):
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
 
-    def permit(self, purpose: str, **offer: object) -> NoReturn:
+    def permit(self, purpose: str, *unnamed: object, **offer: object) -> NoReturn:
         """Refuse: rows need the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 

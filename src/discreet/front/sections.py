@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -111,17 +111,18 @@ class Section:
         return value
 
     def refuse_blanks(self, content: Mapping[str, object]) -> None:
-        """Refuse what is still to be filled in, here or deeper."""
-        for key, value in content.items():
-            if isinstance(value, dict):
-                self.of(key).refuse_blanks(value)
-            elif value == BLANK or (isinstance(value, list) and BLANK in value):
-                self.refuse(
-                    _shown(key), "is still to be filled in", "what is known without looking at the data"
-                )
+        """Refuse what is still to be filled in, here or deeper, all of it at once."""
+        blanks = list(_blanks(content))
+        if not blanks:
+            return
+        allowed = "what is known without looking at the data"
+        section = self.of(*blanks[0][:-1])
+        if len(blanks) == 1:
+            section.refuse(_shown(blanks[0][-1]), "is still to be filled in", allowed)
+        self.refuse(", ".join(_dotted(path) for path in blanks), "are still to be filled in", allowed)
 
     def _named(self, error: ParameterError) -> ParameterError:
-        name = ".".join(_shown(key) for key in self.path)
+        name = _dotted(self.path)
         where = f"{self.file.name}, [{name}]:" if name else f"{self.file.name}:"
         return ParameterError(f"{where} {error.parameter}", error.problem, error.allowed)
 
@@ -131,6 +132,19 @@ class Section:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ParameterError):
             raise self._named(error) from None
+
+
+def _blanks(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+    """Go over the paths of all that is still to be filled in."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from ((key, *rest) for rest in _blanks(value))
+        elif value == BLANK or (isinstance(value, list) and BLANK in value):
+            yield (key,)
+
+
+def _dotted(path: Sequence[str]) -> str:
+    return ".".join(_shown(key) for key in path)
 
 
 def _shown(key: str) -> str:

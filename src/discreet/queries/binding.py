@@ -6,7 +6,7 @@ said in `meanings`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -17,11 +17,12 @@ from discreet.data.description import describe_expression
 from discreet.data.expressions import Column, Expression
 from discreet.data.facts import columns_of_relation, limits_of
 from discreet.data.persons import person_columns
-from discreet.data.relation import Named, Project, Relation, public_tables, sources_of
+from discreet.data.relation import Filter, Named, Project, Relation, Source, public_tables, sources_of
 from discreet.errors import UndeclaredColumn
-from discreet.queries.meanings import Facts, known_columns, outputs_of
+from discreet.queries.meanings import Facts, outputs_of
 from discreet.queries.output import QueryOutput
 from discreet.queries.query import Query, key_of
+from discreet.queries.undeclared import missing_keys
 
 __all__ = ["BoundQuery", "bind"]
 
@@ -65,13 +66,18 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
             raise UndeclaredColumn(f"there is no such table; there is {known}")
     relation, aggregates = _calculated(query)
     columns = columns_of_relation(relation, tables)
+    persons, own = person_columns(relation, tables), _own_columns(relation, tables)
     listed = dict(query.listed)
-    keys = tuple(GroupKey(column=key.name, values=_keys(key.name, columns, listed)) for key in query.keys)
+    keys = tuple(
+        GroupKey(column=key.name, values=listed.get(key.name) or _keys(key.name, columns, persons, own))
+        for key in query.keys
+    )
     outputs = outputs_of(
         aggregates,
         Facts(
             columns=columns,
-            persons=person_columns(relation, tables),
+            persons=persons,
+            own=own,
             limits=limits_of(relation, tables),
             cells=prod(len(key.values) for key in keys),
         ),
@@ -118,13 +124,18 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-def _keys(name: str, columns: Columns, listed: Mapping[str, Keys]) -> Keys:
+def _keys(name: str, columns: Columns, persons: Collection[str], own: Mapping[str, str]) -> Keys:
     column_type(name, types_of(columns))
-    known = listed.get(name, columns[name].keys)
-    if known is not None:
-        return known
-    raise UndeclaredColumn(
-        f"{name!r} is grouped by, but its keys were never declared; group by "
-        f"{known_columns('keys', columns)}, "
-        f"use it in a condition only, or have its owner declare columns={{{name!r}: Keys([...])}}"
-    )
+    known = columns[name].keys
+    if known is None:
+        raise missing_keys(name, columns, persons, own.get(name))
+    return known
+
+
+def _own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
+    """Return the private table of every column that is one of a table, as far as a declaration would help."""
+    while isinstance(relation, Filter):
+        relation = relation.source
+    if not isinstance(relation, Source):
+        return {}
+    return dict.fromkeys(tables[relation.table].schema, relation.table)

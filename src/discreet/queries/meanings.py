@@ -18,7 +18,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -45,13 +45,14 @@ from discreet.data.coarsening import steps_at_most
 from discreet.data.columns import Columns, types_of
 from discreet.data.expressions import Column
 from discreet.data.plan import LARGEST_CELLS
-from discreet.errors import UndeclaredColumn, UnsupportedQuery
+from discreet.errors import UnsupportedQuery
 from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput, QuantileOutput
 from discreet.queries.output import QueryOutput
 from discreet.queries.outputs import CountOutput, MeanOutput, SumOutput
 from discreet.queries.spread_outputs import CorrelationOutput, Count, CovarianceOutput, Total, VarianceOutput
+from discreet.queries.undeclared import missing_bounds, missing_keys
 
-__all__ = ["LARGEST_WIDTH", "Facts", "known_columns", "outputs_of"]
+__all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]
 
 LARGEST_WIDTH = 4096
 """How many candidates a quantile is chosen from."""
@@ -82,6 +83,8 @@ class Facts:
         Their columns.
     persons : frozenset of str
         The columns that hold the person.
+    own : mapping of columns to tables
+        The private table of each column that is one, where its owner could declare more of it.
     limits : Limits
         How much one person contributes.
     cells : int
@@ -90,6 +93,7 @@ class Facts:
 
     columns: Columns
     persons: frozenset[str]
+    own: Mapping[str, str]
     limits: Limits
     cells: int
 
@@ -167,10 +171,13 @@ class _Meaning:
         column_type(column, types_of(self._columns))
         keys = self._columns[column].keys
         if keys is None:
-            raise UndeclaredColumn(
-                f"the {aggregate.function.value} of {column!r} needs keys, which were never declared; "
-                f"take that of {known_columns('keys', self._columns)}, or have its owner declare "
-                f"columns={{{column!r}: Keys([...])}}"
+            facts = self._facts
+            raise missing_keys(
+                column,
+                self._columns,
+                facts.persons,
+                facts.own.get(column),
+                aggregate=aggregate.function.value,
             )
         most = None if aggregate.parameter is None else int(aggregate.parameter)
         if most is not None and most > len(keys):
@@ -272,11 +279,8 @@ class _Meaning:
         known = self._columns[name].bounds
         if known is not None:
             return known
-        raise UndeclaredColumn(
-            f"the {function.value} of {name!r} needs bounds, which were never declared; take that of "
-            f"{known_columns('bounds', self._columns)}, or have its owner declare "
-            f"columns={{{name!r}: Bounds(lower, upper, step=...)}}"
-        )
+        facts = self._facts
+        raise missing_bounds(name, function.value, self._columns, facts.persons, facts.own.get(name))
 
     def _present(self, column: str) -> CountRows | CountNonNull:
         """Return the count of the values of a column, spelled simply, so that equal counts are shared.
@@ -290,12 +294,6 @@ class _Meaning:
         if found not in {Type.INTEGER, Type.BOOLEAN} and DROP in (bounds.nan, bounds.infinity):
             return CountNonNull(column=column, bounds=bounds)
         return CountNonNull(column=column) if bounds.null == DROP else CountRows()
-
-
-def known_columns(kind: str, columns: Columns) -> str:
-    """Name the columns of which something is known."""
-    names = [repr(name) for name, facts in columns.items() if getattr(facts, kind) is not None]
-    return " or ".join(names[:10]) or "none so far"
 
 
 def _column(operand: object) -> str:

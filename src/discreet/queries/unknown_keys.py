@@ -14,7 +14,8 @@ from discreet.curator.key_request import KeyRequest
 from discreet.data import Keys, Table, Type
 from discreet.data.columns import Columns
 from discreet.data.facts import columns_of_relation, limits_of
-from discreet.data.key_counts import KeyPlan, keys_of_a_person
+from discreet.data.key_counts import keys_of_a_person
+from discreet.data.plan import KeyPlan
 from discreet.data.relation import Project, public_tables, sources_of
 from discreet.errors import ParameterError, UndeclaredColumn
 from discreet.mechanisms.key_selection import KeySelection

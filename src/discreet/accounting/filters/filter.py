@@ -26,7 +26,7 @@ from discreet.privacy.rational import show, show_above
 __all__ = ["Filter"]
 
 MOST_REMAINING = 10**18
-_MOST_BITS = 2048
+_MOST_BITS, _KEPT_BITS = 4096, 2048  # far apart, so that few sums are rounded
 _MOST_SHOWN = 200
 _FRACTION = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
 _ALLOWED = "what Filter.to_json wrote"
@@ -46,7 +46,7 @@ class Filter(ABC):
     Finite precision
     ----------------
     Limits, costs and sums are exact fractions, and so are comparisons. Only when a sum has a denominator
-    of more than 2048 bits, it is rounded up, by less than 2^-2048, and never above its limit.
+    of more than 4096 bits, it is rounded up, by less than 2^-2048, and never above its limit.
     """
 
     neighbors: Neighbors
@@ -133,7 +133,7 @@ class Filter(ABC):
         cost = self.cost(event)
         totals = []
         for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
-            if entry is None or (after := total + entry) > limit:
+            if entry is None or _exceeds(after := total + entry, limit):
                 raise BudgetExceeded(self._refusal(event, cost))
             totals.append(after if _is_short(after) else min(shortened(after), limit))
         return self._with_totals(tuple(totals))
@@ -232,11 +232,16 @@ def show_below(x: Fraction) -> str:
     return str(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
 
 
+def _exceeds(total: Fraction, limit: Fraction) -> bool:
+    """Compare as the operator does, at a fraction of its cost."""
+    return total.numerator * limit.denominator > limit.numerator * total.denominator
+
+
 def shortened(total: Fraction) -> Fraction:
     """Round a sum of too many different denominators up, so that its size stays bounded."""
     if _is_short(total):
         return total
-    return Fraction(-(-(total.numerator << _MOST_BITS) // total.denominator), 1 << _MOST_BITS)
+    return Fraction(-(-(total.numerator << _KEPT_BITS) // total.denominator), 1 << _KEPT_BITS)
 
 
 def _is_short(total: Fraction) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -22,7 +22,9 @@ from discreet.privacy.events import (
     Event,
     Gaussian,
     Pure,
+    RandomizedResponse,
     Renyi,
+    UnaryEncoding,
     ZeroConcentrated,
 )
 from discreet.privacy.guarantees import ApproximateDP, RenyiDP
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["RenyiFilter"]
 
 _LINES = Gaussian | DiscreteGaussian | ZeroConcentrated  # no accountant knows less than rho times the order
+_ZERO = Fraction(0)
+_LOCAL = (
+    RandomizedResponse | UnaryEncoding
+)  # whose epsilon is a logarithm, and never less than its divergence
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -68,6 +74,7 @@ class RenyiFilter(Filter):
     """
 
     orders: tuple[Fraction, ...]
+    _priced: RenyiRate
 
     measure: ClassVar[str] = "finite Rényi divergence at every order"
 
@@ -90,7 +97,7 @@ class RenyiFilter(Filter):
         pairs = sorted(zip(exact, limits, strict=True))
         exact = tuple(order for order, _ in pairs)
         limits = (*(limit for _, limit in pairs), small(delta, "delta"))
-        self._fill(neighbors, limits, orders=exact)
+        self._fill(neighbors, limits, orders=exact, _priced=RenyiRate(exact))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,7 +106,7 @@ class RenyiFilter(Filter):
 
     @property
     def _rate(self) -> Rate:
-        return RenyiRate(self.orders)
+        return self._priced
 
     @property
     def guarantee(self) -> tuple[RenyiDP, ...]:
@@ -144,52 +151,73 @@ class RenyiFilter(Filter):
         return f"a pure epsilon of at most {show_below(self.largest_epsilon)}"
 
 
-@dataclass(frozen=True, slots=True)
 class RenyiRate:
     """What a simple event costs: its divergence at each order, the least that is known, and its delta."""
 
-    orders: tuple[Fraction, ...]
+    __slots__ = ("_floats", "_hash", "orders")
+
+    def __init__(self, orders: tuple[Fraction, ...]) -> None:
+        self.orders = orders
+        # An order that is no float is rounded up: a divergence grows with its order.
+        self._floats = np.array([float_above(order) for order in orders])
+        self._hash = hash(orders)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RenyiRate) and self.orders == other.orders
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __call__(self, event: Event) -> Cost:
         """Return the divergences and the delta."""
-        delta = Fraction(0)
+        delta = _ZERO
         if isinstance(event, Approximate):
             delta, event = event.delta, Pure(epsilon=event.epsilon, neighbors=event.neighbors)
-        exact = _exact_divergences(event, self.orders)
         if isinstance(event, _LINES):
-            return *exact, delta
-        bounds, extra = _float_divergences(event, self.orders)
-        costs = [_least(known, bound) for known, bound in zip(exact, bounds, strict=True)]
-        return (*costs, None if extra is None else delta + extra)
+            rho = event.concentrated_rho
+            return *(None if rho is None else rho * order for order in self.orders), delta
+        bounds, extra = self._bounds(event)
+        if isinstance(event, Renyi):
+            # Where an order is not named, the bounds are not above the divergence of the next that is.
+            named = dict(event.curve)
+            return *map(_least, map(named.get, self.orders), map(_finite, bounds)), extra
+        return *self._divergences(event, bounds), delta + extra if extra else delta
 
+    def _bounds(self, event: Event) -> tuple[list[float], Fraction]:
+        """Return the bounds of the Rényi accountant, and the delta outside of which they hold."""
+        from discreet.accounting import renyi
 
-def _exact_divergences(event: Event, orders: tuple[Fraction, ...]) -> list[Fraction | None]:
-    if isinstance(event, Renyi):
-        # A divergence grows with its order, so that of the next order that is named is a bound.
-        return [next((epsilon for named, epsilon in event.curve if named >= order), None) for order in orders]
-    epsilon, rho = event.pure_epsilon, event.concentrated_rho
-    return [_least(epsilon, None if rho is None else rho * order) for order in orders]
+        try:
+            return renyi.divergence_at(event, self._floats).tolist(), renyi.exact_extra_delta(event)
+        except ParameterError:  # it does not know the event; then only what the event says of itself counts
+            return [inf] * len(self.orders), _ZERO
 
-
-def _float_divergences(
-    event: Event, orders: tuple[Fraction, ...]
-) -> tuple[list[Fraction | None], Fraction | None]:
-    """Return the bounds of the Rényi accountant. An order that is no float is rounded up: that bounds it."""
-    from discreet.accounting import renyi
-
-    try:
-        bounds = renyi.divergence(event, np.array([float_above(order) for order in orders]))
-        return [_finite(float(bound)) for bound in bounds], _finite(float(renyi.extra_delta(event)))
-    except ParameterError:  # it does not know the event; then only what the event says of itself counts
-        return [None] * len(orders), Fraction(0)
+    def _divergences(self, event: Event, bounds: list[float]) -> list[Fraction | None]:
+        """Return the least of the bounds, epsilon and rho times the order. All are true: floats choose."""
+        if isinstance(event, _LOCAL) and max(bounds) < inf:
+            return [_finite(bound) for bound in bounds]
+        epsilon, rho = event.pure_epsilon, event.concentrated_rho
+        constant = inf if epsilon is None else float(epsilon)
+        slope = inf if rho is None else float(rho)
+        costs = []
+        for order, size, bound in zip(self.orders, self._floats.tolist(), bounds, strict=True):
+            if bound < constant and bound < slope * size:
+                costs.append(_finite(bound))
+            elif constant < slope * size:
+                costs.append(epsilon)
+            else:
+                costs.append(None if rho is None else rho * order)
+        return costs
 
 
 def _finite(bound: float) -> Fraction | None:
-    return max(Fraction(bound), Fraction(0)) if isfinite(bound) else None
+    return Fraction(bound) if isfinite(bound) else None
 
 
 def _least(first: Fraction | None, second: Fraction | None) -> Fraction | None:
-    return min((bound for bound in (first, second) if bound is not None), default=None)
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)
 
 
 def _several(values: Iterable[Number], name: str) -> tuple[Number, ...]:

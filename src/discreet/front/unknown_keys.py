@@ -1,0 +1,78 @@
+"""Answers for keys that nobody declared: chosen first, then asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discreet.curator import Door, Release
+from discreet.curator.door import check_analyst
+from discreet.curator.key_request import KeyRequest
+from discreet.curator.request import Column
+from discreet.data import Keys
+from discreet.privacy.events import compose
+from discreet.queries import Query, build_request
+from discreet.queries.unknown_keys import Selection, hypothetical_keys
+
+__all__ = ["answer_unknown"]
+
+
+def answer_unknown(
+    door: Door, query: Query, selection: Selection, options: dict[str, Any], *, analyst: str
+) -> Release:
+    """Choose the keys of a query, then answer for them.
+
+    What does not fit the budget together is refused before the first charge.
+
+    Parameters
+    ----------
+    door : Door
+        Where to ask.
+    query : Query
+        The question.
+    selection : Selection
+        How its keys are chosen, and what is left for its values.
+    options : dict
+        What else `build_request` takes.
+    analyst : str
+        Who asks.
+    """
+    check_analyst(analyst)
+    tables, chosen = door.tables, tuple(request for _, request in selection.requests)
+    supposed = build_request(hypothetical_keys(query, tables), tables, selection.rest, **options)
+    if not all(door.is_charged(request) for request in chosen):
+        door.account().check(analyst, compose([*(one.event for one in chosen), supposed.event]))
+    choices = [door.choose_keys(request, analyst=analyst) for request in chosen]
+    shown = {
+        one.plan.column: choice.keys[one.plan.column] for one, choice in zip(chosen, choices, strict=True)
+    }
+    if not all(shown.values()):
+        return _without_groups(query, choices)
+    listed = {name: Keys(keys) for name, keys in shown.items()}
+    request = build_request(query.with_keys(**listed), tables, selection.rest, **options)
+    release = door.answer(request, analyst=analyst)
+    return replace(release, chosen=chosen, label=_with_choices(release, choices))
+
+
+def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
+    """Return the label of a release whose keys were chosen, with what was charged for that."""
+    listed = [{name: choice.label[name] for name in ("loss", "event", "charge")} for choice in choices]
+    return {**release.label, "chosen_keys": listed}
+
+
+def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
+    """Return an answer without a group, since no key was shown. Only the choice of keys was paid for."""
+    first, *others = choices
+    nothing = np.zeros(0)
+    return replace(
+        first,
+        keys={key.name: [] for key in query.keys},
+        outputs=tuple(
+            Column(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.names
+        ),
+        label=_with_choices(first, others),
+        chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),
+    )
