@@ -83,7 +83,7 @@ def by_groups(path: str) -> dict[str, object]:
 def _asked(path: str, limits: object, *, prepare: bool) -> dict[str, object]:
     import discreet as dp
 
-    columns = {"city": dp.Keys(city_names()), "income": dp.Bounds(0, TOP)}
+    columns = {"city": dp.Keys(city_names()), "income": dp.Bounds(0, TOP, null=0)}
     options = {"prepare": True} if prepare else {}
     people = dp.Table(path, person="person", limits=limits, columns=columns, **options)
     with tempfile.TemporaryDirectory() as folder:

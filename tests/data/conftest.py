@@ -25,7 +25,9 @@ def spark_engine() -> Iterator[engines.Engine]:
     except Exception as problem:
         if os.environ.get("CI"):
             raise
-        pytest.skip(f"no Spark: {type(problem).__name__}; pip install '.[test]' and a Java 17 runtime bring it")
+        pytest.skip(
+            f"no Spark: {type(problem).__name__}; pip install '.[test]' and a Java 17 runtime bring it"
+        )
     yield made
     made.close()
 
@@ -39,7 +41,7 @@ def engine(request: pytest.FixtureRequest) -> engines.Engine:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:  # noqa: ARG001
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Where CI runs, no test of an engine may be skipped."""
     report = yield
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):

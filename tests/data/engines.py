@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import ibis
 import pyarrow
+from hypothesis import HealthCheck, Phase, given, settings
 
 from discreet.data import EACH_ROW, Table
 from discreet.data.engine import fetch
@@ -145,3 +146,34 @@ def start_spark() -> object:
         }.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()
+
+
+def generated(engine, *arguments):
+    """Run a check on generated examples, as many as the engine can afford, shrunk where that is quick."""
+    phases = list(Phase) if engine.name == DUCKDB else [Phase.generate]
+    chosen = settings(
+        max_examples=engine.examples, phases=phases, suppress_health_check=list(HealthCheck), database=None
+    )
+    return lambda check: chosen(given(*arguments)(check))()
+
+
+TEXTS = [
+    "",
+    " ",
+    "A",
+    "B",
+    "Z",
+    "_",
+    "a",
+    "a ",
+    "a\t",
+    "ab",
+    "b",
+    "ä",
+    "a\u0308",
+    "ÿ",
+    "ż",
+    "日本",
+    "\U0001f4b6",
+    "\uffee",
+]

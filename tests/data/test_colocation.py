@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow
 
-from discreet.data import CountRows, Group, Limits, Table, colocation, compute, fresh_salt
+from discreet.data import CountRows, Group, Limits, Table, compute, engine, engine_sql, fresh_salt
 from discreet.data.formulas import col
 from discreet.data.relation import Filter, JoinPersons, Source
 
@@ -28,12 +28,32 @@ def count(tables, condition=None):
 
 def test_threads_share_one_copy(monkeypatch):
     copied = []
-    copy = colocation._copied
-    monkeypatch.setattr(colocation, "_copied", lambda *both: copied.append(both) or copy(*both))
+    fetch = engine.fetch
+
+    def counted(rows, backend):
+        copied.append(rows.columns)
+        return fetch(rows, backend)
+
+    monkeypatch.setattr(engine, "fetch", counted)
     tables = {"a": table(who=[1, 2, 2]), "b": table(who=[2, 2, 3, None])}
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: count(tables), range(16))) == {4}
-    assert len(copied) == 1
+    assert copied.count(("who",)) == 1
+
+
+def test_to_write_a_statement_copies_nothing(monkeypatch):
+    """What explains a join reads neither table."""
+    tables = {"a": table(who=[1, 2, 2]), "b": table(who=[2, 2, 3, None])}
+    joined = JoinPersons(left=Source(table="a"), right=Source(table="b"), columns=())
+    plan = Group(source=joined, measures=(CountRows(),))
+    with monkeypatch.context() as patched:
+        for name in ("fetch", "keep"):
+            patched.setattr(engine, name, None)
+        statement = engine_sql(plan, tables)
+    assert "JOIN" in statement
+    for one in tables.values():
+        assert one._backend.con.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("rows",)]
+    assert count(tables) == 4
 
 
 def test_values_that_requests_do_not_know_are_copied_as_there_or_not():

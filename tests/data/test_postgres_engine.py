@@ -68,7 +68,9 @@ def truths(table, formula):
 
 def test_a_table_is_named_by_the_address_of_its_database(postgres, database):
     connection, schema = database
-    connection.execute('CREATE TABLE "Vis.its" (id int, x float8); INSERT INTO "Vis.its" VALUES (1, 2), (1, 3)')
+    connection.execute(
+        'CREATE TABLE "Vis.its" (id int, x float8); INSERT INTO "Vis.its" VALUES (1, 2), (1, 3)'
+    )
     table = Table(address(postgres, schema, "Vis%2Eits"), person="id", limits=Limits(rows=1))
     assert counted(table) == [1]
     assert dict(table.schema) == {"id": Type.INTEGER, "x": Type.FLOAT}
@@ -85,7 +87,9 @@ def test_a_table_without_a_schema_is_looked_up(postgres, database):
 
 def test_a_table_of_an_ibis_connection_and_a_view(database):
     connection, schema = database
-    connection.execute("CREATE TABLE visits (id int, city text); INSERT INTO visits VALUES (1, 'a'), (2, 'b')")
+    connection.execute(
+        "CREATE TABLE visits (id int, city text); INSERT INTO visits VALUES (1, 'a'), (2, 'b')"
+    )
     connection.execute("CREATE VIEW of_a AS SELECT * FROM visits WHERE city = 'a'")
     backend = ibis.postgres.from_connection(connection)
     for source, many in (
@@ -121,17 +125,23 @@ def test_types_are_read_by_rule(postgres, database):
         "  q cents, s small, j json, l int[], t time, f timestamp(0), z timestamptz, e date, b bytea, "
         "  r numeric(3, -2))"
     )
-    connection.execute(
-        "INSERT INTO visits VALUES ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', 'ab', 'ab ', 'Sad', 'x', '1e400', "
-        "  '-1', 1.25, 3, '{}', '{1}', '12:00', 'infinity', '-infinity', 'infinity', '', 1200),"
-        " ('b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', NULL, NULL, 'happy', NULL, 'NaN', 'NaN', 'NaN', NULL, NULL, "
-        "  NULL, NULL, '2026-01-01 12:00:00.6', '2026-01-01 12:00+08', '2026-01-01', NULL, NULL),"
-        " (NULL, 'ab   ', 'ab', NULL, 'x', '1e-400', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-        " NULL), (NULL, '', '', NULL, '', '-1e400', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    one, other = ("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
+    moments = (
+        ("infinity", "-infinity", "infinity"),
+        ("2026-01-01 12:00:00.6", "2026-01-01 12:00+08", "2026-01-01"),
+    )
+    connection.cursor().executemany(
+        f"INSERT INTO visits VALUES ({', '.join(['%s'] * 17)})",  # noqa: S608
+        [
+            (one, "ab", "ab ", "Sad", "x", "1e400", -1, 1.25, 3, "{}", "{1}", "12:00", *moments[0], "", 1200),
+            (other, None, None, "happy", None, "NaN", "NaN", "NaN", *[None] * 4, *moments[1], None, None),
+            (None, "ab   ", "ab", None, "x", "1e-400", *[None] * 11),
+            (None, "", "", None, "", "-1e400", *[None] * 11),
+        ],
     )
     table = Table(address(postgres, schema, "visits"), person="id", limits=Limits(rows=1))
-    kinds = "text text text text text float float decimal integer other other other timestamp instant date other float"
-    assert [kind.value for kind in table.schema.values()] == kinds.split()
+    kinds = "float float decimal integer other other other timestamp instant date other float"
+    assert [kind.value for kind in table.schema.values()] == ["text"] * 5 + kinds.split()
     everybody = Table(address(postgres, schema, "visits"), person=EACH_ROW)
     assert truths(everybody, col("id") == "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11") == [True, False, None, None]
     assert truths(everybody, col("c") == "ab") == [True, None, True, False]
@@ -142,7 +152,7 @@ def test_types_are_read_by_rule(postgres, database):
     assert truths(everybody, col("q") > 1) == [True, None, None, None]
     assert truths(everybody, col("j").is_null()) == [False, True, True, True]
     assert truths(everybody, col("f").is_null()) == [True, False, True, True]
-    assert [row["e"] for row in rows_of(everybody)][0] is None
+    assert next(row["e"] for row in rows_of(everybody)) is None
     assert len(everybody._rows()) == 4
 
 
@@ -161,7 +171,7 @@ def test_collations_that_take_letters_for_equal_change_nothing(postgres, databas
     else:
         collation = "loose"
     connection.execute(
-        f"CREATE TABLE visits (id text COLLATE {collation}, city text COLLATE {collation});"
+        f"CREATE TABLE visits (id text COLLATE {collation}, city text COLLATE {collation});"  # noqa: S608
         "INSERT INTO visits VALUES ('Ada', 'a'), ('ada', 'A'), ('ADA', 'A'), ('Ada', 'a')"
     )
     try:
@@ -180,7 +190,7 @@ def test_statements_write_nothing(postgres, database):
     """A view whose evaluation writes: the transaction is read-only, so it fails, and nothing is there."""
     connection, schema = database
     connection.execute(
-        "CREATE TABLE seen (x int);"
+        "CREATE TABLE seen (x int);"  # noqa: S608
         "CREATE FUNCTION spy(x int) RETURNS int LANGUAGE plpgsql AS "
         f"$$ BEGIN INSERT INTO {quoted(schema)}.seen VALUES (x); RETURN x; END $$;"
         "CREATE TABLE visits (id int); INSERT INTO visits VALUES (1);"
@@ -197,7 +207,9 @@ def test_nothing_stays_behind(postgres, database):
     connection, schema = database
     connection.execute("CREATE TABLE visits (id int, x int); INSERT INTO visits VALUES (1, 5)")
     keys = Keys(range(1000))
-    table = Table(address(postgres, schema, "visits"), person="id", limits=Limits(rows=1), columns={"x": keys})
+    table = Table(
+        address(postgres, schema, "visits"), person="id", limits=Limits(rows=1), columns={"x": keys}
+    )
     plan = Group(source=SOURCE, keys=(GroupKey(column="x", values=keys),), measures=(CountRows(),))
     for _ in range(2):
         assert compute(plan, {"t": table}, salt=SALT)[CountRows()].sum() == 1
@@ -210,8 +222,8 @@ def test_nothing_stays_behind(postgres, database):
     assert owned.closed
 
 
-def test_settings_of_a_database_change_nothing(postgres, database):
-    connection, schema = database
+def test_settings_of_a_database_change_nothing(database):
+    connection, _ = database
     connection.execute(
         "CREATE TABLE visits (id int, day date, note text);"
         "INSERT INTO visits VALUES (1, '2026-01-31', 'back\\slash'), (1, '2026-02-01', E'it''s')"
@@ -230,7 +242,9 @@ def test_decimal_sums_are_exact(postgres, database):
     connection.execute("CREATE TABLE visits (id int, x numeric(12, 2))")
     connection.execute("INSERT INTO visits SELECT i, i / 100.0 FROM generate_series(1, 1000) i")
     bounds = Bounds(0, 10, step=0.01)
-    table = Table(address(postgres, schema, "visits"), person="id", limits=Limits(rows=1), columns={"x": bounds})
+    table = Table(
+        address(postgres, schema, "visits"), person="id", limits=Limits(rows=1), columns={"x": bounds}
+    )
     plan = Group(source=SOURCE, measures=(Sum(column="x", bounds=bounds),))
     assert compute(plan, {"t": table}, salt=SALT).values[0].tolist() == [500_500]
 

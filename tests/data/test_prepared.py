@@ -1,4 +1,4 @@
-"""Tables that are bounded ahead: one sample, drawn once, from each person's own rows, before any condition."""
+"""Tables that are bounded ahead: one sample, drawn once from each person's own rows, before conditions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ from significance import FALSE_ALARM
 SALT = Salt(value="5a17")
 SOURCE = Source(table="t")
 ALL = Limits(rows=10**6)
-CITIES, COSTS, LEVELS = Keys([*strategies.CITIES, None]), Bounds(-3, 50, step=0.5, nan=1), Keys(range(-128, 128))
+CITIES, COSTS, LEVELS = (
+    Keys([*strategies.CITIES, None]),
+    Bounds(-3, 50, step=0.5, nan=1),
+    Keys(range(-128, 128)),
+)
 COLUMNS = {CITY: CITIES, COST: COSTS, "level": LEVELS, "age": Bounds(0, 110)}
 PLAN = Group(
     source=Filter(source=SOURCE, condition=(col("age") >= 0).expression),
@@ -150,7 +154,12 @@ def test_the_sample_is_that_of_the_rule(engine):
 def test_a_plan_may_narrow_keys_and_bounds(engine):
     random.seed(5)
     rows = [
-        row(number % 7, city=random.choice([*strategies.CITIES, None]), cost=random.uniform(-5, 60), age=number)
+        row(
+            number % 7,
+            city=random.choice([*strategies.CITIES, None]),
+            cost=random.uniform(-5, 60),
+            age=number,
+        )
         for number in range(60)
     ]
     table = prepared(engine, rows)
@@ -165,11 +174,16 @@ def test_a_plan_may_narrow_keys_and_bounds(engine):
 
 def test_nobody_decides_about_the_rows_of_another(engine):
     random.seed(11)
-    rows = [row(random.randrange(5), city="Taipei", cost=random.uniform(0, 50), age=random.randrange(99)) for _ in range(50)]
+    rows = [
+        row(random.randrange(5), city="Taipei", cost=random.uniform(0, 50), age=random.randrange(99))
+        for _ in range(50)
+    ]
     alone, others = ([one for one in rows if (one[PERSON] == 0) is wanted] for wanted in (True, False))
     random.shuffle(rows)
     together, theirs, rest = (values(prepared(engine, some)) for some in (rows, alone, others))
-    assert together == [[a + b for a, b in zip(*both, strict=True)] for both in zip(theirs, rest, strict=True)]
+    assert together == [
+        [a + b for a, b in zip(*both, strict=True)] for both in zip(theirs, rest, strict=True)
+    ]
 
 
 def test_rows_are_drawn_before_any_condition():
@@ -190,7 +204,11 @@ def test_rows_are_drawn_before_any_condition():
 def test_every_row_is_as_likely_to_be_drawn():
     everybody = [row(person, level=level) for person in range(1200) for level in range(12)]
     table = Table(
-        strategies.arrow(everybody), person=PERSON, limits=Limits(rows=3), columns={"level": LEVELS}, prepare=True
+        strategies.arrow(everybody),
+        person=PERSON,
+        limits=Limits(rows=3),
+        columns={"level": LEVELS},
+        prepare=True,
     )
     plan = Group(source=SOURCE, keys=(GroupKey(column="level", values=LEVELS),), measures=(CountRows(),))
     assert stats.chisquare(values(table, plan)[0][128:140]).pvalue > FALSE_ALARM
@@ -202,7 +220,11 @@ def test_another_table_draws_another_sample():
     samples = set()
     for _ in range(5):
         table = Table(
-            strategies.arrow(rows), person=PERSON, limits=Limits(rows=3), columns={"level": LEVELS}, prepare=True
+            strategies.arrow(rows),
+            person=PERSON,
+            limits=Limits(rows=3),
+            columns={"level": LEVELS},
+            prepare=True,
         )
         samples.add(tuple(values(table, plan)[0]))
         assert tuple(values(table, plan)[0]) in samples
@@ -211,13 +233,15 @@ def test_another_table_draws_another_sample():
 
 def test_the_sample_is_drawn_once_and_by_the_first_answer(monkeypatch):
     table = Table(
-        strategies.arrow([row(1, age=1)] * 5), person=PERSON, limits=Limits(rows=2), columns=COLUMNS, prepare=True
+        strategies.arrow([row(1, age=1)] * 5),
+        person=PERSON,
+        limits=Limits(rows=2),
+        columns=COLUMNS,
+        prepare=True,
     )
     kept = []
     keep = engine_module.keep
-    monkeypatch.setattr(
-        "discreet.data.prepared.keep", lambda *arguments: (kept.append(1), keep(*arguments))
-    )
+    monkeypatch.setattr("discreet.data.prepared.keep", lambda *arguments: (kept.append(1), keep(*arguments)))
     sensitivity(PLAN, {"t": table})
     engine_sql(PLAN, {"t": table})
     assert not kept
@@ -245,7 +269,8 @@ def test_a_sample_that_could_not_be_drawn_is_drawn_again(monkeypatch):
 
 def test_what_is_declared_says_that_bounding_comes_first():
     table, plain = (
-        Table(strategies.arrow([]), person=PERSON, limits=Limits(rows=2), prepare=ahead) for ahead in (True, False)
+        Table(strategies.arrow([]), person=PERSON, limits=Limits(rows=2), prepare=ahead)
+        for ahead in (True, False)
     )
     assert table.declaration["bounded"] == "before conditions"
     assert "bounded" not in plain.declaration
@@ -278,12 +303,24 @@ def test_only_limits_on_rows_can_be_kept_ahead(options):
 
 
 def test_names_of_columns_never_clash():
-    frame = pyarrow.table({"id": [1, 1], "integer_0": [1, 2], "integer_1": [3, 4], "number": [5, 6], "value": ["a", "b"], "listed_value": [1, 1]})
+    frame = pyarrow.table(
+        {
+            "id": [1, 1],
+            "integer_0": [1, 2],
+            "integer_1": [3, 4],
+            "number": [5, 6],
+            "value": ["a", "b"],
+            "listed_value": [1, 1],
+        }
+    )
     columns = {"integer_0": Bounds(0, 9), "number": Keys([5, 6]), "value": Keys(["a", "b"])}
     table = Table(frame, person="id", limits=Limits(rows=2), columns=columns, prepare=True)
     plan = Group(
         source=Filter(source=SOURCE, condition=(col("integer_1") == 4).expression),
-        keys=(GroupKey(column="value", values=Keys(["a", "b"])), GroupKey(column="number", values=Keys([5, 6]))),
+        keys=(
+            GroupKey(column="value", values=Keys(["a", "b"])),
+            GroupKey(column="number", values=Keys([5, 6])),
+        ),
         measures=(Sum(column="integer_0", bounds=Bounds(0, 9)),),
     )
     assert values(table, plan) == [[0, 0, 0, 2]]

@@ -85,7 +85,9 @@ def test_types_are_read_by_rule(session):
 
 
 def test_nan_is_a_value_and_infinity_is_infinite(session):
-    frame = session.sql("SELECT * FROM VALUES (double('NaN')), (double('-Infinity')), (NULL), (1.0D) AS t (x)")
+    frame = session.sql(
+        "SELECT * FROM VALUES (double('NaN')), (double('-Infinity')), (NULL), (1.0D) AS t (x)"
+    )
     bounds = Bounds(0, 5, step=0.5, nan=2, infinity=3)
     table = Table(frame, person=EACH_ROW, columns={"x": bounds})
     assert truths(table, col("x").is_null(), col("x") > 1e308) == [
@@ -109,7 +111,11 @@ def test_collations_and_padding_change_nothing(session, tmp_path):
     session.sql("INSERT INTO padded VALUES ('ab', 'ab'), ('ab   ', 'ab '), ('', '')")
     padded = Table(ibis.pyspark.connect(session).table("padded"), person=EACH_ROW)
     found = truths(padded, col("c") == "ab", col("v") == "ab", col("c") == "")
-    assert sorted(zip(*found, strict=True)) == [(False, False, True), (True, False, False), (True, True, False)]
+    assert sorted(zip(*found, strict=True)) == [
+        (False, False, True),
+        (True, False, False),
+        (True, True, False),
+    ]
     session.sql("DROP TABLE padded")
 
 
@@ -147,7 +153,9 @@ def test_persons_of_decimals_are_spelled_out(session):
             plan,
             {"t": Table(source, person="id", limits=Limits(rows=1), columns={"x": Bounds(0, 9)})},
             salt=SALT,
-        ).values[0].tolist()
+        )
+        .values[0]
+        .tolist()
         for source in (frame, embedded)
     ]
     assert found[0] == found[1]

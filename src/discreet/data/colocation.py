@@ -7,9 +7,10 @@ servers stay where they are: a request reads one server.
 
 from __future__ import annotations
 
-import itertools
 import threading
+import weakref
 from typing import TYPE_CHECKING
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from discreet.data.relation import Relation, leftmost, sources_of
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_colocated", "colocated"]
 
-_copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, str]]] = WeakKeyDictionary()
-"""By database and by the database copied from: the names of copies, by those of their originals."""
+_copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, _Copy]]] = WeakKeyDictionary()
+"""By database and by the database copied from: the copies, by the names of their originals."""
 _lock = threading.Lock()
-_numbers = itertools.count()
 
 _EMBEDDED = "duckdb"
 
@@ -38,6 +38,8 @@ def check_colocated(relation: Relation, tables: Tables) -> None:
     from discreet.data.persons import private_table
 
     first, *others = (private_table(name, tables) for name in sources_of(relation))
+    if not others:
+        return
     home = _place(first._backend)
     apart = [
         name
@@ -52,19 +54,55 @@ def check_colocated(relation: Relation, tables: Tables) -> None:
 
 
 def colocated(table: Table, home: ibis.BaseBackend) -> ibis.expr.types.Table:
-    """Return the rows of a table as one that `home` can read."""
+    """Return the rows of a table as one that `home` can read. To write this down reads and copies nothing."""
     if table._backend is home or home.name != _EMBEDDED:
         return table._relation
-    from discreet.data.engine import guarded
-    from discreet.errors import EngineFailed
-
     with _lock:
         copies = _copies.setdefault(home, WeakKeyDictionary()).setdefault(table._backend, {})
         original = _original(table._relation)
         if original not in copies:
-            copies[original] = _copied(table, home)
-        with _exclusive(home):
-            return guarded(lambda: home.table(copies[original]), EngineFailed)
+            copies[original] = _Copy(table, home)
+        return copies[original].within(home)
+
+
+class _Copy:
+    """A copy of the rows of a table in another database, made by the first statement that reads it.
+
+    It must not hold on to the database that it is in, which would then never be closed.
+    """
+
+    def __init__(self, table: Table, home: ibis.BaseBackend) -> None:
+        import ibis.expr.schema as sch
+
+        from discreet.data.engine import await_table
+
+        self._rows: ibis.expr.types.Table | None = _copied(table)
+        self._source = weakref.ref(table._backend)
+        self._home = weakref.ref(home)
+        self._schema = sch.Schema(dict(self._rows.schema()))
+        self._name = f"discreet_{uuid4().hex}"
+        self._drawing = threading.Lock()
+        await_table(self._name, self)
+
+    def within(self, home: ibis.BaseBackend) -> ibis.expr.types.Table:
+        """Return the copy by its name, whether or not it was made."""
+        import ibis.expr.operations as ops
+
+        return ops.DatabaseTable(self._name, self._schema, home, ops.Namespace()).to_expr()
+
+    def draw(self) -> None:
+        """Copy the rows, unless they were copied."""
+        from discreet.data.engine import exclusive, fetch, guarded
+        from discreet.errors import EngineFailed
+
+        with self._drawing:
+            source, home = self._source(), self._home()
+            if self._rows is None or source is None or home is None:
+                return
+            arrow = fetch(self._rows, source)
+            with exclusive(home):
+                guarded(lambda: home.create_table(self._name, arrow, temp=True), EngineFailed)
+            self._rows = None
 
 
 def _original(rows: ibis.expr.types.Table) -> str:
@@ -74,32 +112,17 @@ def _original(rows: ibis.expr.types.Table) -> str:
     return "; ".join(f"{one.namespace!r} {one.name!r}" for one in rows.op().find(ops.DatabaseTable))
 
 
-def _copied(table: Table, home: ibis.BaseBackend) -> str:
+def _copied(table: Table) -> ibis.expr.types.Table:
+    """Return what is copied: of values that requests know nothing about, only whether they are there."""
     import ibis
 
-    from discreet.data.engine import fetch, guarded
-    from discreet.errors import EngineFailed
-
     rows = table._relation
-    # Of values that requests know nothing about, only whether they are there is copied.
     unknown = {
         name: ibis.ifelse(rows[name].isnull(), ibis.null("int8"), ibis.literal(1, "int8"))
         for name, kind in table.schema.items()
         if kind is Type.OTHER
     }
-    arrow = fetch(rows.mutate(**unknown) if unknown else rows, table._backend)
-    name = f"copy_{next(_numbers)}"
-    with _exclusive(home):
-        guarded(lambda: home.create_table(name, arrow, temp=True), EngineFailed)
-    return name
-
-
-def _exclusive(backend: ibis.BaseBackend) -> threading.Lock:
-    """Return the lock under which `fetch` uses a connection."""
-    from discreet.data import engine
-
-    with engine._locks_lock:
-        return engine._locks.setdefault(backend, threading.Lock())
+    return rows.mutate(**unknown) if unknown else rows
 
 
 def _place(backend: ibis.BaseBackend) -> object:

@@ -11,10 +11,11 @@ import ibis
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Contributions
 
+from discreet.data import prepared
 from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
 from discreet.data.declarations import Keys
 from discreet.data.engine import double
-from discreet.data.facts import limits_of
+from discreet.data.facts import is_single, limits_of
 from discreet.data.grid import steps
 from discreet.data.kept import kept_rows, totals_of_kept
 from discreet.data.listed import is_listed
@@ -31,7 +32,7 @@ from discreet.data.measures import (
     adds_up,
 )
 from discreet.data.plan import Plan
-from discreet.data.relation import leftmost
+from discreet.data.relation import Relation, leftmost
 from discreet.data.rows import rows_of
 from discreet.data.salt import Salt
 from discreet.data.table import Table
@@ -43,13 +44,23 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
     """Return the bounded totals of a plan, for the groups that have rows: keys, rows, measures.
 
     Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
-    `totals_of_kept`. Either way it is one statement, and one sample for all measures.
+    `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
+    many, or were bounded ahead, are taken as they are.
     """
+    ready = prepared.totals(plan, tables)
+    if ready is not None:
+        return ready
     rows = contributions(plan, tables)
-    limits = limits_of(plan.source, tables) if PERSON in rows.columns else None
+    limits = None
+    if PERSON in rows.columns and not _is_bounded(plan.source, tables):
+        limits = limits_of(plan.source, tables)
     if all(adds_up(measure) for measure in plan.measures):
         return combined(bounded(rows, limits, plan.cells, salt))
     return totals_of_kept(kept_rows(rows, limits, plan.cells, salt), plan)
+
+
+def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
+    return is_single(relation, tables) or prepared.needs_no_bounding(relation, tables)
 
 
 def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:

@@ -75,7 +75,7 @@ class _Corrected:
 
     def visit_ScalarUDF(self, op: ScalarUDF, **operands: sge.Expression) -> sge.Expression:  # noqa: N802
         if self.__sql_name__(op) != LOT:  # type: ignore[attr-defined]
-            return super().visit_ScalarUDF(op, **operands)  # type: ignore[misc]
+            return super().visit_ScalarUDF(op, **operands)  # type: ignore[misc, no-any-return]
         [text] = operands.values()
         digits = self.f.substr(self.f.md5(text), 1, _DIGITS)  # type: ignore[attr-defined]
         return sge.cast(self._number(digits), "bigint", dialect="duckdb")
@@ -85,10 +85,10 @@ class _Corrected:
         raise NotImplementedError
 
     def visit_IsNull(self, op: IsNull, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
-        return self._add_parens(arg).is_(NULL)  # type: ignore[attr-defined]
+        return self._add_parens(arg).is_(NULL)  # type: ignore[attr-defined, no-any-return]
 
     def visit_NotNull(self, op: NotNull, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
-        return self._add_parens(arg).is_(sge.Not(this=NULL))  # type: ignore[attr-defined]
+        return self._add_parens(arg).is_(sge.Not(this=NULL))  # type: ignore[attr-defined, no-any-return]
 
 
 class _DuckDB(_Corrected, DuckDBCompiler):  # type: ignore[misc]
@@ -100,7 +100,7 @@ class _DuckDB(_Corrected, DuckDBCompiler):  # type: ignore[misc]
     def visit_Cast(self, op: Cast, *, arg: sge.Expression, to: dt.DataType) -> sge.Expression:  # noqa: N802
         if to.is_float64() and _is_long(op.arg.dtype):
             arg = self.cast(arg, dt.string)
-        return super().visit_Cast(op, arg=arg, to=to)
+        return super().visit_Cast(op, arg=arg, to=to)  # type: ignore[no-any-return]
 
 
 class _PostgreSQL(_Corrected, PostgresCompiler):  # type: ignore[misc]
@@ -117,7 +117,11 @@ class _PostgreSQL(_Corrected, PostgresCompiler):  # type: ignore[misc]
         if to.is_floating() and _is_long(kind):
             return self._nearest_double(arg)
         written = super().visit_Cast(op, arg=arg, to=to)
-        return sge.Collate(this=written, expression=sge.to_identifier("C", quoted=True)) if to.is_string() else written
+        return (
+            sge.Collate(this=written, expression=sge.to_identifier("C", quoted=True))
+            if to.is_string()
+            else written
+        )
 
     def _nearest_double(self, arg: sge.Expression) -> sge.Expression:
         """Return the double next to a decimal; where there is none, PostgreSQL itself would fail."""
@@ -142,7 +146,7 @@ class _Spark(_Corrected, PySparkCompiler):  # type: ignore[misc]
     __slots__ = ()
 
     def _number(self, digits: sge.Expression) -> sge.Expression:
-        return self.f.anon.conv(digits, 16, 10)
+        return self.f.anon.conv(digits, 16, 10)  # type: ignore[no-any-return]
 
     def visit_IsInf(self, op: IsInf, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         return arg.isin(self.POS_INF, self.NEG_INF)
@@ -150,7 +154,7 @@ class _Spark(_Corrected, PySparkCompiler):  # type: ignore[misc]
     def visit_Sum(self, op: Sum, *, arg: sge.Expression, where: sge.Expression | None) -> sge.Expression:  # noqa: N802
         if op.arg.dtype.is_integer():
             arg = self.cast(arg, _WIDEST)
-        return super().visit_Sum(op, arg=arg, where=where)
+        return super().visit_Sum(op, arg=arg, where=where)  # type: ignore[no-any-return]
 
 
-_COMPILERS = {"duckdb": _DuckDB(), "postgres": _PostgreSQL(), "pyspark": _Spark()}
+_COMPILERS: dict[str, SQLGlotCompiler] = {"duckdb": _DuckDB(), "postgres": _PostgreSQL(), "pyspark": _Spark()}

@@ -33,6 +33,7 @@ __all__ = [
     "backend_of",
     "bounded_total",
     "double",
+    "exclusive",
     "fetch",
     "guarded",
     "keep",
@@ -134,7 +135,7 @@ def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
     for part in table.op().find(DatabaseTable):
         if part.name in _awaited:
             _awaited[part.name].draw()
-    with _exclusive(backend):
+    with exclusive(backend):
         return guarded(
             lambda: _engine(backend).fetched(table, statement(table, backend), backend), EngineFailed
         )
@@ -147,13 +148,12 @@ def await_table(name: str, made: _Awaited) -> None:
 
 def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
     """Compute a table and keep it in the engine, under a name, for this connection alone."""
-    with _exclusive(backend):
-        guarded(
-            lambda: _engine(backend).kept(name, table, statement(table, backend), backend), EngineFailed
-        )
+    with exclusive(backend):
+        guarded(lambda: _engine(backend).kept(name, table, statement(table, backend), backend), EngineFailed)
 
 
-def _exclusive(backend: ibis.BaseBackend) -> threading.Lock:
+def exclusive(backend: ibis.BaseBackend) -> threading.Lock:
+    """Return the lock under which one thread at a time uses a connection."""
     with _locks_lock:
         return _locks.setdefault(backend, threading.Lock())
 

@@ -23,15 +23,18 @@ from discreet.data.schema import Type
 from discreet.errors import UnsupportedQuery
 
 if TYPE_CHECKING:
+    import ibis
+    import ibis.expr.types
     import pyarrow
     from numpy.typing import NDArray
 
     from discreet.data.salt import Salt
     from discreet.data.table import Table
 
-__all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "keys_of_a_person"]
+__all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "key_counts_sql", "keys_of_a_person"]
 
 _KEYS = {Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE}
+_KEY, _ROWS = "key", "persons"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +92,23 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
     from discreet.data.engine import fetch
+
+    counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
+    return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
+
+
+def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:
+    """Return the statement that `compute_key_counts` would run, with the salt left out. It reads no data."""
+    check_key_plan(plan, tables)
+    from discreet.data.engine import sql_of
+    from discreet.data.salt import Salt
+
+    return sql_of(_counts(plan, tables, Salt(value="…")), _backend(plan, tables))
+
+
+def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
+    from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
     from discreet.data.rows import rows_of
 
     rows = rows_of(plan.source, tables)
@@ -98,6 +116,9 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})
     limits = Limits(groups=plan.keys, rows_per_group=1) if rows.has_person else None
-    backend = tables[leftmost(plan.source).table]._backend
-    totals = fetch(combined(bounded(table, limits, LARGEST_CELLS, salt)), backend)
-    return KeyCounts(counts=totals.column(ROWS).to_numpy(), _values=totals.column(key_name(0)))
+    counted = combined(bounded(table, limits, LARGEST_CELLS, salt))
+    return counted.select(**{_KEY: counted[key_name(0)], _ROWS: counted[ROWS]})
+
+
+def _backend(plan: KeyPlan, tables: Mapping[str, Table]) -> ibis.BaseBackend:
+    return tables[leftmost(plan.source).table]._backend

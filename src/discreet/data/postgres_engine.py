@@ -1,9 +1,9 @@
 """PostgreSQL as an engine: rows stay in the database, and statements run in read-only transactions.
 
-A table is named by the address of its database and a fragment, ``postgresql://host/clinic#visits``, or comes as a
-table of an Ibis connection. Its columns are read by rule:
+A table is named by the address of its database and a fragment, ``postgresql://host/clinic#visits``, or
+comes as a table of an Ibis connection. Its columns are read by rule:
 
-- Text of every kind (also char(n), whose padding goes, citext, enumerations and UUIDs) is compared by code point.
+- Text of every kind (char(n), whose padding goes, citext, enumerations, UUIDs) is compared by code point.
 - Decimals of more than 38 digits, or of no stated precision, are doubles; in others NaN is NULL.
 - Dates and times without end (infinity) are NULL.
 - A domain is its base type; other types can only be tested for NULL.
@@ -15,7 +15,7 @@ import itertools
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 import ibis
@@ -53,6 +53,8 @@ LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype AND t.typtype = 'd'
 WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relname = %(name)s AND n.nspname = %(schema)s
 ORDER BY a.attnum
 """
+_Described: TypeAlias = tuple[str, str, str, str | None, str | None, int]
+"""A column: its name, its type and kind of type, the same of the base of a domain, the type's modifier."""
 _TEXTS = frozenset({"text", "varchar", "bpchar", "name", "citext", "uuid"})
 _PLAIN = {
     "bool": dt.boolean,
@@ -94,8 +96,8 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     columns = guarded(lambda: _columns(backend, origin.name, schema), _unknown)
     if not columns:
         raise _unknown()
-    check_names([name for name, *_ in columns])
-    written = [(name, *_read(name, *rest)) for name, *rest in columns]
+    check_names([column[0] for column in columns])
+    written = [(column[0], *_read(column)) for column in columns]
     place = _quoted(origin.name) if schema is None else f"{_quoted(schema)}.{_quoted(origin.name)}"
     selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
     return ops.SQLQueryResult(
@@ -146,7 +148,7 @@ def _connected(address: str) -> ibis.BaseBackend:
     return backend
 
 
-def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> list[tuple[object, ...]]:
+def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> list[_Described]:
     connection = backend.con
     with connection.transaction(), connection.cursor() as cursor:
         if schema is None:
@@ -159,10 +161,9 @@ def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> list[t
         return list(cursor.execute(_COLUMNS, {"name": name, "schema": schema}).fetchall())
 
 
-def _read(  # noqa: PLR0917
-    name: str, own: str, own_kind: str, base: str | None, base_kind: str | None, modifier: int
-) -> tuple[str, dt.DataType]:
+def _read(described: _Described) -> tuple[str, dt.DataType]:
     """Return how a column is read and the type that this gives."""
+    name, own, own_kind, base, base_kind, modifier = described
     column, kind, category = _quoted(name), base or own, base_kind or own_kind
     if kind in _PLAIN:
         return f"{column}::{kind}" if base else column, _PLAIN[kind]
@@ -211,9 +212,11 @@ def _batches(rows: Iterator[Sequence[object]], schema: pyarrow.Schema) -> Iterat
 
 
 def _arrow_schema(table: Table) -> pyarrow.Schema:
-    kinds = {name: kind for name, kind in table.schema().items()}
     return pyarrow.schema(
-        [(name, pyarrow.string() if kind.is_unknown() else kind.to_pyarrow()) for name, kind in kinds.items()]
+        [
+            (name, pyarrow.string() if kind.is_unknown() else kind.to_pyarrow())
+            for name, kind in table.schema().items()
+        ]
     )
 
 

@@ -1,8 +1,8 @@
 """Tables that are bounded ahead of time: the sample is drawn once, and every query is a plain GROUP BY.
 
 Of a table with ``Limits(rows=k)`` at most k rows of each person are drawn, by lots over the whole content of
-a row, before any condition is asked. They are kept in the engine: an embedded or temporary
-table, on Spark a checkpoint. Beside each column with `Bounds` lies its integer on the grid, beside each with `Keys` the
+a row, before any condition is asked. They are kept in the engine, in a temporary table (on Spark, as a
+checkpoint). Beside each column with `Bounds` lies its integer on the grid, beside each with `Keys` the
 number of its key, so that a query neither converts numbers nor compares text.
 
 The rows of a person in the sample are a function of that person's own rows and the sample's salt, and there
@@ -31,7 +31,7 @@ from discreet.data.compile import compiled
 from discreet.data.declarations import Bounds, Keys
 from discreet.data.engine import await_table, bounded_total, double, keep, public_type
 from discreet.data.grid import clipped, steps
-from discreet.data.measures import CountNonNull, CountRows, Measure, Sum
+from discreet.data.measures import CountNonNull, CountPersons, CountRows, Measure, Moment, Sum
 from discreet.data.relation import Derive, Filter, Project, Relation, Source
 from discreet.data.salt import fresh_salt
 from discreet.data.schema import Type
@@ -89,7 +89,10 @@ class Sample:
         self._lock = threading.Lock()
         self._is_drawn = False
         name = f"discreet_{uuid4().hex}"
-        kinds = {**rows.schema(), **{self.integer_name(one): _integer_kind(of) for one, of in self._declared.items()}}
+        kinds = {
+            **rows.schema(),
+            **{self.integer_name(one): _integer_kind(of) for one, of in self._declared.items()},
+        }
         self.relation = ops.DatabaseTable(name, sch.Schema(kinds), backend, ops.Namespace()).to_expr()
         await_table(name, self)
 
@@ -170,6 +173,8 @@ def totals(plan: Plan, tables: Mapping[str, Table]) -> Rows | None:
     if not all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures):
         return None
     table = tables[relation.table]
+    if not all(_is_ready(table, part) for part in (*plan.keys, *plan.measures)):
+        return None
     sample = cast("Sample", table._sample)
     rows = sample.relation
     for condition in conditions:
@@ -191,6 +196,17 @@ def totals(plan: Plan, tables: Mapping[str, Table]) -> Rows | None:
             *(name for name in grouped.columns if name != number), **{key_name(place): joined[_VALUE]}
         )
     return grouped
+
+
+def _is_ready(table: Table, part: GroupKey | Measure) -> bool:
+    """Tell whether the integer that lies beside a column is the one that a key or a measure needs."""
+    if isinstance(part, CountRows) or (isinstance(part, CountNonNull) and part.bounds is None):
+        return True
+    assert not isinstance(part, CountPersons | Moment)  # noqa: S101
+    declared = table.columns.get(part.column)
+    if isinstance(part, CountNonNull | Sum):
+        return isinstance(declared, Bounds) and part.bounds is not None and declared.contains(part.bounds)
+    return isinstance(declared, Keys) and part.column != table.person
 
 
 def _summand(rows: Rows, table: Table, measure: Measure) -> Value:
@@ -230,7 +246,10 @@ def _numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
     values, numbers = zip(*listed, strict=True)
     return ibis.memtable(
         pyarrow.table(
-            {_VALUE: pyarrow.array(values, kinds[keys.type]), _NUMBER: pyarrow.array(numbers, pyarrow.int64())}
+            {
+                _VALUE: pyarrow.array(values, kinds[keys.type]),
+                _NUMBER: pyarrow.array(numbers, pyarrow.int64()),
+            }
         )
     )
 

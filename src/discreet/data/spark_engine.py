@@ -152,4 +152,6 @@ def _quoted(name: str) -> str:
 
 
 def _unreadable() -> ParameterError:
-    return ParameterError("source", "could not be read", "a frame or table of a Spark session that is running")
+    return ParameterError(
+        "source", "could not be read", "a frame or table of a Spark session that is running"
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.canonical import JSON, encode
 from discreet.data.checking import suggestion
-from discreet.data.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
+from discreet.data.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
 from discreet.data.schema import Schema, Type
 from discreet.errors import ParameterError
 
@@ -29,6 +29,7 @@ __all__ = ["Table"]
 
 _DATABASES = ("postgresql://", "postgres://")
 _PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
+_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
 _LARGEST_SCALE = 6
 """Persons of more decimal places are spelled differently by engines."""
 _NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
@@ -48,16 +49,16 @@ class Table:
         out. `EACH_ROW` where every row is a person of its own.
     limits : Limits, optional
         How much one person may contribute to one release. Required with a person column.
-    columns : mapping of names to Bounds, Keys or Type
+    columns : mapping of names to Bounds, Keys, Dates or Type
         What is declared of columns: `Bounds` for those that are summed, `Keys` for those that are
-        grouped by. A `Type` gives a column of a CSV file its type. Other columns can
-        be used in conditions only.
+        grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
+        CSV file its type. Other columns can be used in conditions only.
     version : str, optional
         The version of the data. It is part of the identity of every request, so that stored answers are
         not returned for other data. It must not be computed from the data.
     prepare : bool, optional
-        Bound rows ahead of time: draw the at most `limits.rows` rows of each person once, before any condition,
-        and keep them in the engine. Needs ``Limits(rows=…)``.
+        Bound rows ahead of time: draw the at most `limits.rows` rows of each person once, before any
+        condition, and keep them in the engine. Needs ``Limits(rows=…)``.
 
     Attributes
     ----------
@@ -67,7 +68,8 @@ class Table:
     Notes
     -----
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
-    if no step is given), `Keys` the type of the keys; the person and undeclared columns are text.
+    if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
+    text.
     Nothing is guessed from the data, and a value that does not convert is NULL.
 
     Prepare a table that many queries are asked of: each is then a plain GROUP BY over integers, some
@@ -208,7 +210,9 @@ class Table:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
         ahead = "" if self._sample is None else ", prepare=True"
-        return f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
+        return (
+            f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
+        )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
@@ -243,6 +247,8 @@ def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> 
 def _implied_type(declared: Declared) -> Type:
     if isinstance(declared, Bounds):
         return Type.FLOAT if declared.step_was_given else Type.INTEGER
+    if isinstance(declared, Dates):
+        return Type.DATE
     return declared.type if isinstance(declared, Keys) else declared
 
 
@@ -250,17 +256,17 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys or Type")
+        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys, Dates or Type")
     for name, declared in columns.items():
         if not isinstance(name, str):
             raise ParameterError("columns", "has a name that is not text", "names of columns")
-        if not isinstance(declared, Bounds | Keys | Type) or declared in {
+        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
             Type.NULL,
             Type.OTHER,
             Type.DECIMAL,
         }:
             raise ParameterError(
-                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]) or a Type"
+                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
             )
     return dict(columns)
 
@@ -297,6 +303,13 @@ def _check_declared(name: str, declared: Declared, found: Type) -> None:
                 "columns",
                 f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
                 "a step, such as step=0.01, or step=1 to round to whole numbers",
+            )
+    elif isinstance(declared, Dates):
+        if found not in _MOMENTS:
+            raise ParameterError(
+                "columns",
+                f"declares Dates of {name!r}, a column of type {found.value}",
+                "a column of dates or times",
             )
     elif (declared.type if isinstance(declared, Keys) else declared) is not found:
         kind = declared.type if isinstance(declared, Keys) else declared

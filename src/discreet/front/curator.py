@@ -11,6 +11,7 @@ from discreet.curator import Account, Budget, Door, Permit, Preview, Release, Re
 from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon
 from discreet.errors import ParameterError
+from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
 from discreet.front.unknown_keys import answer_unknown
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
@@ -245,6 +246,14 @@ class Curator(Door):
         parts = {name: options.pop(name, None) for name in ("epsilon", "delta", "rho")}
         made = self._offer(**parts)  # type: ignore[arg-type]
         return query, selection_for(query, self.tables, made, share=share), options  # type: ignore[arg-type]
+
+    def suggest_bounds(self, table: str, column: str, **offer: object) -> Suggestion:
+        """Buy bounds for a column of numbers that nobody knows: see `discreet.front.suggestions`."""
+        return suggest_bounds(self, table, column, **offer)  # type: ignore[arg-type]
+
+    def suggest_limits(self, table: str, **offer: object) -> Suggestion:
+        """Buy limits for a table whose persons nobody has counted: see `discreet.front.suggestions`."""
+        return suggest_limits(self, table, **offer)  # type: ignore[arg-type]
 
     @property
     def spent(self) -> Spent:

@@ -18,6 +18,7 @@ from discreet.front.curator import Curator
 
 if TYPE_CHECKING:
     from discreet.curator import Request
+    from discreet.curator.key_request import KeyRequest
     from discreet.front.declaration import Declaration
 
 __all__ = ["Rehearsal", "rehearse"]
@@ -29,6 +30,10 @@ class Rehearsal(Curator):
     def answer(self, request: Request, *, analyst: str = "") -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
+
+    def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> NoReturn:
+        """Refuse: a choice of keys is an answer too."""
+        raise RequestRefused("a rehearsal previews and explains; keys are paid for in the ledger")
 
     def permit(self, purpose: str, *unnamed: object, **offer: object) -> NoReturn:
         """Refuse: rows need the ledger that was declared."""

@@ -43,8 +43,9 @@ def answer_unknown(
     check_analyst(analyst)
     tables, chosen = door.tables, tuple(request for _, request in selection.requests)
     supposed = build_request(hypothetical_keys(query, tables), tables, selection.rest, **options)
-    if not all(door.is_charged(request) for request in chosen):
-        door.account().check(analyst, compose([*(one.event for one in chosen), supposed.event]))
+    unpaid = [request.event for request in chosen if not door.is_charged(request)]
+    if unpaid:
+        door.account().check(analyst, compose([*unpaid, supposed.event]))
     choices = [door.choose_keys(request, analyst=analyst) for request in chosen]
     shown = {
         one.plan.column: choice.keys[one.plan.column] for one, choice in zip(chosen, choices, strict=True)

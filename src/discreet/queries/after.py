@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.checking import check_condition
 from discreet.data.expressions import (
     And,
     Arithmetic,
@@ -36,9 +37,10 @@ from discreet.data.expressions import (
     walk,
 )
 from discreet.data.relation import Order
+from discreet.data.schema import Schema, Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["NOTHING", "After", "applied", "check_after", "kept"]
+__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept"]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -104,6 +106,22 @@ def check_after(after: After, names: Sequence[str]) -> None:
         raise UnsupportedQuery(
             "the answer is sorted or cut by something that is not in it; put it in SELECT, under a name"
         )
+
+
+def check_types(after: After, schema: Schema) -> None:
+    """Refuse a condition that its types do not admit, and an order of what has none.
+
+    Parameters
+    ----------
+    after : After
+        What is done.
+    schema : mapping of names to types
+        The columns of the answer. Lists, such as the most frequent keys, are of type `OTHER`.
+    """
+    if after.having is not None:
+        check_condition(after.having, schema)
+    if any(schema[part.column] is Type.OTHER for part in after.order):
+        raise UnsupportedQuery("the answer is sorted by lists, which have no order; sort by another column")
 
 
 def kept(after: After, columns: Mapping[str, Sequence[Any]]) -> list[int]:

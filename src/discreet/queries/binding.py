@@ -19,8 +19,11 @@ from discreet.data.facts import columns_of_relation, limits_of
 from discreet.data.persons import person_columns
 from discreet.data.relation import Filter, Named, Project, Relation, Source, public_tables, sources_of
 from discreet.errors import UndeclaredColumn
+from discreet.queries.after import check_types
+from discreet.queries.choice_outputs import FrequentOutput
 from discreet.queries.meanings import Facts, outputs_of
 from discreet.queries.output import QueryOutput
+from discreet.queries.outputs import CountOutput
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
 
@@ -57,7 +60,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     UndeclaredColumn
         For a table or a column that is not there, a key without declared keys, a sum or mean without bounds.
     UnsupportedQuery
-        For a condition that compares what cannot be compared.
+        For a condition that compares what cannot be compared, of rows or of the answer.
     """
     read = (*sources_of(query.relation), *public_tables(query.relation))
     for name in read:
@@ -82,6 +85,8 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
             cells=prod(len(key.values) for key in keys),
         ),
     )
+    answered = {key.column: key.values.type for key in keys}
+    check_types(query.after, {**answered, **{output.name: _answered(output) for output in outputs}})
     measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
     plan = Group(source=relation, keys=keys, measures=tuple(measures))
     return BoundQuery(
@@ -113,6 +118,14 @@ def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ..
         for name, aggregate in query.outputs
     )
     return Project(source=query.relation, columns=columns), aggregates
+
+
+def _answered(output: QueryOutput) -> Type:
+    """Return the type that the values of an output have; of lists, `OTHER`."""
+    if isinstance(output, FrequentOutput):
+        values = output.histogram.values
+        return values.type if output.most is None and isinstance(values, Keys) else Type.OTHER
+    return Type.INTEGER if isinstance(output, CountOutput) else Type.FLOAT
 
 
 def _free(name: str, taken: set[str]) -> str:

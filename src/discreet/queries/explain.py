@@ -1,6 +1,7 @@
 """What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
 
-It uses public facts only and shows no literal of the query.
+It uses public facts only and, but for the statement of the engine where that is wanted, shows no literal of
+the query.
 """
 
 from __future__ import annotations
@@ -9,21 +10,40 @@ from collections.abc import Iterator, Mapping
 
 from discreet.curator.choices import Choices
 from discreet.curator.request import Request
-from discreet.data import DROP, EACH_ROW, Filter, Limits, Measure, Statistic, Sum, Table
+from discreet.data import DROP, Measure, Statistic, Sum, Table, engine_sql
 from discreet.data.description import describe_expression, describe_measure
+from discreet.data.facts import limits_of
+from discreet.data.key_counts import key_counts_sql, keys_of_a_person
 from discreet.data.measures import CountNonNull
-from discreet.data.relation import walk_relation
 from discreet.mechanisms import Laplace
-from discreet.privacy.rational import show, show_above
+from discreet.privacy.rational import Number, show, show_above
+from discreet.queries.after import After
 from discreet.queries.binding import BoundQuery, bind
 from discreet.queries.budgeting import Offer, build_request, expectations
+from discreet.queries.explained_rows import bounding, rows_in_words
 from discreet.queries.query import Query
 from discreet.queries.splitting import CONCENTRATED, PURE, shares_of
+from discreet.queries.unknown_keys import (
+    SHARE,
+    Selection,
+    check_unknown,
+    hypothetical_keys,
+    key_plans,
+    selection_for,
+    unknown_keys,
+)
 
 __all__ = ["explain"]
 
 
-def explain(query: Query, tables: Mapping[str, Table], offer: Offer | None = None) -> str:
+def explain(
+    query: Query,
+    tables: Mapping[str, Table],
+    offer: Offer | None = None,
+    *,
+    key_share: Number = SHARE,
+    sql: bool = False,
+) -> str:
     """Describe what a query computes, from the rows up to the answer.
 
     Parameters
@@ -34,31 +54,58 @@ def explain(query: Query, tables: Mapping[str, Table], offer: Offer | None = Non
         The declared tables; no data is touched.
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
+    key_share : number
+        How much of epsilon the choice of keys gets, where nobody declared them.
+    sql : bool
+        Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
+        draw in the place of which three dots stand.
     """
-    bound = bind(query, tables)
+    unknown = unknown_keys(query, tables)
+    if unknown:
+        check_unknown(query, tables)
+    selection = selection_for(query, tables, offer, share=key_share) if unknown and offer else None
+    settled = hypothetical_keys(query, tables) if unknown else query
+    bound = bind(settled, tables)
     letters = {one.measure: _letter(place) for place, one in enumerate(bound.statistics.statistics)}
-    lines = [*_computed(bound, tables[query.table], query.table, letters)]
+    lines = [*_computed(query, bound, tables, letters, unknown)]
+    if selection is not None:
+        lines += _choice(selection)
+    elif unknown:
+        lines.append("cost: epsilon and delta; a part chooses the keys, of the rest:")
     if offer is None:
         lines += _shares(bound, letters)
     else:
-        lines += _noise(build_request(query, tables, offer), letters)
+        rest = offer if selection is None else selection.rest
+        lines += _noise(build_request(settled, tables, rest), letters)
+    lines += _afterwards(query.after)
+    if sql:
+        lines += _statements(query, bound, tables, unknown)
     return "\n".join(lines)
 
 
-def _computed(bound: BoundQuery, table: Table, name: str, letters: Mapping[Measure, str]) -> Iterator[str]:
-    unit = (
-        "each row is a person"
-        if table.person is EACH_ROW
-        else f"each person is one value of {table.person!r}"
+def _computed(
+    query: Query,
+    bound: BoundQuery,
+    tables: Mapping[str, Table],
+    letters: Mapping[Measure, str],
+    unknown: tuple[str, ...],
+) -> Iterator[str]:
+    source = bound.plan.source
+    yield from rows_in_words(source, tables)
+    by = ", ".join(
+        f"{key.column!r} ({'keys to be chosen' if key.column in unknown else _keys(query, key.column, len(key.values))})"
+        for key in bound.plan.keys
     )
-    yield f"rows of {name!r}, version {table.version!r}; {unit}"
-    for node in walk_relation(bound.plan.source):
-        if isinstance(node, Filter):
-            yield f"where {describe_expression(node.condition)}"
-    by = ", ".join(f"{key.column!r} ({len(key.values)} declared keys)" for key in bound.plan.keys)
-    yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
-    if table.person is not EACH_ROW:
-        yield f"at most {_limits(table.limits)}, sampled by a keyed hash"
+    if unknown:
+        count = keys_of_a_person(limits_of(query.relation, tables))
+        yield f"by {by}: as many groups as keys are shown"
+        yield (
+            f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; a key of one "
+            "person is all but never shown"
+        )
+    else:
+        yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
+    yield from bounding(source, tables, bound.statistics.limits)
     yield "exact integers of every group, and the most that one person moves them all:"
     for statistic in bound.statistics.statistics:
         yield f"  {letters[statistic.measure]}  {_described(statistic.measure)}"
@@ -69,10 +116,42 @@ def _computed(bound: BoundQuery, table: Table, name: str, letters: Mapping[Measu
         yield f"  {output.name} = {output.formula}, from {read}"
 
 
-def _limits(limits: Limits) -> str:
-    if limits.rows is not None:
-        return f"{limits.rows} rows of each person"
-    return f"{limits.rows_per_group} rows of each person in each of {limits.groups} groups"
+def _keys(query: Query, column: str, count: int) -> str:
+    return f"{count} {'listed' if column in dict(query.listed) else 'declared'} keys"
+
+
+def _choice(selection: Selection) -> Iterator[str]:
+    yield "the choice of keys, first:"
+    for name, request in selection.requests:
+        half, most = (request.mechanism.size_for(chance) for chance in (0.5, 0.95))
+        yield (
+            f"  {name!r}  {request.mechanism!r}: a key is shown with probability 50% at {half:,} persons, "
+            f"95% at {most:,}"
+        )
+
+
+def _afterwards(after: After) -> Iterator[str]:
+    """Say what is done with the released values, which costs nothing."""
+    if after.having is not None:
+        yield f"afterwards, by released values: only groups having {describe_expression(after.having)}"
+    if after.order:
+        order = ", ".join(f"{part.column!r}{' descending' * part.descending}" for part in after.order)
+        yield f"afterwards, by released values: sorted by {order}"
+    if after.limit is not None or after.offset:
+        yield "afterwards: cut to the first groups"
+
+
+def _statements(
+    query: Query, bound: BoundQuery, tables: Mapping[str, Table], unknown: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield what the engine runs. For keys that are to be chosen there is no second statement yet."""
+    if not unknown:
+        yield "the engine's statement, … for the lots:"
+        yield engine_sql(bound.plan, tables)
+        return
+    for name, plan in key_plans(query, tables):
+        yield f"the engine's statement for the keys of {name!r}, … for the lots:"
+        yield key_counts_sql(plan, tables)
 
 
 def _described(measure: Measure) -> str:

@@ -24,17 +24,18 @@ from sqlglot import exp
 from discreet.data import Aggregate, AggregateFunction, Expression, literal
 from discreet.data.expressions import Case, Column, Literal, When, columns_of
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.sql_conditions import Columns, condition_of, unwrapped
+from discreet.queries.sql_expressions import Columns, condition_of, unwrapped
 from discreet.queries.sql_literals import is_literal
-from discreet.queries.sql_refusals import calculated, check_parts, function_name, refused, refused_node
-
-__all__ = ["KNOWN", "aggregate_of", "default_name"]
-
-KNOWN = (
-    "COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP, COVAR_POP, COVAR_SAMP, CORR, MEDIAN, "
-    "QUANTILE, MIN, MAX, MODE and APPROX_TOP_K can be asked"
+from discreet.queries.sql_refusals import (
+    AGGREGATES,
+    calculated,
+    check_parts,
+    function_name,
+    refused,
+    refused_node,
 )
-"""What can be asked instead of another aggregate."""
+
+__all__ = ["aggregate_of", "default_name"]
 
 _OF_ONE: dict[type[exp.Expression], AggregateFunction] = {
     exp.Count: AggregateFunction.COUNT,
@@ -121,7 +122,7 @@ def aggregate_of(node: exp.Expression, columns: Columns) -> Aggregate:
     if kind in _WITHIN and kind is not exp.Mode:
         raise refused(f"{function_name(node)} without WITHIN GROUP", _WITHIN_GROUP)
     if kind not in _OF_ONE:
-        raise _refused(node)
+        raise _refused(node, columns)
     return _of_one(node, _OF_ONE[kind], columns)
 
 
@@ -161,7 +162,7 @@ def _within_group(node: exp.Expression, columns: Columns) -> Aggregate:
     check_parts(node, "this", "expression")
     inner, order = node.this, node.expression
     if type(inner) not in _WITHIN or not isinstance(order, exp.Order):
-        raise _refused(inner)
+        raise _refused(inner, columns)
     check_parts(order, "expressions")
     if len(order.expressions) != 1:
         raise refused("WITHIN GROUP by several columns", "order by one column")
@@ -248,7 +249,7 @@ def _counts_rows(operand: exp.Expression) -> bool:
     return is_literal(operand) and not isinstance(operand, exp.Null)
 
 
-def _refused(node: exp.Expression) -> UnsupportedQuery:
+def _refused(node: exp.Expression, columns: Columns) -> UnsupportedQuery:
     if not isinstance(node, exp.AggFunc | exp.Window) and node.find(*_ALL):
         return calculated()
     if is_literal(node):
@@ -256,5 +257,11 @@ def _refused(node: exp.Expression) -> UnsupportedQuery:
     if isinstance(node, exp.ApproxDistinct):
         return refused("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x), which is noisy too")
     if isinstance(node, exp.AggFunc):
-        return refused(f"{function_name(node)}()", KNOWN)
-    return refused_node(node, KNOWN)
+        return refused(f"{function_name(node)}()", AGGREGATES)
+    if isinstance(node, exp.Window):
+        return refused_node(node, AGGREGATES)
+    condition_of(node, columns)  # what is wrong with it comes first
+    return UnsupportedQuery(
+        "a calculation in SELECT is neither grouped by nor aggregated; add it to GROUP BY, or take an aggregate "
+        "of it, such as SUM(x)"
+    )

@@ -23,16 +23,22 @@ __all__ = [
     "refused_node",
 ]
 
-AGGREGATES = "COUNT(*), COUNT(x), SUM(x) and AVG(x) can be asked"
+AGGREGATES = (
+    "COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP, COVAR_POP, COVAR_SAMP, CORR, MEDIAN, "
+    "QUANTILE, MIN, MAX, MODE and APPROX_TOP_K can be asked"
+)
+"""What can be asked instead of another aggregate."""
+
 _AFTERWARDS = "ask for the aggregates themselves and calculate with the answer, which costs nothing"
 _FLAT = "ask of declared tables, with JOIN, WHERE and GROUP BY"
 _OTHERS = (
     "it could let other people's rows decide about a row; JOIN private rows on the person, JOIN public "
     "tables, or write the value itself"
 )
-_CONDITIONS = "conditions are made of = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, IS NULL and + - * /"
-_MOMENT = "write the date or time itself, such as DATE '2026-01-31'"
-_RANGE = "write a range, as in day >= DATE '2026-01-01' AND day < DATE '2026-02-01'"
+_CONDITIONS = (
+    "expressions are made of columns, literals, = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, "
+    "CAST, + - * / and the functions of the language"
+)
 SORTED = "write ORDER BY and LIMIT, which sort and cut the answer, at the end of the whole query"
 _WITHIN = (
     "number the rows of each person in a subquery, ROW_NUMBER() OVER (PARTITION BY person ORDER BY ...) "
@@ -110,32 +116,19 @@ _NODES: dict[str, tuple[str, str]] = {
         "a window (OVER) here",
         "compute it in a subquery, within each person: OVER (PARTITION BY person)",
     ),
-    "Filter": ("FILTER", "move the condition to WHERE, in a query of its own"),
-    "WithinGroup": ("WITHIN GROUP", AGGREGATES),
+    "Filter": ("FILTER here", "put it behind an aggregate in SELECT, as in SUM(x) FILTER (WHERE x > 0)"),
+    "WithinGroup": (
+        "WITHIN GROUP here",
+        "put it behind PERCENTILE_CONT or MODE in SELECT, as in MODE() WITHIN GROUP (ORDER BY x)",
+    ),
+    "Distinct": (
+        "DISTINCT here",
+        "leave it out, or write COUNT(DISTINCT x) in SELECT",
+    ),
     "IgnoreNulls": ("IGNORE NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
     "RespectNulls": ("RESPECT NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
-    "Distinct": (
-        "DISTINCT in an aggregate",
-        "leave DISTINCT out: COUNT(x) counts the rows that have a value",
-    ),
     "Order": ("ORDER BY in an aggregate", "leave it out: the order of rows does not matter"),
     "Star": ("*", "list the keys and aggregates, as in SELECT city, COUNT(*) AS n"),
-    "Case": ("CASE", "use WHERE, one query for each case"),
-    "If": ("IF", "use WHERE, one query for each case"),
-    "Cast": ("CAST", "compare the column with a literal of its own type, such as DATE '2026-01-31'"),
-    "TryCast": ("TRY_CAST", "compare the column with a literal of its own type, such as DATE '2026-01-31'"),
-    "Like": ("LIKE", "list the values, as in city IN ('a', 'b')"),
-    "ILike": ("ILIKE", "list the values, as in city IN ('a', 'b')"),
-    "RegexpLike": ("a regular expression", "list the values, as in city IN ('a', 'b')"),
-    "RegexpILike": ("a regular expression", "list the values, as in city IN ('a', 'b')"),
-    "SimilarTo": ("SIMILAR TO", "list the values, as in city IN ('a', 'b')"),
-    "Glob": ("GLOB", "list the values, as in city IN ('a', 'b')"),
-    "Escape": ("ESCAPE", "list the values, as in city IN ('a', 'b')"),
-    "DPipe": ("||", "compare the columns one by one"),
-    "Concat": ("strings side by side, or CONCAT", "write one string, '' for a quote in it"),
-    "Mod": ("% or MOD", _CONDITIONS),
-    "IntDiv": ("whole-number division", "write /, which divides exactly like decimals"),
-    "Pow": ("a power", "multiply, as in x * x"),
     "BitwiseAnd": ("&", "write AND"),
     "BitwiseOr": ("|", "write OR"),
     "BitwiseXor": ("^", _CONDITIONS),
@@ -143,17 +136,6 @@ _NODES: dict[str, tuple[str, str]] = {
     "BitwiseLeftShift": ("<<", _CONDITIONS),
     "BitwiseRightShift": (">>", _CONDITIONS),
     "Xor": ("XOR", "write (a OR b) AND NOT (a AND b)"),
-    "NullSafeEQ": ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
-    "NullSafeNEQ": ("IS DISTINCT FROM", "write a <> b, with IS NULL where it matters"),
-    "Interval": ("INTERVAL", _MOMENT),
-    "CurrentDate": ("CURRENT_DATE", _MOMENT),
-    "CurrentTime": ("CURRENT_TIME", _MOMENT),
-    "CurrentTimestamp": ("CURRENT_TIMESTAMP", _MOMENT),
-    "Extract": ("EXTRACT", _RANGE),
-    "DateTrunc": ("DATE_TRUNC", _RANGE),
-    "TimestampTrunc": ("DATE_TRUNC", _RANGE),
-    "Year": ("YEAR()", _RANGE),
-    "Month": ("MONTH()", _RANGE),
     "Placeholder": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
     "Parameter": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
     "SessionParameter": ("a parameter", "write the value itself; it is kept out of logs and ledgers"),
@@ -171,7 +153,6 @@ _NODES: dict[str, tuple[str, str]] = {
     "Values": ("VALUES", _FLAT),
     "Unnest": ("UNNEST", _FLAT),
     "Lateral": ("LATERAL", "write a subquery that names no other table, and JOIN it on the person"),
-    "CountIf": ("COUNT_IF", "write COUNT(*) with the condition in WHERE"),
     "Distance": ("<->", _CONDITIONS),
     "PropertyEQ": (":=", "write ="),
     "Lambda": ("->", _CONDITIONS),

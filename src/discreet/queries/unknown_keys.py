@@ -8,27 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from fractions import Fraction
+from math import prod
 
 from discreet.curator.key_request import KeyRequest
 from discreet.data import Keys, Table, Type
 from discreet.data.columns import Columns
 from discreet.data.facts import columns_of_relation, limits_of
-from discreet.data.key_counts import keys_of_a_person
-from discreet.data.plan import KeyPlan
+from discreet.data.key_counts import check_key_plan, keys_of_a_person
+from discreet.data.persons import person_columns
+from discreet.data.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.relation import Project, public_tables, sources_of
 from discreet.errors import ParameterError, UndeclaredColumn
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.privacy.rational import Number, rational
 from discreet.queries.budgeting import Offer
 from discreet.queries.query import Query, key_of
+from discreet.queries.undeclared import missing_keys
 
-__all__ = ["SHARE", "Selection", "hypothetical_keys", "selection_for", "unknown_keys"]
+__all__ = [
+    "SHARE",
+    "Selection",
+    "check_unknown",
+    "hypothetical_keys",
+    "key_plans",
+    "selection_for",
+    "unknown_keys",
+]
 
 SHARE = Fraction(1, 3)
 """How much of an offer's epsilon the choice of keys gets."""
 
 _HYPOTHETICAL = 1000
+_FIRST_DAY = date(2000, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,51 +74,71 @@ def selection_for(
     Epsilon is divided by the share, delta in halves: one for the keys, one for the values, where it permits
     Gaussian noise. Several unknown keys share their part evenly.
     """
-    names = unknown_keys(query, tables)
+    check_unknown(query, tables)
+    plans = key_plans(query, tables)
     part = rational(share, "key_share", positive=True)
     if not part < 1:
         raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
     if offer.epsilon is None or offer.delta is None:
-        listed = ", ".join(repr(name) for name in names)
+        listed = ", ".join(repr(name) for name, _ in plans)
         raise UndeclaredColumn(
             f"{listed} is grouped by, but its keys were never declared, and to choose them privately takes "
             "epsilon and delta; offer both, list the keys with with_keys(...), or have its owner declare them"
         )
-    plain = all(key == key_of(key.name) for key in query.keys)
-    source = query.relation if plain else Project(source=query.relation, columns=query.keys)
-    count = keys_of_a_person(limits_of(source, tables))
+    source, count = plans[0][1].source, plans[0][1].keys
     mechanism = KeySelection.best(
-        epsilon=offer.epsilon * part / len(names), delta=offer.delta / 2 / len(names), keys=count
+        epsilon=offer.epsilon * part / len(plans), delta=offer.delta / 2 / len(plans), keys=count
     )
     read = (*sources_of(source), *public_tables(source))
     versions = tuple((name, tables[name].version) for name in read)
     requests = tuple(
-        (
-            name,
-            KeyRequest(
-                plan=KeyPlan(source=source, column=name, keys=count), versions=versions, mechanism=mechanism
-            ),
-        )
-        for name in names
+        (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
     )
     return Selection(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
 
 
-def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Return the query with made-up keys in the place of unknown ones, more than most people have."""
+def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
+    """Return what is counted to choose each of the keys that nobody declared, by its name."""
+    plain = all(key == key_of(key.name) for key in query.keys)
+    source = query.relation if plain else Project(source=query.relation, columns=query.keys)
+    count = keys_of_a_person(limits_of(source, tables))
+    names = unknown_keys(query, tables)
+    return tuple((name, KeyPlan(source=source, column=name, keys=count)) for name in names)
+
+
+def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
+    """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
     columns = _key_columns(query, tables)
-    return query.with_keys(**{name: _made_up(columns[name].type) for name in unknown_keys(query, tables)})
+    persons = person_columns(_grouped(query), tables)
+    for name, plan in key_plans(query, tables):
+        if name in persons:
+            raise missing_keys(name, columns, persons, None)
+        check_key_plan(plan, tables)
+
+
+def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
+    """Return the query with made-up keys in the place of unknown ones, together more than most people have."""
+    columns, listed, names = _key_columns(query, tables), dict(query.listed), unknown_keys(query, tables)
+    known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
+    groups = prod(len(keys) for keys in known if keys is not None)
+    room = max(1, min(_HYPOTHETICAL, LARGEST_CELLS // groups))
+    each = max(1, int(room ** (1 / len(names)))) if names else 1
+    return query.with_keys(**{name: _made_up(columns[name].type, each) for name in names})
+
+
+def _grouped(query: Query) -> Project:
+    return Project(source=query.relation, columns=query.keys)
 
 
 def _key_columns(query: Query, tables: Mapping[str, Table]) -> Columns:
-    if not query.keys:
-        return {}
-    return columns_of_relation(Project(source=query.relation, columns=query.keys), tables)
+    return columns_of_relation(_grouped(query), tables) if query.keys else {}
 
 
-def _made_up(kind: Type) -> Keys:
+def _made_up(kind: Type, count: int) -> Keys:
     if kind is Type.BOOLEAN:
-        return Keys([False, True])
+        return Keys([False, True][:count])
     if kind is Type.INTEGER:
-        return Keys(range(_HYPOTHETICAL))
-    return Keys([f"key {number}" for number in range(_HYPOTHETICAL)])
+        return Keys(range(count))
+    if kind is Type.DATE:
+        return Keys([_FIRST_DAY + timedelta(days=number) for number in range(count)])
+    return Keys([f"key {number}" for number in range(count)])
