@@ -56,7 +56,12 @@ def test_noise_alone_is_no_suggestion(clinic):
 
 @pytest.mark.parametrize(
     ("table", "column", "options"),
-    [("staff", "age", {}), ("visits", "note", {}), ("visits", "none", {}), ("visits", "age", {"coverage": 1})],
+    [
+        ("staff", "age", {}),
+        ("visits", "note", {}),
+        ("visits", "none", {}),
+        ("visits", "age", {"coverage": 1}),
+    ],
 )
 def test_bad_input(clinic, table, column, options):
     with pytest.raises(ParameterError):
