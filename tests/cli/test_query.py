@@ -50,6 +50,24 @@ def test_the_same_question_is_free():
     assert charges() == 1
 
 
+def test_having_order_and_limit_cut_the_answer():
+    sql = f"{BY_CITY} HAVING n > 0 ORDER BY city LIMIT 1"
+    rows = list(csv.DictReader(io.StringIO(answered("query --epsilon 5 --format csv", sql).output)))
+    assert [row["city"] for row in rows] == ["Hamilton"]
+    assert "answered from the store" in answered("query --epsilon 5", BY_CITY).output
+    assert charges() == 1
+
+
+def test_keys_that_nobody_declared_are_chosen():
+    sql = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
+    found = answered("query --epsilon 5 --delta 1e-7", sql)
+    assert "\nx " in found.output
+    assert VALUE not in found.output
+    assert "paid  epsilon 5 and delta " in found.output
+    assert "nothing: answered from the store" in answered("query --epsilon 5 --delta 1e-7", sql).output
+    assert charges() == 2
+
+
 def test_a_new_ledger_is_said_beside_the_answer():
     first = answered("query --epsilon 1 --format csv", COUNT)
     assert "a new ledger was made" in first.errors
@@ -125,10 +143,10 @@ BAD = [
     ("SELECT", "--epsilon 1"),
     ("SELECT * FROM visits", "--epsilon 1"),
     ("SELECT COUNT(*) AS n FROM visits WHERE note = 'okapi-in-the-question", "--epsilon 1"),
-    ("SELECT COUNT(*) AS n FROM visits WHERE note LIKE 'okapi-in-the-question%'", "--epsilon 1"),
+    ("SELECT COUNT(*) AS n FROM visits WHERE note ILIKE 'okapi-in-the-question%'", "--epsilon 1"),
     ("SELECT COUNT(*) AS n FROM visits WHERE age > 'okapi-in-the-question'", "--epsilon 1"),
     ('SELECT COUNT(*) AS n FROM "okapi-in-the-question"', "--epsilon 1"),
-    ("SELECT MAX(cost) AS n FROM visits WHERE note = 'okapi-in-the-question'", "--epsilon 1"),
+    ("SELECT ARRAY_AGG(cost) AS n FROM visits WHERE note = 'okapi-in-the-question'", "--epsilon 1"),
     ("COPY visits TO 'okapi-in-the-question'", "--epsilon 1"),
     ("SELECT COUNT(*) AS n FROM visits WHERE " + "(" * 5000 + "1" + ")" * 5000, "--epsilon 1"),
     (COUNT, ""),

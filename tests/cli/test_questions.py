@@ -38,4 +38,4 @@ def test_costs_in_words():
     assert cost(Pure(epsilon="0.1")) == "epsilon 0.1"
     assert cost(Pure(epsilon="1/3") * 2) == "epsilon 0.666667"
     assert cost(ZeroConcentrated(rho="0.01")) == "rho 0.01"
-    assert cost(Approximate(epsilon=1, delta="1e-6")) == "what its event says"
+    assert cost(Approximate(epsilon=1, delta="1e-6")) == "epsilon 1 and delta 1e-6"

@@ -55,7 +55,7 @@ def test_every_aggregate_is_answered_once(place, question, offer):
     for form in ("table", "csv", "json"):
         assert rendered(first, form)
     assert first.to_arrow().num_rows == len(first.to_pandas())
-    assert str(first) == str(again)
+    assert f"{first}\nanswered from the store, nothing spent" == str(again)
     assert first._repr_html_()
     assert first.event == curator.request(question, **offer).event
 

@@ -4,6 +4,7 @@ A long session does everything there is to do, well and badly. All that it retur
 writes is collected and searched.
 """
 
+# ruff: noqa: S608
 from __future__ import annotations
 
 import json
@@ -38,7 +39,7 @@ ASKED = {"age": ASKED_NUMBER, "city": ASKED_TEXT, "cost": "4417.0390625"}
 CANARIES = [str(value).removesuffix(".0") for value in (*PLANTED.values(), *ASKED.values())]
 
 ROWS = [
-    {"household": 1, **PLANTED},
+    {"household": 1, "note": PLANTED["city"], **PLANTED},
     {"household": 2, "patient": 1, "city": "Oslo", "age": 31, "cost": 100.0},
     *(
         {"household": n, "patient": PLANTED["patient"], "city": "Taipei", "age": PLANTED["age"], "cost": 1.0}
@@ -50,7 +51,27 @@ WHERE = f"WHERE age < {ASKED['age']} AND city <> '{ASKED['city']}' AND cost < {A
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 MEANS = "SELECT city, AVG(cost) AS m, SUM(age) AS s FROM visits"
 CHOSEN = "SELECT MEDIAN(age) AS q, COUNT(DISTINCT age) AS d, VAR_POP(cost) AS v, MODE(city) AS c FROM visits"
-GOOD = [f"{COUNT} {WHERE}", f"{MEANS} {WHERE} GROUP BY city", f"{CHOSEN} {WHERE}"]
+PERSONS = (
+    f"(SELECT patient, COUNT(*) AS k, MAX(cost) AS top, MIN(city) AS c FROM visits {WHERE} GROUP BY patient)"
+)
+TWICE = "(SELECT patient, age FROM visits UNION ALL SELECT patient, age + 1 AS age FROM visits)"
+NUMBERED = "(SELECT age, ROW_NUMBER() OVER (PARTITION BY patient ORDER BY cost) AS k FROM visits)"
+GOOD = [
+    f"{COUNT} {WHERE}",
+    f"{MEANS} {WHERE} GROUP BY city",
+    f"{CHOSEN} {WHERE}",
+    f"{COUNT} WHERE CAST(age AS TEXT) <> '{ASKED['city']}'",
+    f"SELECT city, COUNT(*) AS n FROM visits GROUP BY city HAVING n < {ASKED['age']} "
+    f"ORDER BY n LIMIT {ASKED['age']}",
+    f"SELECT SUM(CASE WHEN city = '{ASKED['city']}' THEN age ELSE 0 END) AS s FROM visits",
+    f"SELECT age < {ASKED['age']} AS young, COUNT(*) AS n FROM visits GROUP BY young",
+    f"SELECT COUNT(*) AS n FROM {PERSONS} AS p WHERE k < {ASKED['age']} AND c <> '{ASKED['city']}'",
+    f"SELECT COUNT(*) AS n FROM {TWICE} AS t WHERE age < {ASKED['age']}",
+    f"SELECT COUNT(*) AS n FROM {NUMBERED} AS t WHERE k = 1 AND age < {ASKED['age']}",
+    f"SELECT COUNT(*) AS n FROM visits JOIN {PERSONS} AS p ON visits.patient = p.patient "
+    f"WHERE p.k < {ASKED['age']}",
+]
+UNKNOWN = f"SELECT note, COUNT(*) AS n FROM visits {WHERE} GROUP BY note"
 BAD = [
     COUNT.replace("COUNT(*)", f"SUM('{ASKED['city']}')"),
     f"{COUNT.replace('COUNT(*)', 'ARRAY_AGG(age)')} {WHERE}",
@@ -60,8 +81,11 @@ BAD = [
     f"{COUNT} WHERE age << {ASKED['age']}",
     f"{COUNT} WHERE nothing = {ASKED['age']}",
     f"{COUNT} WHERE age IN ({ASKED['age']}, '{ASKED['city']}')",
+    f"{COUNT} LIMIT '{ASKED['city']}'",
+    f"{COUNT} HAVING n < '{ASKED['city']}'",
     f"{COUNT} WHERE CAST('{ASKED['city']}' AS INTEGER) = age",
-    f"{COUNT} LIMIT {ASKED['age']}",
+    UNKNOWN,
+    f"SELECT patient, COUNT(*) AS n FROM visits {WHERE} GROUP BY patient",
     f"{COUNT} -- {ASKED['city']}\n WHERE (",
     f"{COUNT}; DROP TABLE visits; SELECT '{ASKED['city']}'",
     f"{COUNT} WHERE age < {ASKED['age']}e999999999",
@@ -113,6 +137,13 @@ def well(net, curator):
             net.take(*(text.get_text() for text in figure.findobj(lambda one: hasattr(one, "get_text"))))
             mpl.pyplot.close(figure)
             net.take(curator.ask(sql, **offer))
+    for sql in (UNKNOWN, UNKNOWN.replace("note", "household")):
+        offer = {"epsilon": "1/4", "delta": "1e-7"}
+        net.take(curator.preview(sql, **offer), curator.explain(sql, **offer), curator.explain(sql))
+        release = net.take(curator.ask(sql, **offer))
+        net.take(release.label, json.dumps(release.label), release.event, release.chosen, release.keys)
+    made_up = curator.sandbox(rows=50)
+    net.take(made_up, made_up.tables, made_up.ask(GOOD[1], epsilon=1))
     first, *_ = curator.preview(GOOD[0], epsilon="1/4").expectations
     net.take(first, curator.preview(GOOD[0], error={"n": 500}), curator.explain(GOOD[0]))
     frame = curator.table("visits").filter(col("city") == ASKED["city"], col("age") < ASKED["age"])
@@ -213,6 +244,15 @@ def test_no_planted_value_comes_out_anywhere(everything):
 
 
 @pytest.mark.leaks_on_purpose
+def test_keys_that_a_request_lists_are_kept_out_of_the_ledger(place):
+    curator = clinic(place, tables={"visits": planted()})
+    query = curator.table("visits").group_by("note").agg(n=count()).with_keys(note=[ASKED["city"], "x"])
+    with computing():
+        assert curator.ask(query, epsilon=1).keys == {"note": [ASKED["city"], "x"]}
+    assert ASKED["city"].encode() not in (place / "clinic.ledger").read_bytes()
+
+
+@pytest.mark.leaks_on_purpose
 def test_the_search_finds_what_is_there(place):
     """The control: a preview for a question that names a canary, and a ledger with whole plans."""
     net = Net()
@@ -220,13 +260,13 @@ def test_the_search_finds_what_is_there(place):
     net.fails(lambda: int(PLANTED["city"]), ValueError)
     assert ASKED["city"] in "\n".join(net.caught)
     assert PLANTED["city"] in "\n".join(net.caught)
-    with mock.patch.object(door_module, "outline", to_json), computing():
+    with mock.patch.object(door_module, "outline", lambda plan, **_: to_json(plan)), computing():
         clinic(place).ask(GOOD[0], epsilon="1/4")
     assert ASKED["city"].encode() in (place / "clinic.ledger").read_bytes()
 
 
 def test_the_planted_values_are_in_the_data_and_in_the_questions():
     rows = planted()._rows().to_pylist()
-    assert {**PLANTED, "household": 1, "note": None} in rows
+    assert {**PLANTED, "household": 1, "note": PLANTED["city"]} in rows
     assert all(str(value) in WHERE for value in ASKED.values())
     assert PLANTED["city"] not in COLUMNS["city"].values

@@ -155,7 +155,7 @@ def test_totals_beyond_64_bits_are_clamped_and_nothing_fails(engine):
     plan = Group(
         source=SOURCE, measures=(Sum(column="age", bounds=huge), Sum(column="age", bounds=huge, center=2**52))
     )
-    rows = [row(person, age=2**63 - 1) for person in range(1500)] + [row(9999, age=-(2**63))] * 5
+    rows = [row(person, age=2**63 - 1) for person in range(3000)] + [row(9999, age=-(2**63))] * 5
     for limits in (Limits(rows=1), Limits(groups=1, rows_per_group=2)):
         assert totals(engine, plan, rows, {"age": huge}, limits)[0] == [2**62]
 

@@ -11,8 +11,9 @@ from unittest import mock
 import pyarrow
 from hypothesis import strategies as st
 
-from data import oracle, strategies
+from data import function_strategies, oracle, strategies
 from data.engines import TEXTS, generated
+from data.test_functions import admitted, check
 from discreet.data import (
     Bounds,
     Salt,
@@ -207,3 +208,17 @@ def test_arithmetic_is_total(engine):
     assert_truths(
         engine, arrow, [condition for value in values for condition in (value > 0.5, value.is_null())]
     )
+
+
+def test_calculations_are_those_of_the_oracle(engine):
+    @generated(
+        engine,
+        st.lists(function_strategies.calculated.filter(admitted), min_size=15, max_size=15),
+        st.lists(function_strategies.row, min_size=12, max_size=12),
+    )
+    def check_all(formulas, rows):
+        table = engine.table(function_strategies.numbered(rows))
+        makers = {f"c{place}": partial(compiled, one.expression) for place, one in enumerate(formulas)}
+        found = engine.values(table, **makers)
+        for formula, values in zip(formulas, found.values(), strict=True):
+            check(values, formula, rows)

@@ -143,3 +143,15 @@ def test_other_text_is_refused(text):
 def test_only_nodes_are_written():
     with pytest.raises(ParameterError):
         encode(object())
+
+
+def test_outlines_hold_no_key_that_a_request_listed():
+    keys, listed = Keys(["a", "b"]), Keys(["canary"])
+    plans = [
+        Group(source=Source(table="t"), keys=(GroupKey(column="x", values=one),), measures=(CountRows(),))
+        for one in (keys, listed)
+    ]
+    assert [b"canary" in outline(plan, declared=[keys]) for plan in plans] == [False, False]
+    assert outline(plans[0], declared=[keys]) == outline(plans[0])
+    assert b'"count":1' in outline(plans[1], declared=[keys])
+    assert b"canary" in outline(plans[1])

@@ -10,17 +10,21 @@ from discreet.data import (
     Bounds,
     CountNonNull,
     CountRows,
+    Factor,
     Filter,
     Group,
     GroupKey,
+    Histogram,
     Keys,
+    Moment,
     Source,
     Sum,
     col,
     describe,
+    when,
 )
 from discreet.data.description import describe_measure
-from discreet.data.relation import walk_relation
+from discreet.data.relation import Named, Project, walk_relation
 from discreet.errors import ParameterError, UnsupportedQuery
 
 SOURCE = Source(table="visits")
@@ -106,3 +110,19 @@ def test_every_plan_can_be_walked_and_described(case):
     assert list(walk_relation(plan.source))[-1] == Source(table="t")
     assert len(describe(plan).splitlines()) == 1 + len(list(walk_relation(plan.source))) + len(plan.measures)
     assert all(describe_measure(measure) in describe(plan) for measure in plan.measures)
+
+
+def test_bounds_that_follow_from_literals_are_not_described():
+    bounds = Bounds(0, 8675309)
+    columns = (Named(name="x", expression=when(col("age") < 8675309).then(8675309).otherwise(0).expression),)
+    measures = (
+        CountRows(),
+        Sum(column="x", bounds=bounds, center=4000000),
+        Histogram(column="x", values=Bounds(0, 675309)),
+        Moment(factors=(Factor(column="x", bounds=Bounds(0, 675309), center=0, power=1),), shift=0),
+    )
+    for one in measures:
+        text = describe(Group(source=Project(source=SOURCE, columns=columns), measures=(one,)))
+        assert "675309" not in text
+        assert "in its bounds" in text or "over its bounds" in text or "count of rows" in text
+        assert "675309" in describe_measure(one) or one == CountRows()

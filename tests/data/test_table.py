@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import json
 import pickle
 
@@ -9,7 +10,20 @@ import pyarrow
 import pytest
 
 from canary import DATA_NUMBER, DATA_TEXT
-from discreet.data import EACH_ROW, Bounds, CountRows, Group, Keys, Limits, Salt, Source, Table, Type, compute
+from discreet.data import (
+    EACH_ROW,
+    Bounds,
+    CountRows,
+    Dates,
+    Group,
+    Keys,
+    Limits,
+    Salt,
+    Source,
+    Table,
+    Type,
+    compute,
+)
 from discreet.errors import ParameterError
 
 CANARY = DATA_TEXT
@@ -151,3 +165,25 @@ def test_a_person_column_that_pandas_made_floats_of():
     assert table.schema["id"] is Type.INTEGER
     with pytest.raises(ParameterError, match=r"type boolean; allowed: .*; convert it first"):
         Table(FRAME, person="flag", limits=ONE)
+
+
+def test_days_are_declared_of_dates_and_times():
+    moments = pyarrow.array([None], pyarrow.timestamp("us", "UTC"))
+    days = Dates(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+    frame = pyarrow.table({"day": pyarrow.array([None], pyarrow.date32()), "at": moments, "x": [1]})
+    table = Table(frame, person=EACH_ROW, columns={"day": days, "at": days})
+    assert table.columns["at"] == days
+    with pytest.raises(ParameterError, match="a column of dates or times"):
+        Table(frame, person=EACH_ROW, columns={"x": days})
+
+
+def test_persons_of_long_fractions_are_refused():
+    """Engines spell small decimals differently, and a person's lots depend on the spelling."""
+    for scale, is_taken in ((0, True), (6, True), (7, False)):
+        kind = pyarrow.decimal128(20, scale)
+        frame = pyarrow.table({"id": pyarrow.array([None], kind)})
+        if is_taken:
+            Table(frame, person="id", limits=ONE)
+        else:
+            with pytest.raises(ParameterError, match="long fractions"):
+                Table(frame, person="id", limits=ONE)

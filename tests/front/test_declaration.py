@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Budget
-from discreet.data import EACH_ROW, Bounds, Keys, Limits, Type
+from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type
 from discreet.errors import ParameterError
-from discreet.front.declaration import Declaration, read_declaration
-from front.declared_clinic import DECLARATION
+from discreet.front.declaration import Declaration, PublicFacts, read_declaration
+from discreet.front.opening import open_file
+from front.declared_clinic import DECLARATION, write_clinic
 
 LOCATION = 'location = "clinic.ledger"'
 ADDRESS = "postgresql://ana:SECRET@host/db"
@@ -103,7 +104,11 @@ def test_bounds_typed_as_integers_need_no_step(tmp_path):
         ("[ledger]", "[ledgre]", ": ledgre is no key of this section; allowed: ledger"),
         ("[budget]", "[budgets]", ": budgets is no key of this section; allowed: budget"),
         ("epsilon = 20", "epsilo = 20", ", [budget]: epsilo is no key of this section; allowed: epsilon"),
-        ("source =", "path =", ", [tables.visits]: path is no key of this section; allowed: source, person"),
+        (
+            "source =",
+            "path =",
+            ", [tables.visits]: path is no key of this section; allowed: source, source_env, person",
+        ),
         ("rows = 2", "row = 2", ", [tables.visits.limits]: row is no key of this section; allowed: rows"),
         ("upper = 110", "upperr = 110", "[tables.visits.columns.age]: upperr is no key"),
         ("keys =", "kyes =", "[tables.visits.columns.city]: kyes is no key of this section; allowed: keys"),
@@ -265,3 +270,79 @@ def test_whatever_stands_in_a_file_is_read_or_refused(tmp_path, place, data):
     except ParameterError as refused:
         said = str(refused)
     assert said is None or said.startswith("clinic.toml")
+
+
+def test_days(tmp_path):
+    dates = "day = { dates = { first = 2020-01-01, last = 2024-12-31 } }\n"
+    columns = read(tmp_path, DECLARATION + dates).tables["visits"].columns
+    assert columns["day"] == Dates(datetime.date(2020, 1, 1), datetime.date(2024, 12, 31))
+    city = 'city = { keys = ["Taipei", "Hamilton"] }'
+    for new, words in (
+        ("{ first = 2024-01-01, last = 2020-01-01 }", "is after last"),
+        ("{ first = 2020-01-01 }", "last is missing"),
+        ('{ first = "2020-01-01", last = 2024-12-31 }', "is no date"),
+        ("{ first = 2020-01-01T00:00:00, last = 2024-12-31 }", "is no date"),
+        ("{ first = 2020-01-01, last = 2024-12-31, step = 1 }", "step is no key"),
+        ("2020-01-01", "is no section"),
+    ):
+        said = refusal(tmp_path, city, f"city = {{ dates = {new} }}")
+        assert words in said
+        assert "[tables.visits.columns.city.dates]" in said
+    assert "several kinds at once" in refusal(
+        tmp_path, city, 'city = { type = "date", dates = { first = 2020-01-01, last = 2020-01-01 } }'
+    )
+
+
+def test_public_tables_are_declared_by_their_source_alone(tmp_path):
+    public = '\n[tables.cities]\nsource = "cities.csv"\npublic = true\n'
+    write_clinic(tmp_path, DECLARATION + public)
+    (tmp_path / "cities.csv").write_text("name,region\nTaipei,Asia\nHamilton,America\n")
+    facts = read_declaration(tmp_path / "clinic.toml").tables["cities"]
+    assert isinstance(facts, PublicFacts)
+    clinic = open_file(tmp_path / "clinic.toml")
+    assert isinstance(clinic.tables["cities"], PublicTable)
+    sql = "SELECT c.region AS r, COUNT(*) AS n FROM visits v JOIN cities c ON v.city = c.name GROUP BY r"
+    assert clinic.ask(sql, epsilon=5).keys == {"r": ["America", "Asia"]}
+    for new, words in (
+        ('source = "SECRET.csv"\npublic = false', "public is false"),
+        ('source = "SECRET.csv"\npublic = "SECRET"', "public is neither true nor false"),
+        ('source = "SECRET.csv"\npublic = true\nperson = "SECRET"', "person is no key"),
+        ("public = true", "source is missing"),
+        (f'source = "{ADDRESS}#t"\npublic = true', "source is a database"),
+    ):
+        with pytest.raises(ParameterError, match=words) as caught:
+            read(tmp_path, f"{DECLARATION}\n[tables.cities]\n{new}\n")
+        assert "SECRET" not in str(caught.value)
+
+
+def test_prepared_tables(tmp_path):
+    ready = DECLARATION.replace("limits = { rows = 2 }", "limits = { rows = 2 }\nprepare = true")
+    clinic = open_file(write_clinic(tmp_path, ready))
+    assert clinic.tables["visits"].declaration["bounded"] == "before conditions"
+    answer = clinic.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 40", epsilon=5)
+    assert answer.label["tables"]["visits"]["bounded"] == "before conditions"
+    assert "drawn ahead: before any condition" in clinic.explain("SELECT COUNT(*) AS n FROM visits")
+    limits = "limits = { rows = 2 }"
+    assert "prepare is neither true" in refusal(tmp_path, limits, limits + '\nprepare = "SECRET"')
+    groups = "limits = { groups = 2, rows_per_group = 1 }\nprepare = true"
+    with pytest.raises(ParameterError, match="needs a limit on the rows of a person"):
+        read(tmp_path, DECLARATION.replace(limits, groups)).tables["visits"].open()
+
+
+def test_a_table_in_a_database(tmp_path, monkeypatch):
+    source = 'source = "visits.csv"'
+    address = f"{ADDRESS}#clinic.visits"
+    found = read(tmp_path, DECLARATION.replace(source, f'source = "{address}"'))
+    assert found.tables["visits"].source == address
+    assert "SECRET" not in repr(found)
+    monkeypatch.setenv("CLINIC_VISITS", address)
+    found = read(tmp_path, DECLARATION.replace(source, 'source_env = "CLINIC_VISITS"'))
+    assert found.tables["visits"].source == address
+    assert "both given or both missing" in refusal(
+        tmp_path, source, f'{source}\nsource_env = "CLINIC_VISITS"'
+    )
+    assert "both given or both missing" in refusal(tmp_path, source, "")
+    assert "not set" in refusal(tmp_path, source, 'source_env = "NO_SUCH_VARIABLE"')
+    monkeypatch.setenv("CLINIC_VISITS", "visits.parquet")
+    found = read(tmp_path, DECLARATION.replace(source, 'source_env = "CLINIC_VISITS"'))
+    assert found.tables["visits"].source == tmp_path / "visits.parquet"

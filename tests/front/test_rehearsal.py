@@ -37,12 +37,15 @@ def test_it_answers_nothing(declared):
             rehearsal.answer(request)
         with pytest.raises(RequestRefused):
             rehearsal.permit("train", epsilon=1)
+        unknown = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
+        with pytest.raises(RequestRefused, match="keys are paid for in the ledger"):
+            rehearsal.ask(unknown, epsilon=1, delta=1e-7)
 
 
 def test_it_knows_what_would_never_fit(declared):
     with rehearse(declared) as rehearsal:
-        rehearsal.check_fits(rehearsal.request(BY_CITY, epsilon=1), "ana")
+        rehearsal.check_fits(BY_CITY, epsilon=1, analyst="ana")
         with pytest.raises(BudgetExceeded):
-            rehearsal.check_fits(rehearsal.request(BY_CITY, epsilon=30), "ana")
+            rehearsal.check_fits(BY_CITY, epsilon=30, analyst="ana")
         with pytest.raises(ParameterError):
-            rehearsal.check_fits(rehearsal.request(BY_CITY, epsilon=1), "a\nb")
+            rehearsal.check_fits(BY_CITY, epsilon=1, analyst="a\nb")

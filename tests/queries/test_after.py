@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from discreet.data import col, count
 from discreet.data.relation import Order
 from discreet.errors import UnsupportedQuery
-from discreet.queries import TableRequest
+from discreet.queries import TableRequest, bind, parse
 from discreet.queries.after import NOTHING, After, applied, kept
+from queries.clinic import TABLES
 
 VISITS = TableRequest(table="visits").group_by("city").agg(n=count(), m=col("age").mean())
 
@@ -128,4 +129,34 @@ def test_what_cannot_be_done(build):
 
 
 def test_numbers_are_hidden():
-    assert "5908273141" not in repr(After(having=(col("n") > 5908273141).expression, limit=5908273141, offset=5908273141))
+    assert "5908273141" not in repr(
+        After(having=(col("n") > 5908273141).expression, limit=5908273141, offset=5908273141)
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT city, COUNT(*) AS n FROM visits GROUP BY city HAVING n > 'x'",
+        "SELECT city, COUNT(*) AS n FROM visits GROUP BY city HAVING city > 3",
+        "SELECT city, COUNT(*) AS n FROM visits GROUP BY city HAVING n",
+        "SELECT MODE(city) AS c FROM visits HAVING c > 3",
+        "SELECT APPROX_TOP_K(city, 2) AS c FROM visits HAVING c = 'a'",
+        "SELECT urgent, APPROX_TOP_K(city, 2) AS c FROM visits GROUP BY urgent ORDER BY c",
+    ],
+)
+def test_the_types_of_the_answer_are_kept_to(sql):
+    with pytest.raises(UnsupportedQuery, match=";"):
+        bind(parse(sql, TABLES), TABLES)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT city, AVG(cost) AS m FROM visits GROUP BY city HAVING m > 3",
+        "SELECT urgent, MODE(city) AS c FROM visits GROUP BY urgent HAVING c = 'Oslo' AND urgent ORDER BY c",
+        "SELECT APPROX_TOP_K(city, 2) AS c FROM visits HAVING c IS NOT NULL",
+    ],
+)
+def test_what_has_these_types_is_taken(sql):
+    assert bind(parse(sql, TABLES), TABLES).outputs

@@ -125,7 +125,9 @@ def test_a_person_is_no_group_and_has_no_bounds():
     with pytest.raises(UndeclaredColumn, match="whose row it is cannot have; take that of 'age' or"):
         bind(VISITS.agg(n=col("patient").mean()), TABLES)
     bare = {"visits": visits([], columns={}, limits=Limits(rows=1))}
-    with pytest.raises(UndeclaredColumn, match="cannot be private; ask without GROUP BY patient"):
+    with pytest.raises(
+        UndeclaredColumn, match="cannot be private; group by 'urgent', or ask without GROUP BY patient"
+    ):
         bind(VISITS.group_by("patient").agg(n=count()), bare)
     with pytest.raises(UndeclaredColumn, match=r"cannot have; ask for COUNT\(\*\)"):
         bind(VISITS.agg(n=col("patient").sum()), bare)

@@ -92,3 +92,30 @@ def test_no_refusal_holds_a_literal(query, caplog):
     with caplog.at_level(logging.DEBUG):
         error = refusal(query)
     check_silent(error, caplog.text)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT age, COUNT(*) FROM visits GROUP BY age",
+        "SELECT MIN(age) AS a, MAX(cost) AS b FROM visits",
+        "SELECT COUNT(*) AS n FROM visits WHERE CAST(age AS TEXT) LIKE '4%' LIMIT 1",
+        "SELECT COUNT(*) AS n FROM visits v JOIN staff s ON v.patient = s.patient",
+        "SELECT SUM(age) FILTER (WHERE city = 'Oslo') AS s FROM visits",
+        "SELECT COUNT(DISTINCT note) AS d FROM visits",
+        "SELECT CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END AS g, COUNT(*) FROM visits GROUP BY g",
+    ],
+)
+def test_what_was_refused_once_is_answered(query):
+    assert bind(parse(query, TABLES), TABLES).outputs
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT age + 1 AS x FROM visits",
+        "SELECT CASE WHEN age < 18 THEN 1 ELSE 0 END AS x, COUNT(*) FROM visits",
+    ],
+)
+def test_a_calculation_is_grouped_by_or_aggregated(query):
+    assert "neither grouped by nor aggregated; add it to GROUP BY" in str(refusal(query))

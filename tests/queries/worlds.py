@@ -4,21 +4,25 @@ Two tables say whose rows are whose and two have a person in each row; three are
 repeated names. The stranger is added to every table at once; where each row is a person, to one of them.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import datetime
 import math
 import random
+import warnings
 from dataclasses import dataclass
 from decimal import Decimal
 
+import ibis
 import pyarrow
 
 from canary import DATA_NUMBER, DATA_TEXT
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, Table
 from discreet.data.public import PublicTable
 
-STRANGER = 10**15
+STRANGER = 77
 
 _COLUMNS = [
     ("city", pyarrow.string()),
@@ -72,7 +76,18 @@ _PLAIN = {
     "hired": [datetime.date(2026, 1, 31), datetime.date(2001, 2, 3), None],
 }
 _NASTY = {
-    "city": ["Taipei", "Oslo", "", None, "Rome", "oslo", "Oslo ", "'; DROP TABLE visits; --", DATA_TEXT, "ß\u202e"],
+    "city": [
+        "Taipei",
+        "Oslo",
+        "",
+        None,
+        "Rome",
+        "oslo",
+        "Oslo ",
+        "'; DROP TABLE visits; --",
+        DATA_TEXT,
+        "ß\u202e",
+    ],
     "ward": [0, 1, 6, 7, -1, 2**63 - 1, -(2**63), 2**53 + 1, DATA_NUMBER, None],
     "age": [0, 110, 111, -10, 2**63 - 1, -(2**63), -1, 1, DATA_NUMBER, None],
     "cost": [20.0, -5.0, math.nan, math.inf, -math.inf, -0.0, 5e-324, 1.8e308, 2.0**63, 0.25, 1e-160, None],
@@ -103,14 +118,18 @@ def row(chooser: random.Random, table: str, values: dict[str, list[object]], per
 
 @dataclass(frozen=True)
 class Worlds:
-    """Two worlds that differ in one person, and their limits."""
+    """Two worlds that differ in one person."""
 
     without: dict[str, Table | PublicTable]
     with_person: dict[str, Table | PublicTable]
+    prepared: bool
 
 
-def worlds(seed: int) -> Worlds:
-    """Neighboring worlds; the seed decides about everything."""
+def worlds(seed: int, *, prepare: bool = False) -> Worlds:
+    """Neighboring worlds; the seed decides about everything.
+
+    With `prepare`, and limits that permit it, the visits are bounded ahead of time.
+    """
     chooser = random.Random(seed)
     limits = dict(zip(("visits", "staff"), LIMITS[seed % len(LIMITS)], strict=True))
     rows: dict[str, list[dict]] = {name: [] for name in SCHEMAS}
@@ -123,29 +142,42 @@ def worlds(seed: int) -> Worlds:
     stranger = {name: [] for name in SCHEMAS}
     for name, many in (("visits", 12), ("staff", 9)):
         # Many rows that are alike reach the limits, and those of others show that values are told apart.
-        some = row(chooser, name, _PLAIN, STRANGER if name == "visits" else 77)
+        some = row(chooser, name, _PLAIN, STRANGER)
         stranger[name] = [
-            some if chooser.random() < 0.4 else row(chooser, name, chooser.choice([_PLAIN, _NASTY]), some["patient"])
+            some if chooser.random() < 0.4 else row(chooser, name, chooser.choice([_PLAIN, _NASTY]), STRANGER)
             for _ in range(chooser.choice([1, 3, many]))
         ]
-    # A person goes by one number everywhere.
-    for name in ("visits", "staff"):
-        stranger[name] = [{**one, "patient": 77} for one in stranger[name]]
     lonely = chooser.choice(["crowd", "guests"])
     stranger[lonely] = [row(chooser, lonely, chooser.choice([_PLAIN, _NASTY]), None)]
     more = {name: [*stranger[name][::2], *rows[name], *stranger[name][1::2]] for name in rows}
-    return Worlds(without=opened(rows, limits), with_person=opened(more, limits))
+    prepared = prepare and limits["visits"].rows is not None
+    return Worlds(
+        without=opened(rows, limits, prepared), with_person=opened(more, limits, prepared), prepared=prepared
+    )
 
 
-def opened(rows: dict[str, list[dict]], limits: dict[str, Limits]) -> dict[str, Table | PublicTable]:
-    """The tables of some rows, with their declarations."""
+def opened(
+    rows: dict[str, list[dict]], limits: dict[str, Limits], prepare: bool = False
+) -> dict[str, Table | PublicTable]:
+    """The tables of some rows, with their declarations, all in one database."""
+    connection = ibis.duckdb.connect()
     tables: dict[str, Table | PublicTable] = dict(PUBLIC)
     for name, schema in SCHEMAS.items():
         has_person = "patient" in schema.names
         tables[name] = Table(
-            pyarrow.Table.from_pylist(rows[name], schema=schema),
+            created(connection, name, pyarrow.Table.from_pylist(rows[name], schema=schema)),
             person="patient" if has_person else EACH_ROW,
             limits=limits[name] if has_person else None,
             columns={one: known for one, known in DECLARED.items() if one in schema.names},
+            prepare=prepare and name == "visits",
         )
     return tables
+
+
+def created(
+    connection: ibis.BaseBackend, name: str, rows: pyarrow.Table | None = None
+) -> ibis.expr.types.Table:
+    """A table of a connection, made of rows if there are any."""
+    with warnings.catch_warnings():  # Ibis uses a method that newer DuckDBs deprecate
+        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
+        return connection.table(name) if rows is None else connection.create_table(name, rows)

@@ -59,7 +59,7 @@ _DATAFRAME = """\
     .group_by("diagnosis")
     .agg(n=dp.count(), mean_cost=dp.col("cost").mean()))"""
 _CELLS = "SELECT city, diagnosis, COUNT(*) AS n FROM visits GROUP BY city, diagnosis"
-_HIGHEST = "SELECT city, MAX(cost) FROM visits GROUP BY city"
+_EACH = "SELECT patient_id, AVG(cost) AS mean_cost FROM visits GROUP BY patient_id"
 _SHOWN = 6
 
 
@@ -194,7 +194,7 @@ def _ask_in_other_words(clinic: Curator) -> None:
 
 def _refusals(clinic: Curator) -> None:
     _title("6. What is refused, and why: before anything is charged")
-    for question, epsilon in ((_HIGHEST, "0.1"), (_BY_CITY, "5")):
+    for question, epsilon in ((_EACH, "0.1"), (_BY_CITY, "5")):
         _typed(f'discreet query "{question}" --epsilon {epsilon}')
         try:
             clinic.ask(question, epsilon=epsilon)

@@ -17,7 +17,10 @@ examples:
   and the noise that an offer would buy
     discreet explain "SELECT city, AVG(cost) AS mean_cost FROM visits GROUP BY city" --rho 0.01
 
-Needs no ledger, spends nothing, and shows no literal of the question.
+  the statement of the engine, with the literals of the question
+    discreet explain "SELECT COUNT(*) AS n FROM visits WHERE age < 40" --sql
+
+Needs no ledger, spends nothing, and without --sql repeats no literal of the question.
 """
 
 
@@ -28,6 +31,7 @@ def _configure(parser: ArgumentParser) -> None:
     offer.add_argument("--epsilon", metavar="E", help="alone: pure privacy")
     offer.add_argument("--delta", metavar="D", help="with --epsilon: permits normal noise")
     offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    parser.add_argument("--sql", action="store_true", help="show what the engine would run, too")
 
 
 def _run(options: Namespace) -> str:
@@ -37,7 +41,7 @@ def _run(options: Namespace) -> str:
         raise ParameterError("delta", "is given alone", "with --epsilon, or left out")
     question = questions.question_of(options)
     with declared.rehearsal(declared.declaration(options)) as curator:
-        return curator.explain(question, **given)
+        return curator.explain(question, sql=options.sql, **given)
 
 
 EXPLAIN = Command(

@@ -45,12 +45,12 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        request = rehearsed.request(question, **offer, **rows)  # type: ignore[arg-type]
+        found = rehearsed.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
         if not declared.exists(read.ledger):
-            found = rehearsed.preview_request(request, analyst=options.analyst, **rows)
             return _written(options, found, "there is no ledger yet: as if nothing was spent")
         with declared.real(read, rehearsed) as curator:
-            return _written(options, curator.preview_request(request, analyst=options.analyst, **rows), "")
+            found = curator.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
+            return _written(options, found, "")
 
 
 def _written(options: Namespace, found: Preview, remark: str) -> str:
@@ -69,6 +69,10 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
                     "assumes": one.assumes,
                 }
                 for one in found.expectations
+            ],
+            "chosen_keys": [
+                {"column": one.column, "shown_by_half": one.half, "shown_by_most": one.most}
+                for one in found.keys
             ],
             "confidence": float(found.confidence),
             "budget": [

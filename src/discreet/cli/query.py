@@ -43,16 +43,16 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        request = rehearsed.request(question, **offer)  # type: ignore[arg-type]
+        rehearsed.preview(question, analyst=options.analyst, **offer)  # type: ignore[arg-type]
         is_new = not declared.exists(read.ledger)
         if is_new:
-            rehearsed.check_fits(request, options.analyst)
+            rehearsed.check_fits(question, analyst=options.analyst, **offer)
         with declared.real(read, rehearsed) as curator:
             if is_new:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            paid = curator.preview_request(request, analyst=options.analyst).answered
+            paid = curator.preview(question, analyst=options.analyst, **offer).answered  # type: ignore[arg-type]
             with working("answering"):
-                release = curator.answer(request, analyst=options.analyst)
+                release = curator.ask(question, analyst=options.analyst, **offer)
             return _delivered(options, release, _bill(options, curator, release, paid=paid))
 
 

@@ -74,12 +74,17 @@ def offer_of(options: Namespace) -> dict[str, object]:
 
 
 def cost(event: Event) -> str:
-    """Write what an event costs: a pure epsilon, else a rho; rounded up."""
+    """Write what an event costs: a pure epsilon, else a rho, else an epsilon with its delta; rounded up."""
     if event.pure_epsilon is not None:
         return f"epsilon {digits.above(event.pure_epsilon)}"
     if event.concentrated_rho is not None:
         return f"rho {digits.above(event.concentrated_rho)}"
-    return "what its event says"
+    from discreet.accounting.filters import Odometer
+
+    alone = Odometer().add(event)
+    if alone.epsilon is None:
+        return "what its event says"
+    return f"epsilon {digits.above(alone.epsilon)} and delta {digits.above(alone.delta)}"
 
 
 def _pairs(typed: list[str] | None, name: str) -> dict[str, str]:

@@ -44,16 +44,23 @@ epsilon = {epsilon}
 _TABLE = """
 [tables.{table}]
 source = {source}
+#   source_env = "DISCREET_VISITS"            instead: holds postgresql://user@host/database#table
 # All rows with the same value in this column belong to one person, who is protected as a whole.
 # Where every row is another person, write each_row = true instead, and no limits.
 {person}
 # Changes with the data, so that no stored answer is returned for other data.
 version = "1"
+#   prepare = true                            draws the rows of each person once, before any condition: faster
+# A table that is no secret, to be joined, is declared beside it by its source and public = true:
+#   [tables.cities]
+#   source = "cities.csv"
+#   public = true
 
 [tables.{table}.columns]
 # Every column can be used in conditions. What is summed, averaged or grouped by is declared here:
 #   amount = {{ lower = 0, upper = 5000, step = 0.01 }}   SUM, AVG: clipped to the bounds, rounded to the step
 #   region = {{ keys = ["north", "south"] }}              GROUP BY: these groups and no others
+#   day = {{ dates = {{ first = 2020-01-01, last = 2024-12-31 }} }}   GROUP BY of days, months or years
 #   day = {{ type = "date" }}                             CSV: the type, for conditions; text if left out
 """
 

@@ -14,7 +14,7 @@ from discreet.curator.account import Account
 from discreet.curator.budget import Budget
 from discreet.curator.ledger import Body, Value
 from discreet.curator.ledger.canonical import canonical
-from discreet.data import Table
+from discreet.data import Keys, Table
 from discreet.data.public import PublicTable
 from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
 
@@ -26,6 +26,7 @@ __all__ = [
     "check_reason",
     "checked_tables",
     "declare",
+    "declared_keys",
     "recorded",
 ]
 
@@ -56,6 +57,12 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
 def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
     """Return what is declared of tables, as a ledger records it."""
     return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
+
+
+def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
+    """Return the keys that owners declared: they stand in the ledger anyway."""
+    private = (table for table in tables.values() if isinstance(table, Table))
+    return [one for table in private for one in table.columns.values() if isinstance(one, Keys)]
 
 
 def recorded(value: Value) -> Value:

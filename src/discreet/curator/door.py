@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
 from discreet.curator.account import Account
 from discreet.curator.budget import Budget
+from discreet.curator.combination import check_combined, combined
 from discreet.curator.declaration import (
     Declared,
     amendment,
@@ -20,6 +22,7 @@ from discreet.curator.declaration import (
     check_opened,
     checked_tables,
     declare,
+    declared_keys,
     recorded,
 )
 from discreet.curator.fold import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
@@ -174,6 +177,28 @@ class Door:
         label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
         return finish(request, draws, label, stored=paid.stored)
 
+    def remeasure_request(self, before: Sequence[Request], request: Request, *, analyst: str = "") -> Release:
+        """Charge and answer a request for what was measured before, and average all measurements.
+
+        Those before are read from the store, at no cost.
+
+        Parameters
+        ----------
+        before : sequence of Request
+            What was answered before: the same plan, with noise of its own.
+        request : Request
+            The next one.
+        """
+        check_combined(request.parts)
+        if not before or not all(self.is_charged(one) and one.plan == request.plan for one in before):
+            raise ParameterError("release", "is no answer of this ledger", "one that it gave")
+        release = self.answer(request, analyst=analyst)
+        measured = [*before, request]
+        drawn = [unpack(one, self._paid(one, analyst, _refuse).content) for one in measured]
+        draws = [combined(same) for same in zip(*drawn, strict=True)]
+        averaged = finish(request, draws, release.label, stored=release.stored)
+        return replace(averaged, before=tuple(before))
+
     def _paid(
         self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
     ) -> _Paid:
@@ -192,7 +217,7 @@ class Door:
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
     def _charged(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
-        event = request.event
+        event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
             del time
@@ -200,7 +225,7 @@ class Door:
             return {
                 "analyst": analyst,
                 "event": json.loads(event.to_json()),
-                "plan": recorded(json.loads(outline(request.plan))),
+                "plan": recorded(json.loads(outline(request.plan, declared=keys))),
             }
 
         key = request.digest(self._secret, declared)
@@ -303,6 +328,11 @@ def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[st
         raise ParameterError("request", "is no request", "a Request")
     request.check(tables)
     return tables
+
+
+def _refuse(tables: Mapping[str, Table]) -> NoReturn:
+    """Compute nothing: an answer that was charged but never kept must be asked for by itself."""
+    raise EngineFailed
 
 
 def _drawn(request: Request, tables: Mapping[str, Table]) -> list[Draw]:

@@ -15,7 +15,7 @@ from discreet.data.declarations import KeyValue
 from discreet.data.key_counts import check_key_plan, compute_key_counts
 from discreet.data.plan import KeyPlan
 from discreet.data.relation import public_tables, sources_of
-from discreet.errors import DiscreetError, EngineFailed, LedgerTampered, ParameterError
+from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.noise import is_private
 from discreet.privacy.events import Event
@@ -115,8 +115,7 @@ class KeyRequest:
         try:
             counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
             shown = self.mechanism.release(counts.counts)
-            values = tuple(key for key in counts.chosen(shown) if _is_key(key))
-            content = _packed(ChosenKeys(values=values, private=is_private(shown)))
+            content = _packed(ChosenKeys(values=counts.chosen(shown), private=is_private(shown)))
         except Exception:  # noqa: S110
             pass
         if content is None:
@@ -126,15 +125,6 @@ class KeyRequest:
     def read(self, content: bytes) -> ChosenKeys:
         """Read what `draw` wrote for the same request."""
         return _unpacked(content)
-
-
-def _is_key(value: KeyValue) -> bool:
-    """Tell whether a value can be listed as a key: text with a NUL, which engines may hold, can not."""
-    try:
-        Keys([value])
-    except DiscreetError:
-        return False
-    return True
 
 
 def _packed(keys: ChosenKeys) -> bytes:

@@ -51,6 +51,8 @@ class Release:
         Whether it was read from the ledger's store: then nothing was spent for it this time.
     chosen : tuple of KeyRequest
         How its keys were chosen, where nobody had declared them. They were paid for as well.
+    before : tuple of Request
+        The earlier measurements that it is averaged with. They were paid for as well.
     """
 
     request: Request | KeyRequest
@@ -59,6 +61,7 @@ class Release:
     label: Mapping[str, object]
     stored: bool = False
     chosen: tuple[KeyRequest, ...] = ()
+    before: tuple[Request, ...] = ()
 
     def at(self, places: Sequence[int]) -> Release:
         """Return the groups at some places, in their order."""
@@ -78,7 +81,8 @@ class Release:
     @property
     def event(self) -> Event:
         """What was charged for it."""
-        return compose([*(one.event for one in self.chosen), self.request.event])
+        earlier = [*(one.event for one in self.chosen), *(one.event for one in self.before)]
+        return compose([*earlier, self.request.event])
 
     @property
     def plan(self) -> Plan | KeyPlan:
@@ -151,13 +155,16 @@ class Release:
         if count > _SHOWN:
             text.append(f"… {count - _SHOWN} more groups")
         text += [f"{column.name}: {column.offers}" for column in self.outputs if column.offers]
-        if not self.label["private"]:
-            text.append("replayed noise: not private")
-        if self.stored:
-            text.append(_STORED)
-        return "\n".join(text)
+        return "\n".join([*text, *self._notes()])
 
     __repr__ = __str__
+
+    def _notes(self) -> list[str]:
+        """Return what has to be said of the answer as a whole."""
+        notes = []
+        if not self.label["private"]:
+            notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
+        return [*notes, _STORED] if self.stored else notes
 
     def _row(self, place: int) -> list[str]:
         cells = [str(values[place]) for values in self.keys.values()]
@@ -171,7 +178,8 @@ class Release:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in self._row(place)) + "</tr>"
             for place in range(count)
         )
-        caption = f"<caption>{_STORED}</caption>" if self.stored else ""
+        notes = self._notes()
+        caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
 
 

@@ -202,6 +202,8 @@ class Request:
         The columns of the answer, after the keys.
     confidence : Fraction
         Of every interval.
+    repetition : int
+        How often the same was measured before, on purpose: each time is another request.
     """
 
     plan: Plan
@@ -209,6 +211,7 @@ class Request:
     parts: tuple[Part, ...]
     outputs: tuple[Output, ...]
     confidence: Fraction = Fraction(95, 100)
+    repetition: int = 0
 
     def __post_init__(self) -> None:
         if tuple(part.measure for part in self.parts) != self.plan.measures or not all(
@@ -286,6 +289,7 @@ class Request:
             "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
             "outputs": [output.identity for output in self.outputs],
             "plan": json.loads(to_json(self.plan)),
+            "repetition": self.repetition,
             "versions": [list(version) for version in self.versions],
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()

@@ -25,7 +25,8 @@ def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
     """Refuse a plan that the declarations do not admit; return the columns of its relation.
 
     Conditions may use every column. Where `Keys` are declared or implied, the plan may take fewer; where
-    they are not, it brings its own, which must not come from the data unless a mechanism chose them. Sums need declared or implied `Bounds`, which the plan may narrow or coarsen.
+    they are not, it brings its own, which must not come from the data unless a mechanism chose them. Sums
+    need declared or implied `Bounds`, which the plan may narrow or coarsen.
     """
     columns = columns_of_relation(plan.source, tables)
     for key in plan.keys:

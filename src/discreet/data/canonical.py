@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -91,21 +91,38 @@ def to_json(node: Node) -> bytes:
     return _bytes(encode(node))
 
 
-def outline(node: Node) -> bytes:
-    """Write a node as `to_json` does, with the types of literals in the place of their values."""
+def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
+    """Write a node as `to_json` does, with the types of literals in the place of their values.
+
+    Keys and bounds that a calculation with literals implies are left out. Where it is said which keys were
+    declared, so are the others: the request listed them.
+    """
     written = encode(node, literals=False)
-    return _bytes(_without_ends(written) if _calculates(node) else written)
+    if calculates(node) or (declared is not None and not _lists_only(node, declared)):
+        written = _without_ends(written)
+    return _bytes(written)
 
 
-def _calculates(value: object) -> bool:
-    """Tell whether a column of a plan is calculated with a literal."""
+def _lists_only(value: object, declared: Collection[Keys]) -> bool:
+    """Tell whether all keys of a plan are among some."""
+    if isinstance(value, Keys):
+        return value in declared
     if isinstance(value, tuple):
-        return any(_calculates(item) for item in value)
+        return all(_lists_only(item, declared) for item in value)
+    if not is_dataclass(value) or isinstance(value, Expression):
+        return True
+    return all(_lists_only(getattr(value, place.name), declared) for place in fields(value))
+
+
+def calculates(value: object) -> bool:
+    """Tell whether a column is calculated with a literal, which its bounds and keys may then tell."""
+    if isinstance(value, tuple):
+        return any(calculates(item) for item in value)
     if isinstance(value, Named):
         return any(isinstance(part, Literal) for part in expressions.walk(value.expression))
     if not is_dataclass(value) or isinstance(value, Expression):
         return False
-    return any(_calculates(getattr(value, place.name)) for place in fields(value))
+    return any(calculates(getattr(value, place.name)) for place in fields(value))
 
 
 def _without_ends(value: JSON) -> JSON:

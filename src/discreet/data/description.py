@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from discreet.data.canonical import calculates
 from discreet.data.declarations import Bounds
 from discreet.data.expressions import (
     And,
@@ -58,7 +59,8 @@ def describe(plan: Plan | KeyPlan) -> str:
         return "\n".join([keys, *_lines(plan.source, "  ")])
     by = ", ".join(f"{key.column} ({len(key.values)} keys)" for key in plan.keys)
     lines = [f"group by {by}" if by else "all rows together"]
-    lines += [f"  {describe_measure(measure)}" for measure in plan.measures]
+    told = not calculates(plan)
+    lines += [f"  {describe_measure(measure, bounds=told)}" for measure in plan.measures]
     lines += _lines(plan.source, "  ")
     return "\n".join(lines)
 
@@ -108,8 +110,8 @@ def _named(text: str, name: str) -> str:
     return text if text == name else f"{text} as {name}"
 
 
-def describe_measure(measure: Measure) -> str:
-    """Write a measure for people."""
+def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
+    """Write a measure for people; without `bounds`, which may follow from literals, where they would tell."""
     if isinstance(measure, CountRows):
         return "count of rows"
     if isinstance(measure, CountPersons):
@@ -119,14 +121,15 @@ def describe_measure(measure: Measure) -> str:
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
     if isinstance(measure, Sum):
-        return f"sum of {measure.column}{_centered(measure)} in {_within(measure.bounds)}"
+        return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):
-        product = " x ".join(_factor(factor) for factor in measure.factors)
-        shift = f" - {measure.shift}" if measure.shift else ""
+        product = " x ".join(_factor(factor, bounds=bounds) for factor in measure.factors)
+        shift = f" - {measure.shift}" if measure.shift and bounds else ""
         return f"sum of {product}{shift}"
     if isinstance(measure, Histogram):
         values = measure.values
-        over = _within(values) if isinstance(values, Bounds) else f"{len(values)} keys"
+        ends = _within(values) if isinstance(values, Bounds) and bounds else "its bounds"
+        over = ends if isinstance(values, Bounds) else f"{len(values)} keys"
         return f"histogram of {measure.column} over {over}"
     raise TypeError("not a measure")
 
@@ -139,8 +142,16 @@ def _within(bounds: Bounds) -> str:
     return f"[{show(bounds.lower)}, {show(bounds.upper)}], step {show(bounds.step)}"
 
 
-def _factor(factor: Factor) -> str:
+def _summed(measure: Sum, *, bounds: bool) -> str:
+    if not bounds:
+        return f"{measure.column} in its bounds"
+    return f"{measure.column}{_centered(measure)} in {_within(measure.bounds)}"
+
+
+def _factor(factor: Factor, *, bounds: bool) -> str:
     power = "" if factor.power == 1 else f"^{factor.power}"
+    if not bounds:
+        return f"({factor.column}){power} in its bounds"
     return f"({factor.column}{_centered(factor)}){power} in {_within(factor.bounds)}"
 
 

@@ -22,7 +22,7 @@ from ibis.backends.sql.compilers.base import NULL, SQLGlotCompiler
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
-from ibis.expr.operations import Cast, IsInf, IsNull, NotNull, ScalarUDF, Sum
+from ibis.expr.operations import Cast, Field, IsInf, IsNull, NotNull, ScalarUDF, Sum
 from ibis.expr.types import Table
 
 __all__ = ["LOT", "statement"]
@@ -147,6 +147,10 @@ class _Spark(_Corrected, PySparkCompiler):  # type: ignore[misc]
 
     def _number(self, digits: sge.Expression) -> sge.Expression:
         return self.f.anon.conv(digits, 16, 10)  # type: ignore[no-any-return]
+
+    def visit_Field(self, op: Field, *, rel: sge.Expression, name: str) -> sge.Expression:  # noqa: N802
+        # An option of Ibis would make NaN NULL here.
+        return SQLGlotCompiler.visit_Field(self, op, rel=rel, name=name)  # type: ignore[no-any-return]
 
     def visit_IsInf(self, op: IsInf, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         return arg.isin(self.POS_INF, self.NEG_INF)

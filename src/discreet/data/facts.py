@@ -54,6 +54,8 @@ __all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "p
 
 _FINER = 100
 """A mean of grid points is rounded to a grid so many times finer."""
+_EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
+"""Types in which a literal equals one value at most, and equal values are one group."""
 
 
 def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
@@ -112,10 +114,14 @@ def _fixed(condition: Expression) -> set[str]:
 
 
 def _told_apart(relation: Relation, tables: Tables) -> set[str]:
-    """Return columns by which a person's rows differ, each by itself: row numbers, and the only key."""
+    """Return columns by which a person's rows differ, each by itself: row numbers, and the only key.
+
+    A key counts only if a literal equals one of its values at most: long decimals are compared as doubles.
+    """
     if isinstance(relation, PerPerson):
         keys = set(relation.keys) - person_columns(relation.source, tables)
-        return keys if len(keys) == 1 else set()
+        known = _columns(relation.source, tables)
+        return keys if len(keys) == 1 and all(known[key].type in _EXACT for key in keys) else set()
     if not isinstance(relation, Filter | Derive | Project | Window):
         return set()
     below = _told_apart(relation.source, tables)
@@ -139,8 +145,8 @@ def personal_bounds(personal: Personal, columns: Columns) -> Bounds:
     known = columns[personal.column].bounds
     if known is None or not (personal.bounds is None or known.contains(personal.bounds)):
         raise UndeclaredColumn(
-            f"the {personal.function.value} of {personal.column!r} of each person needs bounds, which were never "
-            f"declared; count its values, or have its owner declare "
+            f"the {personal.function.value} of {personal.column!r} of each person needs bounds, which were "
+            f"never declared; count its values, or have its owner declare "
             f"columns={{{personal.column!r}: Bounds(lower, upper, step=...)}}"
         )
     return known if personal.bounds is None else personal.bounds

@@ -15,12 +15,12 @@ import numpy as np
 
 from discreet.data.checking import column_type
 from discreet.data.columns import types_of
-from discreet.data.declarations import KeyValue, Limits
+from discreet.data.declarations import Keys, KeyValue, Limits
 from discreet.data.facts import columns_of_relation, limits_of
 from discreet.data.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.relation import leftmost
 from discreet.data.schema import Type
-from discreet.errors import UnsupportedQuery
+from discreet.errors import DiscreetError, UnsupportedQuery
 
 if TYPE_CHECKING:
     import ibis
@@ -51,10 +51,22 @@ class KeyCounts:
     _values: pyarrow.ChunkedArray = field(repr=False, compare=False)
 
     def chosen(self, shown: NDArray[np.bool_]) -> tuple[KeyValue, ...]:
-        """Return the keys for which `shown` is true, sorted: public once a mechanism has decided."""
+        """Return the keys for which `shown` is true, sorted: public once a mechanism has decided.
+
+        Left out are those that no request could name: text with a NUL, days beyond the year 9999.
+        """
         import pyarrow
 
-        return tuple(sorted(self._values.filter(pyarrow.array(shown)).to_pylist()))
+        named = (_named(value) for value in self._values.filter(pyarrow.array(shown)))
+        return tuple(sorted(value for value in named if value is not None))  # type: ignore[type-var]
+
+
+def _named(value: pyarrow.Scalar) -> KeyValue:
+    """Return a key as a request would name it, None if none can."""
+    try:
+        return Keys([value.as_py()]).values[0]
+    except (DiscreetError, OverflowError, ValueError):
+        return None
 
 
 def keys_of_a_person(limits: Limits, keys: int | None = None) -> int:

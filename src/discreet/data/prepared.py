@@ -99,7 +99,7 @@ class Sample:
     def integer_name(self, column: str) -> str:
         """Return the name of the integer that lies beside a declared column."""
         name = f"integer_{list(self._declared).index(column)}"
-        while name in self._rows.columns:
+        while name in self._rows.columns:  # of the user; what `_drawn` names itself begins otherwise
             name += "_"
         return name
 
@@ -113,37 +113,34 @@ class Sample:
     def _drawn(self) -> Rows:
         """Return the rows that stay, in the columns of `relation`."""
         rows = self._rows.filter(self._rows[self._person].notnull())
-        content = {measure_name(place): _content(rows[name]) for place, name in enumerate(rows.columns)}
-        carried = {_column(place): _carried(rows[name]) for place, name in enumerate(rows.columns)}
-        owned = rows.select(**{PERSON: rows[self._person]}, **content, **carried)
-        drawn = sampled(owned, self._limit, fresh_salt()).select(*carried)
-        places = {name: place for place, name in enumerate(rows.columns)}
+        inner, selected = {self._person: PERSON}, {PERSON: rows[self._person]}
+        for place, name in enumerate(rows.columns):
+            if name == self._person:
+                continue
+            inner[name] = measure_name(place)
+            selected[measure_name(place)] = _same_where_equal(rows[name])
+            if public_type(rows[name].type()) is Type.OTHER:  # a request can tell only whether it is there
+                inner[name] = f"other_{place}"
+                selected |= {inner[name]: rows[name], measure_name(place): rows[name].isnull()}
+        drawn = sampled(rows.select(**selected), self._limit, fresh_salt())
         for name, declared in self._declared.items():
-            drawn = _with_integer(drawn, places[name], declared)
-        columns = {name: drawn[_column(place)] for name, place in places.items()}
-        integers = {self.integer_name(name): drawn[_integer(places[name])] for name in self._declared}
+            drawn = _with_integer(drawn, inner[name], self.integer_name(name), declared)
+        columns = {name: drawn[inner[name]] for name in rows.columns}
+        integers = {name: drawn[name] for name in map(self.integer_name, self._declared)}
         return drawn.select(**columns, **integers)
 
 
-def _with_integer(rows: Rows, place: int, declared: Bounds | Keys) -> Rows:
+def _with_integer(rows: Rows, column: str, integer: str, declared: Bounds | Keys) -> Rows:
     """Add the integer on the grid of a column with bounds, or the number of a declared key."""
-    column, kind = rows[_column(place)], _integer_kind(declared)
+    kind = _integer_kind(declared)
     if isinstance(declared, Bounds):
-        return rows.mutate(**{_integer(place): steps(column, declared).cast(kind)})
+        return rows.mutate(**{integer: steps(rows[column], declared).cast(kind)})
     listed = _numbered_keys(declared)
-    joined = rows.left_join(listed, column == listed[_VALUE])
+    joined = rows.left_join(listed, rows[column] == listed[_VALUE])
     number = joined[_NUMBER]
     if declared.has_null:
-        number = ibis.ifelse(joined[_column(place)].isnull(), declared.values.index(None), number)
-    return joined.select(*rows.columns, **{_integer(place): number.cast(kind)})
-
-
-def _column(place: int) -> str:
-    return f"column_{place}"
-
-
-def _integer(place: int) -> str:
-    return f"integer_{place}"
+        number = ibis.ifelse(joined[column].isnull(), declared.values.index(None), number)
+    return joined.select(*rows.columns, **{integer: number.cast(kind)})
 
 
 def is_bounded_ahead(table: Table) -> bool:
@@ -262,12 +259,7 @@ def _integer_kind(declared: Declared) -> dt.DataType:
     return dt.int32 if largest < 1 << 31 else dt.int64
 
 
-def _content(column: Column) -> Value:
-    """Return what a request can tell of a value: of types that it does not know, whether there is one."""
-    return column.isnull() if public_type(column.type()) is Type.OTHER else _carried(column)
-
-
-def _carried(column: Column) -> Value:
+def _same_where_equal(column: Column) -> Value:
     """Return a column in which equal values are the same: minus zero is zero."""
     if not column.type().is_floating():
         return column

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,7 +25,15 @@ from discreet.queries import (
     parse,
 )
 from discreet.queries.after import NOTHING, kept
-from discreet.queries.unknown_keys import SHARE, Selection, hypothetical_keys, selection_for, unknown_keys
+from discreet.queries.budgeting import remeasuring_request
+from discreet.queries.unknown_keys import (
+    SHARE,
+    Selection,
+    check_share,
+    hypothetical_keys,
+    selection_for,
+    unknown_keys,
+)
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -112,6 +120,7 @@ class Curator(Door):
         confidence: Number = _CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         rows: int = ROWS,
+        key_share: Number = SHARE,
     ) -> Request:
         """Return the request that a question and an offer make, or that a wanted error needs.
 
@@ -130,7 +139,12 @@ class Curator(Door):
             The shares of the offer; by default they make the errors alike.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
+        key_share : number
+            For keys that nobody declared, which `ask` has chosen first and `preview` previews: how much of
+            epsilon the choice gets, above 0 and below 1, by default a third. It takes epsilon and delta.
+            A larger share shows smaller groups; a smaller one leaves more for the values.
         """
+        check_share(key_share)
         _refuse_unnamed(unnamed)
         offered = any(part is not None for part in (epsilon, delta, rho))
         if isinstance(question, Request):
@@ -178,6 +192,12 @@ class Curator(Door):
         The same question with the same offer on the same data returns the same answer at no cost, whatever
         its outputs are called.
 
+        Where keys are grouped by that nobody declared, an offer of epsilon and delta has them chosen first:
+        those are shown that enough persons have. Epsilon is divided by `key_share` (a third unless stated)
+        between the choice and the values, delta in halves. What does not fit the budget together is refused
+        before the first charge; if choosing succeeds and answering does not, asking again pays for the rest
+        only.
+
         Raises
         ------
         BudgetExceeded, UnsupportedQuery, UndeclaredColumn
@@ -198,11 +218,39 @@ class Curator(Door):
 
     sql = ask
 
-    def explain(self, question: str | Query, *unnamed: NoReturn, **offer: object) -> str:
-        """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost."""
+    def explain(
+        self,
+        question: str | Query,
+        *unnamed: NoReturn,
+        sql: bool = False,
+        key_share: Number = SHARE,
+        **offer: object,
+    ) -> str:
+        """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost.
+
+        With `sql` the statement of the engine is shown too, which holds the literals of the question. Nothing
+        is computed or copied.
+        """
         _refuse_unnamed(unnamed)
         made = self._offer(**offer) if offer else None  # type: ignore[arg-type]
-        return explain(self._query(question), self.tables, made)
+        return explain(self._query(question), self.tables, made, key_share=key_share, sql=sql)
+
+    def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
+        """Return a curator of made-up rows behind the same declarations, to try questions on for nothing.
+
+        The rows are drawn from what is public alone; no private value is read, and nothing is spent here.
+        The labels of its answers say that they are not private.
+
+        Parameters
+        ----------
+        rows : int
+            How many rows to make up for each private table. Public tables are kept.
+        seed : int
+            The same seed makes up the same rows.
+        """
+        from discreet.front.sandbox import sandbox
+
+        return sandbox(self.tables, rows=rows, seed=seed)
 
     def permit(
         self,
@@ -246,6 +294,33 @@ class Curator(Door):
         parts = {name: options.pop(name, None) for name in ("epsilon", "delta", "rho")}
         made = self._offer(**parts)  # type: ignore[arg-type]
         return query, selection_for(query, self.tables, made, share=share), options  # type: ignore[arg-type]
+
+    def remeasure(self, release: Release, *unnamed: NoReturn, analyst: str = "", **offer: object) -> Release:
+        """Spend more on an answer, and get the average of all its measurements.
+
+        Each is weighted by the inverse of its variance, so that an answer for epsilon 1 and another one for
+        epsilon 1 are about as good as one for epsilon 1.4. The interval is for the average of what was
+        measured: each time other rows of people over the limits may have been drawn. All groups are
+        answered, also where the question showed some of them.
+
+        Parameters
+        ----------
+        release : Release
+            An answer of this curator: counts, sums, means, or what else is calculated from noisy sums.
+        analyst : str
+            Who asks.
+        **offer
+            What to spend on top: epsilon, epsilon with delta, or rho.
+        """
+        _refuse_unnamed(unnamed)
+        before = (*release.before, release.request)
+        if not all(isinstance(one, Request) for one in before):
+            raise ParameterError("release", "has keys only", "an answer with values")
+        made = self._offer(**offer)  # type: ignore[arg-type]
+        requests = [one for one in before if isinstance(one, Request)]
+        request = remeasuring_request(requests[0], self.tables, made, repetition=len(requests))
+        again = self.remeasure_request(requests, request, analyst=analyst)
+        return replace(again, chosen=release.chosen)
 
     def suggest_bounds(self, table: str, column: str, **offer: object) -> Suggestion:
         """Buy bounds for a column of numbers that nobody knows: see `discreet.front.suggestions`."""

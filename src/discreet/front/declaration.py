@@ -15,19 +15,26 @@
     # per_analyst = { epsilon = 1, delta = 1e-7 }
 
     [tables.visits]
-    source = "visits.parquet"
+    source = "visits.parquet"        # or postgresql://host/clinic#visits
+    # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
     person = "patient_id"            # or each_row = true
     limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
     version = "2026-01"              # "1" if left out
+    # prepare = true                 # draws the rows of each person once, before any condition
 
     [tables.visits.columns]
     cost = { lower = 0, upper = 5000, step = 0.01 }  # and the rules nan, infinity, null
     city = { keys = ["Taipei", "Hamilton"] }         # null_key = true makes NULL a group, the last
-    day = { type = "date" }
+    day = { dates = { first = 2020-01-01, last = 2024-12-31 } }   # groups by day, month or year
+    birthday = { type = "date" }
+
+    [tables.cities]
+    source = "cities.csv"
+    public = true                    # no secret, to be joined: nothing else is declared
 
 Numbers mean what is typed: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative paths
 start at the file. The address of a database may hold a password, which belongs in the environment
-(``location_env``), not in a file.
+(``location_env``, ``source_env``), not in a file.
 """
 
 from __future__ import annotations
@@ -38,23 +45,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from discreet.curator import Account, Budget
 from discreet.curator.fold import fold
 from discreet.curator.ledger import Ledger, Store, open_store
-from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, Type
+from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.declarations import Declared, Person
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, parsed
 
-__all__ = ["TYPES", "Declaration", "LedgerPlace", "TableFacts", "read_declaration"]
+__all__ = ["TYPES", "Declaration", "LedgerPlace", "PublicFacts", "TableFacts", "read_declaration"]
 
 TYPES = ("boolean", "integer", "float", "text", "date", "timestamp", "instant")
 """The types that a column may be declared to have."""
 
 _BOUNDS = ("lower", "upper", "step", "nan", "infinity", "null")
 _KEYS = ("keys", "null_key")
-_KINDS = '{ lower = …, upper = …, step = … }, { keys = […] } or { type = "…" }'
+_DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
+_KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
 _LIMITS = "{ rows = … } or { groups = …, rows_per_group = … }"
 _POSTGRES = re.compile(r"postgres(ql)?://")
 
@@ -93,14 +102,18 @@ class LedgerPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
-    """What is declared of a table, before it is opened. See `Table`."""
+    """What is declared of a table, before it is opened. See `Table`.
+
+    An address of a database may hold a password, so that the source is never shown.
+    """
 
     section: Section
-    source: Path
+    source: Path | str = field(repr=False)
     person: Person
     limits: Limits | None
     columns: Mapping[str, Declared]
     version: str
+    prepare: bool = False
 
     def open(self) -> Table:
         """Open the table: names and types of columns are checked against what is declared."""
@@ -111,7 +124,21 @@ class TableFacts:
                 limits=self.limits,
                 columns=self.columns,
                 version=self.version,
+                prepare=self.prepare,
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicFacts:
+    """Where a public table is. See `PublicTable`."""
+
+    section: Section
+    source: Path
+
+    def open(self) -> PublicTable:
+        """Read the table."""
+        with self.section:
+            return PublicTable(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +151,17 @@ class Declaration:
         Where the ledger is.
     budget : Budget
         The caps.
-    tables : mapping of names to TableFacts
-        The private tables.
+    tables : mapping of names to TableFacts or PublicFacts
+        The private tables, and public ones beside them.
     """
 
     ledger: LedgerPlace
     budget: Budget
-    tables: Mapping[str, TableFacts]
+    tables: Mapping[str, TableFacts | PublicFacts]
+
+    def open_tables(self) -> dict[str, Table]:
+        """Open all tables, public ones among them, as a curator takes them."""
+        return cast("dict[str, Table]", {name: facts.open() for name, facts in self.tables.items()})
 
 
 def read_declaration(path: str | Path) -> Declaration:
@@ -186,8 +217,12 @@ def _budget(section: Section, found: object) -> Budget:
         return Budget(**given)  # type: ignore[arg-type]
 
 
-def _table(section: Section, found: object) -> TableFacts:
-    given = section.content(found, ("source",), ("person", "each_row", "limits", "columns", "version"))
+def _table(section: Section, found: object) -> TableFacts | PublicFacts:
+    if isinstance(found, dict) and "public" in found:
+        return _public(section, found)
+    given = section.content(
+        found, (), ("source", "source_env", "person", "each_row", "limits", "columns", "version", "prepare")
+    )
     if ("person" in given) == ("each_row" in given):
         section.refuse(
             "person", "and each_row are both given or both missing", "the person column, or each_row = true"
@@ -201,12 +236,46 @@ def _table(section: Section, found: object) -> TableFacts:
     columns = section.of("columns").content(given.get("columns", {}))
     return TableFacts(
         section=section,
-        source=section.beside(section.text(given, "source") or ""),
+        source=_source(section, given),
         person=section.text(given, "person") or EACH_ROW,
         limits=_limits(section.of("limits"), given["limits"]) if "limits" in given else None,
         columns={name: _column(section.of("columns", name), facts) for name, facts in columns.items()},
         version=section.text(given, "version") or "1",
+        prepare=_is_true(section, given, "prepare"),
     )
+
+
+def _public(section: Section, found: object) -> PublicFacts:
+    given = section.content(found, ("source", "public"), ())
+    if not _is_true(section, given, "public"):
+        section.refuse("public", "is false", "true, or left out for a private table")
+    source = section.text(given, "source") or ""
+    if _POSTGRES.match(source):
+        section.refuse("source", "is a database", "a file: a public table is read at once")
+    return PublicFacts(section=section, source=section.beside(source))
+
+
+def _source(section: Section, given: Mapping[str, object]) -> Path | str:
+    """Return the path of a file, or the address of a table in a database."""
+    if ("source" in given) == ("source_env" in given):
+        section.refuse(
+            "source",
+            "and source_env are both given or both missing",
+            "a file or postgresql://…#table, or the environment variable that holds it",
+        )
+    source = section.text(given, "source")
+    if source is None:
+        source = os.environ.get(section.text(given, "source_env") or "")
+        if not source:
+            section.refuse("source_env", "names a variable that is not set", "one that holds the address")
+    return source if _POSTGRES.match(source) else section.beside(source)
+
+
+def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:
+    value = given.get(key, False)
+    if not isinstance(value, bool):
+        section.refuse(key, "is neither true nor false", "true or false")
+    return value
 
 
 def _limits(section: Section, found: object) -> Limits:
@@ -218,9 +287,11 @@ def _limits(section: Section, found: object) -> Limits:
 
 
 def _column(section: Section, found: object) -> Declared:
-    given = dict(section.content(found, (), (*_BOUNDS, *_KEYS, "type")))
-    if not given or not any(set(given) <= set(kind) for kind in (_BOUNDS, _KEYS, ("type",))):
+    given = dict(section.content(found, (), (*_BOUNDS, *_KEYS, "dates", "type")))
+    if not given or not any(set(given) <= set(kind) for kind in (_BOUNDS, _KEYS, ("dates",), ("type",))):
         section.refuse("it", "declares nothing, or several kinds at once", _KINDS)
+    if "dates" in given:
+        return _dates(section.of("dates"), given["dates"])
     with section:
         if "type" in given:
             return _type(given["type"])
@@ -230,6 +301,12 @@ def _column(section: Section, found: object) -> Declared:
             if bound not in given:
                 raise ParameterError(bound, "is missing", "{ lower = …, upper = …, step = … }")
         return Bounds(given.pop("lower"), given.pop("upper"), **given)  # type: ignore[arg-type]
+
+
+def _dates(section: Section, found: object) -> Dates:
+    given = section.content(found, ("first", "last"), ())
+    with section:
+        return Dates(given["first"], given["last"])  # type: ignore[arg-type]
 
 
 def _type(name: object) -> Type:

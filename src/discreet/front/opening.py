@@ -47,7 +47,7 @@ def open_declared(declared: Declaration, *, tables: Mapping[str, Table] | None =
         Its tables, where they are open already.
     """
     if tables is None:
-        tables = {name: facts.open() for name, facts in declared.tables.items()}
+        tables = declared.open_tables()
     place = declared.ledger
     return Curator(
         tables, budget=declared.budget, ledger=place.location, name=place.name, anchor=place.anchor
@@ -73,7 +73,7 @@ def amend_file(path: str | Path, *, reason: str) -> Curator:
     """
     check_reason(reason)
     declared = read_declaration(path)
-    tables = {name: facts.open() for name, facts in declared.tables.items()}
+    tables = declared.open_tables()
     with closing(declared.ledger.open()) as ledger:
         ledger.decide(AMEND, amendment(reason, declare(tables), declared.budget))
     return open_declared(declared, tables=tables)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.curator import Request
     from discreet.curator.key_request import KeyRequest
     from discreet.front.declaration import Declaration
+    from discreet.queries import Query
 
 __all__ = ["Rehearsal", "rehearse"]
 
@@ -39,22 +40,24 @@ class Rehearsal(Curator):
         """Refuse: rows need the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 
-    def check_fits(self, request: Request, analyst: str) -> None:
-        """Refuse a request that would not fit even if nothing was spent yet.
+    def check_fits(self, question: str | Query | Request, *, analyst: str = "", **offer: object) -> None:
+        """Refuse a question that would not fit even if nothing was spent yet.
+
+        Takes what `preview` takes.
 
         Raises
         ------
         BudgetExceeded
             Saying what would fit.
         """
-        self.preview_request(request, analyst=analyst)
-        self.account().check(analyst, request.event)
+        found = self.preview(question, analyst=analyst, **offer)  # type: ignore[arg-type]
+        self.account().check(analyst, found.event)
 
 
 @contextmanager
 def rehearse(declared: Declaration) -> Iterator[Rehearsal]:
     """Open the declared tables behind a ledger that is thrown away."""
-    tables = {name: facts.open() for name, facts in declared.tables.items()}
+    tables = declared.open_tables()
     with tempfile.TemporaryDirectory(prefix="discreet-") as directory:
         store = open_store(Path(directory) / "ledger")
         with closing(Rehearsal(tables, budget=declared.budget, ledger=store)) as rehearsal:

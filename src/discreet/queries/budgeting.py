@@ -16,14 +16,14 @@ and the offer, which are public.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
 from discreet.curator.choices import Choices
 from discreet.curator.request import Expectation, Mechanism, Part, Request
-from discreet.data import Histogram, Statistic, Table
+from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.calibration import smallest
@@ -32,10 +32,11 @@ from discreet.privacy.rational import Number, rational, show, whole
 from discreet.queries.binding import BoundQuery, bind
 from discreet.queries.choice_outputs import deviation_in_rows
 from discreet.queries.choosing import concentrated_choices, pure_choices
+from discreet.queries.output import QueryOutput
 from discreet.queries.query import Query
 from discreet.queries.splitting import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 
-__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error"]
+__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error", "remeasuring_request"]
 
 ROWS = 1000
 """How many values a group is supposed to have where the error of a mean depends on it."""
@@ -142,6 +143,25 @@ def build_request(
     bound = bind(query, tables)
     level = _level(confidence)
     return _request(bound, _parts(bound, offer, split, level), level)
+
+
+def remeasuring_request(
+    request: Request,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    repetition: int,
+    split: Mapping[str, Number] | None = None,
+) -> Request:
+    """Return a request for what another one measured, with noise for another offer."""
+    bound = BoundQuery(
+        plan=request.plan,
+        outputs=tuple(output for output in request.outputs if isinstance(output, QueryOutput)),
+        statistics=sensitivity(request.plan, tables),
+        versions=request.versions,
+    )
+    parts = _parts(bound, offer, split, request.confidence)
+    return replace(request, parts=parts, repetition=repetition)
 
 
 def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:

@@ -1,7 +1,7 @@
 """What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
 
-It uses public facts only and, but for the statement of the engine where that is wanted, shows no literal of
-the query.
+It uses public facts only and, but for the statement of the engine where that is wanted, repeats no literal of
+the query. Where one decides the bounds of a calculation, these are shown.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from discreet.curator.choices import Choices
 from discreet.curator.request import Request
-from discreet.data import DROP, Measure, Statistic, Sum, Table, engine_sql
+from discreet.data import DROP, GroupKey, Measure, Statistic, Sum, Table, engine_sql
 from discreet.data.description import describe_expression, describe_measure
 from discreet.data.facts import limits_of
 from discreet.data.key_counts import key_counts_sql, keys_of_a_person
@@ -26,6 +26,7 @@ from discreet.queries.splitting import CONCENTRATED, PURE, shares_of
 from discreet.queries.unknown_keys import (
     SHARE,
     Selection,
+    check_share,
     check_unknown,
     hypothetical_keys,
     key_plans,
@@ -70,10 +71,8 @@ def explain(
     lines = [*_computed(query, bound, tables, letters, unknown)]
     if selection is not None:
         lines += _choice(selection)
-    elif unknown:
-        lines.append("cost: epsilon and delta; a part chooses the keys, of the rest:")
     if offer is None:
-        lines += _shares(bound, letters)
+        lines += _shares(bound, letters, key_share if unknown else None)
     else:
         rest = offer if selection is None else selection.rest
         lines += _noise(build_request(settled, tables, rest), letters)
@@ -93,15 +92,15 @@ def _computed(
     source = bound.plan.source
     yield from rows_in_words(source, tables)
     by = ", ".join(
-        f"{key.column!r} ({'keys to be chosen' if key.column in unknown else _keys(query, key.column, len(key.values))})"
+        f"{key.column!r} ({'keys to be chosen' if key.column in unknown else _keys(query, key, tables)})"
         for key in bound.plan.keys
     )
     if unknown:
         count = keys_of_a_person(limits_of(query.relation, tables))
         yield f"by {by}: as many groups as keys are shown"
         yield (
-            f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; a key of one "
-            "person is all but never shown"
+            f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; "
+            "a key of one person is all but never shown"
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
@@ -116,8 +115,14 @@ def _computed(
         yield f"  {output.name} = {output.formula}, from {read}"
 
 
-def _keys(query: Query, column: str, count: int) -> str:
-    return f"{count} {'listed' if column in dict(query.listed) else 'declared'} keys"
+def _keys(query: Query, key: GroupKey, tables: Mapping[str, Table]) -> str:
+    """Say how many keys there are, and where they come from."""
+    if key.column in dict(query.listed):
+        return f"{len(key.values)} listed keys"
+    declared = any(
+        key.values in table.columns.values() for table in tables.values() if isinstance(table, Table)
+    )
+    return f"{len(key.values)} {'declared' if declared else 'possible'} keys"
 
 
 def _choice(selection: Selection) -> Iterator[str]:
@@ -176,8 +181,15 @@ def _sensitivity(statistic: Statistic) -> str:
     )
 
 
-def _shares(bound: BoundQuery, letters: Mapping[Measure, str]) -> Iterator[str]:
-    yield "cost: what is offered, divided as"
+def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Number | None) -> Iterator[str]:
+    if key_share is None:
+        yield "cost: what is offered, divided as"
+    else:
+        share = show(check_share(key_share))
+        yield (
+            f"cost: epsilon and delta; {share} of epsilon and half of delta choose the keys, the rest is "
+            "divided as"
+        )
     for words, power in (("epsilon", PURE), ("rho", CONCENTRATED)):
         shares = shares_of(bound, power)
         yield f"  {words}: " + ", ".join(

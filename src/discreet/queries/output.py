@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from fractions import Fraction
+from math import ceil
 
+from discreet.curator.combination import Averaged
 from discreet.curator.request import Output, Part
 from discreet.data import to_json
 from discreet.mechanisms import Gaussian, Laplace
@@ -42,7 +44,7 @@ class QueryOutput(Output):
 
 def margin_of(part: Part, confidence: Fraction) -> int:
     """Return the least t, in steps, such that the noise exceeds t with at most the failure probability."""
-    return int(_noise(part).error.quantile(confidence))
+    return ceil(_noise(part).error.quantile(confidence))
 
 
 def variance_of(part: Part) -> float:
@@ -50,8 +52,8 @@ def variance_of(part: Part) -> float:
     return _noise(part).error.variance
 
 
-def _noise(part: Part) -> Laplace | Gaussian:
-    assert isinstance(part.mechanism, Laplace | Gaussian)  # noqa: S101
+def _noise(part: Part) -> Laplace | Gaussian | Averaged:
+    assert isinstance(part.mechanism, Laplace | Gaussian | Averaged)  # noqa: S101
     return part.mechanism
 
 

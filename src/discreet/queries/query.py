@@ -53,7 +53,7 @@ class Query:
     def __post_init__(self) -> None:
         if not self.outputs:
             raise UnsupportedQuery(
-                "the request has no aggregate; ask for some, such as COUNT(*), SUM(x) or MEDIAN(x)"
+                "the request has no aggregate; ask for COUNT(*), SUM(x), MEDIAN(x) or another"
             )
         if len({key.expression for key in self.keys}) != len(self.keys):
             raise UnsupportedQuery("a column is grouped by twice; list it once")

@@ -258,10 +258,10 @@ def _refused(node: exp.Expression, columns: Columns) -> UnsupportedQuery:
         return refused("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x), which is noisy too")
     if isinstance(node, exp.AggFunc):
         return refused(f"{function_name(node)}()", AGGREGATES)
-    if isinstance(node, exp.Window):
+    if isinstance(node, exp.Window | exp.Anonymous):
         return refused_node(node, AGGREGATES)
     condition_of(node, columns)  # what is wrong with it comes first
     return UnsupportedQuery(
-        "a calculation in SELECT is neither grouped by nor aggregated; add it to GROUP BY, or take an aggregate "
-        "of it, such as SUM(x)"
+        "a calculation in SELECT is neither grouped by nor aggregated; add it to GROUP BY, or take an "
+        "aggregate of it, such as SUM(x)"
     )

@@ -27,7 +27,7 @@ from discreet.data import literal
 from discreet.data.expressions import Literal
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
-from discreet.queries.sql_refusals import check_parts, refused_node
+from discreet.queries.sql_refusals import check_parts, refused
 
 __all__ = ["is_literal", "literal_of"]
 
@@ -88,7 +88,7 @@ def _typed(node: exp.Cast) -> Literal:
         value = _moment(text, zoned=True)
         wanted = "TIMESTAMPTZ '2026-01-31 12:30:00+01:00', with a zone"
     else:
-        raise refused_node(node)
+        raise refused("CAST of a text to this type", "write the value itself, such as 40, TRUE or 'a'")
     if value is None:
         raise UnsupportedQuery(f"a date or time is none that the calendar has; write it like {wanted}")
     return literal(value)

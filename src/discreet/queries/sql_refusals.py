@@ -36,8 +36,8 @@ _OTHERS = (
     "tables, or write the value itself"
 )
 _CONDITIONS = (
-    "expressions are made of columns, literals, = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, "
-    "CAST, + - * / and the functions of the language"
+    "expressions are made of columns, literals, = <> < <= > >=, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, "
+    "CASE, CAST, + - * / and the functions of the language"
 )
 SORTED = "write ORDER BY and LIMIT, which sort and cut the answer, at the end of the whole query"
 _WITHIN = (

@@ -20,9 +20,10 @@ from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.persons import person_columns
 from discreet.data.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.relation import Project, public_tables, sources_of
-from discreet.errors import ParameterError, UndeclaredColumn
+from discreet.errors import ParameterError
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.privacy.rational import Number, rational
+from discreet.queries.binding import bind
 from discreet.queries.budgeting import Offer
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
@@ -30,6 +31,7 @@ from discreet.queries.undeclared import missing_keys
 __all__ = [
     "SHARE",
     "Selection",
+    "check_share",
     "check_unknown",
     "hypothetical_keys",
     "key_plans",
@@ -76,15 +78,11 @@ def selection_for(
     """
     check_unknown(query, tables)
     plans = key_plans(query, tables)
-    part = rational(share, "key_share", positive=True)
-    if not part < 1:
-        raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
+    part = check_share(share)
     if offer.epsilon is None or offer.delta is None:
-        listed = ", ".join(repr(name) for name, _ in plans)
-        raise UndeclaredColumn(
-            f"{listed} is grouped by, but its keys were never declared, and to choose them privately takes "
-            "epsilon and delta; offer both, list the keys with with_keys(...), or have its owner declare them"
-        )
+        bind(query, tables)  # refuses, saying what to offer or to declare
+    assert offer.epsilon is not None  # noqa: S101
+    assert offer.delta is not None  # noqa: S101
     source, count = plans[0][1].source, plans[0][1].keys
     mechanism = KeySelection.best(
         epsilon=offer.epsilon * part / len(plans), delta=offer.delta / 2 / len(plans), keys=count
@@ -95,6 +93,14 @@ def selection_for(
         (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
     )
     return Selection(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
+
+
+def check_share(share: Number) -> Fraction:
+    """Return how much of epsilon the choice of keys gets, if that leaves something for the values."""
+    part = rational(share, "key_share", positive=True)
+    if not part < 1:
+        raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
+    return part
 
 
 def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
@@ -117,7 +123,7 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Return the query with made-up keys in the place of unknown ones, together more than most people have."""
+    """Return the query with made-up keys in the place of unknown ones: more than most people have."""
     columns, listed, names = _key_columns(query, tables), dict(query.listed), unknown_keys(query, tables)
     known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
     groups = prod(len(keys) for keys in known if keys is not None)

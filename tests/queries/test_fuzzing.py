@@ -1,0 +1,88 @@
+"""Twenty thousand questions made at random: each is answered or refused in our own words, and tells nothing.
+
+Nothing but a `DiscreetError` may come out, and no literal of the question, and no value of the data, is in it.
+A sample of what is accepted is computed over rows that hold the worst values of every type, and must not fail.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from unittest import mock
+
+import pytest
+
+from canary import canaries_in
+from discreet.data import compute
+from discreet.data.salt import Salt
+from discreet.errors import DiscreetError, RequestRefused
+from discreet.queries.binding import bind
+from discreet.queries.sql import parse
+from queries.fuzz_grammar import Grammar
+from queries.worlds import worlds
+
+INPUTS = 20_000
+PARTS = 8
+COMPUTED = 200
+
+
+def questions(seed: int, many: int):
+    """Questions as they are, with one accident, and with several."""
+    chooser = random.Random(seed)
+    grammar = Grammar(chooser)
+    for number in range(many):
+        text = grammar.question(chooser.choice([0, 0, 1, 2]))
+        yield text if number % 5 == 0 else grammar.mutated(text, accidents=1 if number % 5 < 3 else None)
+
+
+def attempt(text: str, tables):
+    """The bound query, or None if it is refused, having looked at the words."""
+    try:
+        return bind(parse(text, tables), tables)
+    except DiscreetError as error:
+        refusal = error
+    assert not canaries_in(f"{refusal!r} {refusal.args}"), "a canary is in a refusal"
+    if isinstance(refusal, RequestRefused):
+        assert ";" in str(refusal), "a refusal says what to write instead"
+        assert refusal.__cause__ is None
+    return None
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_input_is_answered_or_refused(part):
+    tables = worlds(part).with_person
+    seen = Counter()
+    for text in questions(1000 + part, INPUTS // PARTS):
+        try:
+            bound = attempt(text, tables)
+        except Exception as error:  # whatever it is, say for which text
+            pytest.fail(f"{type(error).__name__} for {text!r}")
+        seen[bound is None] += 1
+        if bound is not None and seen[False] <= COMPUTED // PARTS:
+            try:
+                compute(bound.plan, tables, salt=Salt(value="salt"))
+            except DiscreetError as error:
+                pytest.fail(f"{type(error).__name__} while computing {text!r}")
+    assert seen[False] >= INPUTS // PARTS // 20  # neither the grammar nor the language has run dry
+    assert seen[True] >= INPUTS // PARTS // 4
+
+
+def test_what_comes_in_is_as_wild_as_it_should_be():
+    """The control: the inputs hold canaries, deep nesting, numbers without end and characters of all kinds."""
+    texts = list(questions(1000, 2000))
+    assert sum(bool(canaries_in(text.encode("utf-8", "replace"))) for text in texts) > 100
+    for wanted in ("(" * 15, "9" * 400, "\0", "\U0001f600", "UNION ALL", "OVER (PARTITION BY", "LEFT JOIN"):
+        assert any(wanted in text for text in texts), wanted
+
+
+@pytest.mark.leaks_on_purpose
+def test_a_refusal_that_repeats_the_question_is_noticed():
+    """The control of the control."""
+    tables = worlds(0).without
+
+    def telling(text, tables):
+        raise RequestRefused(f"cannot read {text}; write something else")
+
+    text = next(text for text in questions(1, 2000) if canaries_in(text.encode("utf-8", "replace")))
+    with mock.patch.dict(globals(), {"parse": telling}), pytest.raises(AssertionError, match="canary"):
+        attempt(text, tables)
