@@ -8,8 +8,8 @@ from decimal import Decimal
 import pyarrow
 from hypothesis import strategies as st
 
-from data import oracle
 from canary import DATA_NUMBER, DATA_TEXT
+from data import oracle
 from discreet.data import (
     EACH_ROW,
     Bounds,

@@ -1,7 +1,7 @@
 """Twenty thousand questions made at random: each is answered or refused in our own words, and tells nothing.
 
-Nothing but a `DiscreetError` may come out, and no literal of the question, and no value of the data, is in it.
-A sample of what is accepted is computed over rows that hold the worst values of every type, and must not fail.
+Nothing but a `DiscreetError` may come out, and neither a literal of the question nor a value of the data is
+in it. A sample of what is accepted is computed over rows of the worst values of every type; it must not fail.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_every_input_is_answered_or_refused(part):
 
 
 def test_what_comes_in_is_as_wild_as_it_should_be():
-    """The control: the inputs hold canaries, deep nesting, numbers without end and characters of all kinds."""
+    """The control: inputs hold canaries, deep nesting, endless numbers and characters of all kinds."""
     texts = list(questions(1000, 2000))
     assert sum(bool(canaries_in(text.encode("utf-8", "replace"))) for text in texts) > 100
     for wanted in ("(" * 15, "9" * 400, "\0", "\U0001f600", "UNION ALL", "OVER (PARTITION BY", "LEFT JOIN"):

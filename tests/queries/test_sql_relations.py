@@ -266,7 +266,8 @@ def test_a_row_per_person_needs_no_bounding(text, limits):
 
 def test_literals_of_relations_are_hidden():
     text = (
-        "SELECT city, COUNT(*) AS n FROM (SELECT *, age + 5908273141 AS b FROM visits WHERE note = 'canary') x "
+        "SELECT city, COUNT(*) AS n FROM "
+        "(SELECT *, age + 5908273141 AS b FROM visits WHERE note = 'canary') x "
         "WHERE b < 5908273141 GROUP BY city HAVING COUNT(*) > 5908273141 LIMIT 5908273141"
     )
     query = parse(text, RELATED)

@@ -4,8 +4,6 @@ Two tables say whose rows are whose and two have a person in each row; three are
 repeated names. The stranger is added to every table at once; where each row is a person, to one of them.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import datetime

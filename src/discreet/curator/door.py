@@ -172,6 +172,8 @@ class Door:
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
+        if not isinstance(request, Request):
+            raise ParameterError("request", "is no request for values", "a Request")
         paid = self._paid(request, analyst, lambda tables: pack(_drawn(request, tables)))
         draws = unpack(request, paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))

@@ -58,7 +58,7 @@ class KeyCounts:
         import pyarrow
 
         named = (_named(value) for value in self._values.filter(pyarrow.array(shown)))
-        return tuple(sorted(value for value in named if value is not None))  # type: ignore[type-var]
+        return tuple(sorted(value for value in named if value is not None))
 
 
 def _named(value: pyarrow.Scalar) -> KeyValue:

@@ -27,7 +27,7 @@ class WeightedError(ErrorLaw):
     """A bound on the magnitude of w1 N1 + w2 N2 + … for independent symmetric noises of integers.
 
     Each w N is rounded to the nearest multiple of a width h, a 256th of the largest standard deviation, and
-    the laws of the multiples are convolved. With k noises, abs(sum) <= abs(sum of multiples) + k h / 2, and what
+    the laws of the multiples are convolved. With k noises, abs(sum) <= abs(sum of multiples) + k h / 2; what
     lies beyond the last multiple is counted as beyond any threshold. All terms are positive, so rounding is
     covered by a relative 1e-12.
 
