@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, expm1, inf, log, log1p, log2, pi, sqrt
+from math import ceil, exp, expm1, fsum, inf, log, log1p, log2, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,7 +195,7 @@ class Contour:
         orders = np.array([line.order, line.second])
         self._cumulant, self._second_cumulant = map(float, steps.cumulants_at(orders))
         self._second_peak = float(peak(orders)[1])
-        self._mean = sum(n * law.mean for n, law in zip(steps.counts, self._tilted, strict=True))
+        self._mean = fsum(n * law.mean for n, law in zip(steps.counts, self._tilted, strict=True))
         self._certainty = UNIT * sum(
             n * (law.units + 4 * line.order * (abs(law.mean) + sqrt(law.variance)))
             for n, law in zip(steps.counts, self._tilted, strict=True)
@@ -321,7 +321,7 @@ class Contour:
     def _lower(self, epsilon: float) -> tuple[float, float]:
         turns = np.exp(1j * (self._mean - epsilon) * self._y)
         terms = self._kernel * turns
-        scale = self._scale(epsilon) * (1 - self._certainty)
+        scale = self._scale(epsilon) * max(1 - self._certainty, 0.0)
         total = float(terms.real.sum()) - float((self._bumped * turns).real.sum())
         bound = scale * (total - 2 * self._left_out(epsilon)) - self._images(epsilon)
         return bound, -scale * float((terms * self._s).real.sum())

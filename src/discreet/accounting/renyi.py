@@ -210,8 +210,8 @@ def _(event: events.Renyi, orders: Array) -> Array:
                 break
             hull.pop()
         hull.append((x, y))
-    borders, heights = [float(x) for x, _ in hull], [float_above(y) for _, y in hull]
-    return np.asarray(np.interp(orders, borders, heights, right=np.inf))
+    borders, heights = [float_below(x) for x, _ in hull], [float_above(y) for _, y in hull]
+    return np.asarray(np.interp(orders, borders, heights, right=np.inf)) * (1 + 1e-15)
 
 
 @_law.register

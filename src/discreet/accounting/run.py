@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from math import exp, inf, log, log1p, sqrt
+from math import exp, fsum, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +49,7 @@ _ONE_STEP_CELLS = 60_000
 _CLOSED_FORM = 1e-11
 _SUMMED = 2.0**-47
 _ORDERS = np.geomspace(1e-3, 1e7, 201)
+_FARTHEST = 650.0
 
 
 class Bounds(NamedTuple):
@@ -73,25 +74,29 @@ class Run:
         laplace = [(pair.epsilon, times) for pair, times in parts if isinstance(pair, LaplacePair)]
         self._laplace = LaplaceRun(laplace) if len(laplace) == len(parts) else None
 
-    def epsilon(self, target: float) -> Bounds:
-        """Bound epsilon at a delta."""
+    def epsilon(self, target: float, above: float | None = None) -> Bounds:
+        """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself."""
+        above = target if above is None else above
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
             return _closed(_gaussian_epsilon(self._mu, target), self._mu)
-        largest = self._largest("upper")
+        largest = self._largest("upper") * (1 + 8 * UNIT)
         if target == 0:
             lower = self._largest("lower") * (1 - 8 * UNIT)
-            return Bounds(lower, largest * (1 + 8 * UNIT), "largest loss", self._is_attained)
+            return Bounds(lower, largest, "largest loss", self._is_attained)
         if sums := self._sums():
-            summed = partial(_summed_epsilon, target=target, steps=self._total)
-            lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
+            summed = partial(_summed_epsilon, steps=self._total)
+            lower = max(summed(law, "lower", target=above) for law in sums["lower"])
+            upper = max(summed(law, "upper", target=target) for law in sums["upper"])
             return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
-        found = self._laplace.epsilon(target) if self._laplace else None
-        lower, upper = found or self._narrowed(_WIDTH, lambda *detail: self._contour_epsilon(target, *detail))
-        lower = max(min(lower, largest), self._from_largest(target))
+        found = self._laplace.epsilon(target, above) if self._laplace else None
+        lower, upper = found or self._narrowed(
+            _WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
+        )
+        lower = max(min(lower, largest), self._from_largest(above))
         if self._laplace:
-            lower = max(lower, self._laplace.least(target))
+            lower = max(lower, self._laplace.least(above))
         return Bounds(min(lower, upper), min(upper, largest), "contour integral", self._is_attained)
 
     def delta(self, epsilon: float) -> Bounds:
@@ -122,7 +127,7 @@ class Run:
             if steps.infinity > 0:
                 return inf
             losses = (n * law.largest for law, n in zip(steps.laws, steps.counts, strict=True))
-            largest = max(largest, sum(losses))
+            largest = max(largest, fsum(losses))
         return largest
 
     def _from_largest(self, target: float) -> float:
@@ -133,10 +138,12 @@ class Run:
             logs = [
                 n * log(law.top) if law.top else -inf for law, n in zip(steps.laws, steps.counts, strict=True)
             ]
-            share = target * exp(min(-sum(logs), 700.0)) * (1 + _SUMMED * (64 + self._total))
+            if -fsum(logs) > _FARTHEST:
+                continue
+            share = target * exp(-fsum(logs)) * (1 + _SUMMED * (64 + self._total))
             if share < 1:
                 losses = (n * law.largest for law, n in zip(steps.laws, steps.counts, strict=True))
-                found = max(found, (sum(losses) + log1p(-share)) * (1 - 8 * UNIT))
+                found = max(found, (fsum(losses) + log1p(-share)) * (1 - 8 * UNIT))
         return found
 
     def _steps(self, direction: int, side: Side, cells: int, spare: float = 0.0) -> Steps:
@@ -185,7 +192,9 @@ class Run:
         smooth = all(isinstance(pair, GaussianPair | LaplacePair) for pair, _ in self._parts)
         return 0, _EXACT_TOLERANCE if smooth else _LATTICE_TOLERANCE
 
-    def _contour_epsilon(self, target: float, cells: int, tolerance: float) -> tuple[float, float]:
+    def _contour_epsilon(
+        self, target: float, above: float, cells: int, tolerance: float
+    ) -> tuple[float, float]:
         lower = upper = 0.0
         line = None
         for direction in self._directions:
@@ -207,8 +216,8 @@ class Run:
             upper = max(upper, found)
             if not self._is_exact:
                 steps = self._steps(direction, "lower", cells, _SPARE * target)
-                left = target - steps.infinity
                 contour = Contour(steps, line)
+            left = above - steps.infinity
             near = found if found < inf else line.guess
             unit = max(min(_CLOSE * near, 1 / line.order), 1e-300)
             lower = max(lower, crossing(contour.lower, left, near, unit, above=False))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 from discreet.accounting import renyi
@@ -18,11 +19,13 @@ from discreet.accounting.scenarios import scenarios
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
-from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.rational import Number, float_above, float_below, rational
 
 __all__ = ["delta", "epsilon"]
 
 _FAR = 700.0
+_LEAST_DELTA = Fraction(1, 10**300)
+_LEAST_LOSS, _MOST = Fraction(1, 10**290), Fraction(10**290)
 
 
 def epsilon(event: Event, *, delta: Number) -> Interval:
@@ -48,10 +51,22 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     >>> round(found.lower, 5), round(found.upper, 5), found.certified
     (0.94686, 0.94688, True)
     """
-    target = float(_checked_delta(delta))
-    found = _worst(event, lambda run: run.epsilon(target), lambda: _without_pairs(event, target))
-    pure = inf if event.pure_epsilon is None else float_above(event.pure_epsilon)
-    return found if found.upper <= pure else replace(found, upper=pure, lower=min(found.lower, pure))
+    exact = _checked_delta(delta)
+    if not isinstance(event, Event):
+        raise ParameterError("event", "is no event", "an Event")
+    pure = event.pure_epsilon
+    if pure is not None and _is_beyond_floats(pure):
+        return _unknown(event, float_above(pure))
+    if 0 < exact < _LEAST_DELTA:  # epsilon falls as delta grows
+        least, most = epsilon(event, delta=_LEAST_DELTA), epsilon(event, delta=0)
+        return replace(most, lower=least.lower, certified=least.certified and most.certified)
+    below, above = float_below(exact), float_above(exact)
+    found = _worst(event, lambda run: run.epsilon(below, above), lambda: _without_pairs(event, below))
+    if pure is None:
+        return found
+    return replace(
+        found, upper=min(found.upper, float_above(pure)), lower=min(found.lower, float_below(pure))
+    )
 
 
 def delta(event: Event, *, epsilon: Number) -> Interval:
@@ -64,23 +79,45 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
     epsilon : number
         0 or greater.
     """
-    loss = float(rational(epsilon, "epsilon"))
-    if loss < 0:
+    exact = rational(epsilon, "epsilon")
+    if exact < 0:
         raise ParameterError("epsilon", "is negative", "0 or greater")
+    if not isinstance(event, Event):
+        raise ParameterError("event", "is no event", "an Event")
+    pure = event.pure_epsilon
+    if pure is not None and _is_beyond_floats(pure):
+        return _unknown(event, 0.0 if exact >= pure else min(1.0, float_above(pure)))
+    if exact > _MOST:  # delta falls as epsilon grows
+        return replace(delta(event, epsilon=_MOST), lower=0.0)
+    loss = float(exact)
     return _worst(event, lambda run: run.delta(loss), lambda: renyi.delta(event, loss))
 
 
-def _checked_delta(delta: Number) -> float:
+def _checked_delta(delta: Number) -> Fraction:
     exact = rational(delta, "delta")
     if not 0 <= exact < 1:
         raise ParameterError("delta", "is out of range", "from 0 to below 1")
-    return float(exact)
+    return exact
+
+
+def _is_beyond_floats(pure: Fraction) -> bool:
+    return pure > _MOST or 0 < pure < _LEAST_LOSS
+
+
+def _unknown(event: Event, upper: float) -> Interval:
+    """Return a bound from the largest loss alone, where floats cannot tell more."""
+    return Interval(
+        lower=0.0,
+        upper=upper,
+        method="largest loss",
+        neighbors=event.neighbors,
+        certified=True,
+        assumption=sampling_assumption(event),
+    )
 
 
 def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
-    if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
     ways = scenarios(event)
     answers = []
     for leaves in ways or ():

@@ -38,6 +38,9 @@ __all__ = ["RenyiFilter"]
 
 _LINES = Gaussian | DiscreteGaussian | ZeroConcentrated  # no accountant knows less than rho times the order
 _ZERO = Fraction(0)
+_LEAST = 1e-290
+"""Floats below may have lost digits to underflow, and bounds with them."""
+
 _LOCAL = (
     RandomizedResponse | UnaryEncoding
 )  # whose epsilon is a logarithm, and never less than its divergence
@@ -194,14 +197,14 @@ class RenyiRate:
 
     def _divergences(self, event: Event, bounds: list[float]) -> list[Fraction | None]:
         """Return the least of the bounds, epsilon and rho times the order. All are true: floats choose."""
-        if isinstance(event, _LOCAL) and max(bounds) < inf:
+        if isinstance(event, _LOCAL) and max(bounds) < inf and min(bounds) > _LEAST:
             return [_finite(bound) for bound in bounds]
         epsilon, rho = event.pure_epsilon, event.concentrated_rho
-        constant = inf if epsilon is None else float(epsilon)
-        slope = inf if rho is None else float(rho)
+        constant = inf if epsilon is None else float_above(epsilon)
+        slope = inf if rho is None else float_above(rho)
         costs = []
         for order, size, bound in zip(self.orders, self._floats.tolist(), bounds, strict=True):
-            if bound < constant and bound < slope * size:
+            if _LEAST < bound < constant and bound < slope * size:
                 costs.append(_finite(bound))
             elif constant < slope * size:
                 costs.append(epsilon)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, exp, expm1, floor, log1p, prod, sqrt
+from math import ceil, exp, expm1, floor, fsum, log1p, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +138,7 @@ class LaplaceAtoms:
         for place, (loss, n) in enumerate(parts):
             others = [*parts[:place], (loss, n - 1), *parts[place + 1 :]]
             self._terms.append(_TermWithDensity(others, n, loss))
-        self._largest = sum(loss * n for loss, n in parts)
+        self._largest = fsum(loss * n for loss, n in parts)
 
     def _shift(self, epsilon: float) -> float:
         """Bound the rounding of the losses that matter, less epsilon: each is at most the largest."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, expm1, log, log1p, sqrt
+from math import exp, expm1, fsum, hypot, inf, log, log1p, sqrt
 
 __all__ = ["least_epsilon"]
 
@@ -26,11 +26,14 @@ def least_epsilon(parts: Iterable[tuple[float, int]], target: float) -> float:
     target : float
         The delta, above 0 and below 1.
     """
+    if target >= 1:
+        return 0.0
     steps = list(parts)
-    mean = sum(n * _mean(loss) for loss, n in steps)
-    short = sqrt(2 * sum(n * loss**2 for loss, n in steps) * -log((1 - target) / 2))
+    mean = fsum(n * _mean(loss) for loss, n in steps)
+    short = hypot(*(loss * sqrt(n) for loss, n in steps)) * sqrt(-2 * log((1 - target) / 2))
     beyond = log1p(target) - log1p(-target)
-    return max(0.0, mean * (1 - _ROUNDING) - (short + beyond) * (1 + _ROUNDING))
+    found = mean * (1 - _ROUNDING) - (short + beyond) * (1 + _ROUNDING)
+    return found if 0 < found < inf else 0.0
 
 
 def _mean(loss: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from math import exp, expm1, inf, pi
+from math import exp, expm1, fsum, inf, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class LaplaceLine(ABC):
 
     def __init__(self, parts: Parts, line: Line) -> None:
         self._parts, self._line = parts, line
-        self._largest = sum(loss * n for loss, n in parts)
+        self._largest = fsum(loss * n for loss, n in parts)
         self._base, rounding = cumulant(parts, line.order)
         self._certainty = rounding + UNIT * (8 + 4 * line.order * (self._largest + abs(line.guess)))
         self._step = 2 * pi / line.period

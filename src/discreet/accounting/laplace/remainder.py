@@ -150,8 +150,9 @@ class LaplaceRemainder(LaplaceLine):
     def upper(self, epsilon: float) -> tuple[float, float]:
         """Return an upper bound on delta, and roughly its slope."""
         scale, (total, error, slope) = self._scale(epsilon), self._sum(epsilon)
-        bound, fall = self._atoms.upper(epsilon) if self._atoms else (scale * self._share, 0.0)
-        return scale * (1 + self._certainty) * max(total + error, 0.0) + bound, scale * slope + fall
+        above = scale * (1 + self._certainty)
+        bound, fall = self._atoms.upper(epsilon) if self._atoms else (above * self._share, 0.0)
+        return above * max(total + error, 0.0) + bound, scale * slope + fall
 
     def lower(self, epsilon: float) -> tuple[float, float]:
         """Return a lower bound on delta, and roughly its slope."""
@@ -159,5 +160,5 @@ class LaplaceRemainder(LaplaceLine):
         bound, fall = self._atoms.lower(epsilon) if self._atoms else (0.0, 0.0)
         if scale == inf:
             return bound, fall
-        rest = scale * (1 - self._certainty) * (total - error) - self._images(epsilon, 0.0)
+        rest = scale * max(1 - self._certainty, 0.0) * (total - error) - self._images(epsilon, 0.0)
         return max(rest, 0.0) + bound, scale * slope + fall

@@ -53,8 +53,8 @@ class LaplaceRun:
         """Whether floats suffice: not too many steps, and none with next to no loss."""
         return self._steps.total <= _MOST_STEPS and self._parts[0][0] >= _LEAST_LOSS
 
-    def epsilon(self, target: float) -> tuple[float, float] | None:
-        """Bound epsilon at a delta; None for deltas below 1e-60 and runs beyond floats."""
+    def epsilon(self, target: float, above: float) -> tuple[float, float] | None:
+        """Bound epsilon at a delta from `target` to `above`; None below 1e-60 and beyond floats."""
         if target < _LEAST_DELTA or not self._is_usual:
             return None
         line = choose_line(self._steps, log(target), _COARSE)
@@ -67,7 +67,7 @@ class LaplaceRun:
                 line = choose_line(self._steps, log(target), _FINE, upper)
         near = upper if upper < inf else line.guess
         unit = max(min(_CLOSE * near, 1 / line.order), 1e-300)
-        lower = crossing(bounds.lower, target, near, unit, above=False)
+        lower = crossing(bounds.lower, above, near, unit, above=False)
         return min(lower, upper), upper
 
     def least(self, target: float) -> float:

@@ -144,7 +144,7 @@ class SmoothedLaplace(LaplaceLine):
         turns = self._turns(self._y, epsilon)
         turned = self._terms * turns
         total = float(turned.real.sum()) - float((self._bumped * turns).real.sum())
-        scale = self._scale(epsilon) * (1 - self._certainty)
+        scale = self._scale(epsilon) * max(1 - self._certainty, 0.0)
         if scale == inf:
             return 0.0, 0.0
         bound = scale * (total - 2 * self._left_out(epsilon)) - self._images(epsilon, self._smoothing)
