@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEER := .venv-opendp
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 JOBS ?= auto
 
@@ -27,12 +28,13 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
-bench: $(VENV)/.bench  ## speed against NumPy and the peers
+bench: $(VENV)/.bench $(PEER)/.done  ## speed against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.accounting
+	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(PEER) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("discreet needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -58,4 +60,10 @@ $(VENV)/.lint: $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.core
 	$(PIP) -e '.[bench]'
+	@touch $@
+
+# OpenDP runs on a Polars of its own.
+$(PEER)/.done: $(VENV)/.python
+	$(PYTHON) -m venv $(PEER)
+	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check 'opendp[polars]==0.16.0'
 	@touch $@

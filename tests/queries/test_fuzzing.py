@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from canary import canaries_in
+from canary import ASKED_TEXT, canaries_in
 from discreet.data import compute
 from discreet.data.salt import Salt
 from discreet.errors import DiscreetError, RequestRefused
@@ -86,3 +86,11 @@ def test_a_refusal_that_repeats_the_question_is_noticed():
     text = next(text for text in questions(1, 2000) if canaries_in(text.encode("utf-8", "replace")))
     with mock.patch.dict(globals(), {"parse": telling}), pytest.raises(AssertionError, match="canary"):
         attempt(text, tables)
+
+
+@pytest.mark.parametrize("sign", ["->", "->>"])
+def test_the_parser_logs_nothing_of_a_text_that_is_no_path(sign, caplog):
+    """A text after an arrow is read as a path into JSON, and one that is none was logged, literal and all."""
+    with caplog.at_level(0), pytest.raises(RequestRefused):
+        parse(f"SELECT COUNT(*) AS n FROM visits WHERE note {sign} '5 {ASKED_TEXT}' = 'x'", worlds(0).without)  # noqa: S608
+    assert not caplog.records

@@ -36,9 +36,10 @@ _PREFIXES = {TokenType.NOT, TokenType.INTERVAL, TokenType.ANY, TokenType.ALL, To
 
 
 class _Language(Dialect):
-    """What a parser of all dialects reads, with missing values last in every order."""
+    """What a parser of all dialects reads, with missing values last in every order; it logs no literals."""
 
     NULL_ORDERING = "nulls_are_last"
+    STRICT_JSON_PATH_SYNTAX = False
 
 
 class _SelectParser(Parser):
