@@ -1,6 +1,5 @@
 """Expressions in SQL made at random, each of a type, over columns of known types."""
 
-
 from __future__ import annotations
 
 import random

@@ -18,7 +18,6 @@ from discreet.data.key_counts import compute_key_counts
 from discreet.data.plan import KeyPlan
 from discreet.data.relation import Source
 from discreet.data.salt import Salt
-from discreet.errors import EngineFailed
 from discreet.queries.binding import bind
 from discreet.queries.frame import TableRequest
 from discreet.queries.sql import parse
@@ -238,12 +237,6 @@ def test_every_key_of_a_calculation_finds_its_group(key, tables):
     answered(f"SELECT {key} AS k, COUNT(*) AS n, COUNT(DISTINCT f) AS m FROM v GROUP BY k", tables)
 
 
-IN_WITHOUT_PARENTHESES = (
-    "Ibis writes the left side of IN without parentheses: a OR b IN (FALSE) is a OR (b IN (FALSE))"
-)
-
-
-@pytest.mark.xfail(reason=IN_WITHOUT_PARENTHESES, strict=True)
 def test_in_asks_about_the_whole_condition_before_it(tables):
     below = "SELECT COUNT(*) AS n FROM v WHERE (b OR j > 1)"
     one, other = (
@@ -252,7 +245,6 @@ def test_in_asks_about_the_whole_condition_before_it(tables):
     assert one == other
 
 
-@pytest.mark.xfail(reason=IN_WITHOUT_PARENTHESES, strict=True, raises=EngineFailed)
 def test_a_condition_as_a_key_has_only_the_listed_values(tables):
     """Else a row whose key was not listed comes back, and whether the engine fails tells that it is there."""
     either = TableRequest(table="v").group_by(k=col("b") | (col("j") > 1)).agg(n=col("f").count_distinct())

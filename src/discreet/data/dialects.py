@@ -12,6 +12,7 @@ Every file above builds one Ibis expression for all engines; the compilers here 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import ibis.expr.datatypes as dt
@@ -22,7 +23,7 @@ from ibis.backends.sql.compilers.base import NULL, SQLGlotCompiler
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
-from ibis.expr.operations import Cast, Field, IsInf, IsNull, NotNull, ScalarUDF, Sum
+from ibis.expr.operations import Cast, Field, InSubquery, InValues, IsInf, IsNull, NotNull, ScalarUDF, Sum
 from ibis.expr.types import Table
 
 __all__ = ["LOT", "statement"]
@@ -86,6 +87,17 @@ class _Corrected:
 
     def visit_IsNull(self, op: IsNull, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         return self._add_parens(arg).is_(NULL)  # type: ignore[attr-defined, no-any-return]
+
+    def visit_InValues(  # noqa: N802
+        self, op: InValues, *, value: sge.Expression, options: Sequence[sge.Expression]
+    ) -> sge.Expression:
+        return self._add_parens(value).isin(*options)  # type: ignore[attr-defined, no-any-return]
+
+    def visit_InSubquery(  # noqa: N802
+        self, op: InSubquery, *, rel: sge.Expression, needle: sge.Expression
+    ) -> sge.Expression:
+        inside = self._add_parens(needle)  # type: ignore[attr-defined]
+        return super().visit_InSubquery(op, rel=rel, needle=inside)  # type: ignore[misc, no-any-return]
 
     def visit_NotNull(self, op: NotNull, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         return self._add_parens(arg).is_(sge.Not(this=NULL))  # type: ignore[attr-defined, no-any-return]

@@ -29,6 +29,8 @@ from discreet.errors import ParameterError
 __all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "normalized"]
 
 _NAME = "rows"
+_own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
+"""The connections that were made here."""
 _TYPES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -106,19 +108,46 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return a table in which identifiers are text and points in time are whole microseconds.
 
-    A point in time beyond the range of microseconds becomes NULL.
+    A point in time beyond the range of microseconds becomes NULL. Text of a connection that is not ours may
+    have a collation, under which different texts are equal; by way of bytes it loses it.
     """
+    foreign = backend not in _own
+    if foreign:
+        _check_collation(backend)
     changed = {}
     for name, kind in table.schema().items():
-        if kind.is_uuid():
+        if kind.is_string() and foreign:
+            changed[name] = _decoded(_encoded(table[name]))
+        elif kind.is_uuid():
             changed[name] = table[name].cast("string")
         elif kind.is_timestamp() and kind.scale not in {None, 6}:
             changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
     return table.mutate(**changed) if changed else table
 
 
+@ibis.udf.scalar.builtin(name="encode")  # type: ignore[untyped-decorator]
+def _encoded(text: str) -> bytes:  # type: ignore[empty-body]
+    """Return the bytes of a text."""
+
+
+@ibis.udf.scalar.builtin(name="decode")  # type: ignore[untyped-decorator]
+def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
+    """Return the text of some bytes."""
+
+
+def _check_collation(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection on which texts are compared otherwise than by their characters."""
+    [[found]] = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
+    if found not in {None, "", "binary"}:
+        raise ParameterError(
+            "source", "is a table of a connection with a default collation", "a connection without one"
+        )
+
+
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
+    if backend not in _own:
+        _check_collation(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
@@ -145,6 +174,7 @@ def _connect() -> ibis.BaseBackend:
     spill = tempfile.mkdtemp(prefix="discreet-")
     connection = ibis.duckdb.connect(temp_directory=spill)
     weakref.finalize(connection, _remove, spill, os.getpid())
+    _own.add(connection)
     return connection
 
 
