@@ -31,7 +31,7 @@ from discreet.data import (
     fresh_salt,
     sensitivity,
 )
-from discreet.errors import ParameterError, UndeclaredColumn
+from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.noise import replay
 from discreet.privacy import ADD_REMOVE_PERSON, Sensitivity
 
@@ -264,11 +264,19 @@ def test_a_plan_may_narrow_bounds_and_keys():
     assert found.statistics.statistics[0].sensitivity.linf == 10
 
 
+def test_a_plan_may_bring_keys_that_nobody_declared_if_they_are_of_the_columns_type():
+    table = declared([], COLUMNS, Limits(rows=2))
+    listed = Group(source=SOURCE, keys=(GroupKey(column="level", values=Keys([1])),), measures=(CountRows(),))
+    assert sensitivity(listed, {"t": table}).cells == 1
+    other = Group(source=SOURCE, keys=(GroupKey(column="level", values=Keys(["1"])),), measures=(CountRows(),))
+    with pytest.raises(UnsupportedQuery, match="keys of its own type"):
+        sensitivity(other, {"t": table})
+
+
 @pytest.mark.parametrize(
     "plan",
     [
         Group(source=Source(table="other"), measures=(CountRows(),)),
-        Group(source=SOURCE, keys=(GroupKey(column="level", values=Keys([1])),), measures=(CountRows(),)),
         Group(
             source=SOURCE,
             keys=(GroupKey(column=strategies.CITY, values=Keys(["new"])),),

@@ -34,7 +34,7 @@ CONDITIONS = [
     ("n > 0", col("n") > 0),
     ("n + m >= 1 AND NOT city = 'a'", (col("n") + col("m") >= 1) & ~(col("city") == "a")),
     ("city IS NULL OR n IN (1, 2)", col("city").is_null() | col("n").isin([1, 2])),
-    ("m / n < 1", col("m") / col("n") < 1),
+    ("m / NULLIF(n, 0) < 1", col("m") / col("n") < 1),
     ("NOT (m * n - 1 <> 0)", ~(col("m") * col("n") - 1 != 0)),
     ("city > 'Z'", col("city") > "Z"),
 ]
