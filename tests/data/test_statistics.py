@@ -268,7 +268,9 @@ def test_a_plan_may_bring_keys_that_nobody_declared_if_they_are_of_the_columns_t
     table = declared([], COLUMNS, Limits(rows=2))
     listed = Group(source=SOURCE, keys=(GroupKey(column="level", values=Keys([1])),), measures=(CountRows(),))
     assert sensitivity(listed, {"t": table}).cells == 1
-    other = Group(source=SOURCE, keys=(GroupKey(column="level", values=Keys(["1"])),), measures=(CountRows(),))
+    other = Group(
+        source=SOURCE, keys=(GroupKey(column="level", values=Keys(["1"])),), measures=(CountRows(),)
+    )
     with pytest.raises(UnsupportedQuery, match="keys of its own type"):
         sensitivity(other, {"t": table})
 
