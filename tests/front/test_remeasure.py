@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.curator import door
+from discreet.curator.label import schema
 from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from significance import FALSE_ALARM
 
@@ -40,6 +41,11 @@ def test_two_measurements_are_paid_for_and_narrower_than_either(clinic):
     thrice = clinic.remeasure(both, epsilon=0.4)
     assert thrice.outputs[0].upper[0] - thrice.outputs[0].lower[0] < 0.5 * width[1]
     assert len(thrice.before) == 2
+    assert [one["charge"]["entry"] for one in thrice.label["averaged_with"]] == [
+        first.label["charge"]["entry"],
+        both.label["charge"]["entry"],
+    ]
+    assert set(thrice.label) <= set(schema()["properties"])
 
 
 def test_the_same_twice_is_free_the_second_time(clinic):
@@ -85,6 +91,12 @@ def test_an_answer_of_another_ledger_is_none_of_this_one(clinic, tmp_path):
     with pytest.raises(ParameterError, match="is no answer of this ledger"):
         clinic.remeasure(foreign, epsilon=0.1)
     assert clinic.spent.requests == 0
+
+
+def test_a_measurement_is_not_averaged_with_itself(clinic):
+    first = clinic.ask(QUESTION, epsilon=0.1).request
+    with pytest.raises(ParameterError, match="is no answer of this ledger"):
+        clinic.remeasure_request([first], first)
 
 
 def test_no_data_is_read_for_earlier_measurements(clinic):

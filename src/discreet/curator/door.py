@@ -192,14 +192,24 @@ class Door:
             The next one.
         """
         check_combined(request.parts)
-        if not before or not all(self.is_charged(one) and one.plan == request.plan for one in before):
+        measured = [*before, request]
+        apart = len({one.identity for one in measured}) == len(measured)
+        known = all(self.is_charged(one) and one.plan == request.plan for one in before)
+        if not (before and apart and known):
             raise ParameterError("release", "is no answer of this ledger", "one that it gave")
         release = self.answer(request, analyst=analyst)
-        measured = [*before, request]
-        drawn = [unpack(one, self._paid(one, analyst, _refuse).content) for one in measured]
+        paid = [self._paid(one, analyst, _refuse) for one in measured]
+        drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
         draws = [combined(same) for same in zip(*drawn, strict=True)]
-        averaged = finish(request, draws, release.label, stored=release.stored)
-        return replace(averaged, before=tuple(before))
+        earlier = [
+            {
+                "event": json.loads(one.event.to_json()),
+                "charge": {"entry": kept.charge.sequence, "time": kept.charge.time},
+            }
+            for one, kept in zip(before, paid, strict=False)
+        ]
+        label = {**release.label, "averaged_with": earlier, "private": are_private(draws)}
+        return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))
 
     def _paid(
         self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
