@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 from data.relation_plans import EMPTY, named
-from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col
+from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, literal
 from discreet.data.columns import ColumnFacts
 from discreet.data.facts import columns_of_relation, is_single, limits_of, person_columns
 from discreet.data.public import PublicTable
@@ -244,3 +244,17 @@ def test_tables_of_one_connection_are_not_copied():
     from discreet.data.colocation import colocated
 
     assert colocated(opened[1], opened[0]._backend) is opened[1]._relation
+
+
+@pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1, 10**300], ids=["above", "below", "far"])
+def test_a_column_of_integers_beyond_64_bits_is_refused_before_the_engine_sees_it(value):
+    relation = Project(source=Source(table="visits"), columns=(Named(name="x", expression=literal(value)),))
+    with pytest.raises(UnsupportedQuery, match="beyond 64 bits") as caught:
+        columns_of_relation(relation, TABLES)
+    assert str(value) not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [(1 << 63) - 1, -(1 << 63)])
+def test_a_column_of_the_largest_integers_is_a_column(value):
+    relation = Project(source=Source(table="visits"), columns=(Named(name="x", expression=literal(value)),))
+    assert columns_of_relation(relation, TABLES)["x"].type is Type.INTEGER
