@@ -198,12 +198,12 @@ def _declared(source: Source, tables: Tables) -> Columns:
 
 
 def _calculated(column: Named, columns: Columns) -> ColumnFacts:
-    facts = implied(column.expression, columns)
-    if facts.type is Type.NULL:
-        raise UnsupportedQuery("a column is NULL in every row; leave it out, or write a value of some type")
     constant = column.expression.value if isinstance(column.expression, Literal) else None
     if isinstance(constant, int) and not -(1 << 63) <= constant < 1 << 63:
         raise UnsupportedQuery("a column is an integer beyond 64 bits; write a smaller one, or leave it out")
+    facts = implied(column.expression, columns)
+    if facts.type is Type.NULL:
+        raise UnsupportedQuery("a column is NULL in every row; leave it out, or write a value of some type")
     return facts
 
 
