@@ -209,4 +209,6 @@ def _literal(node: Literal, kind: Type) -> Value:
         return moment(value, IBIS_TYPES[kind])
     if kind is Type.DATE:
         return moment(value, "date")
+    if kind is Type.INTEGER and isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return ibis.null(IBIS_TYPES[kind])  # as for the result of a calculation beyond 64 bits
     return ibis.literal(value, type=IBIS_TYPES[kind])
