@@ -3,7 +3,8 @@
     python -m benchmarks.queries [--rows 10000000] [--peer PATH]
 
 The table has 1,000 cities and a tenth as many persons as rows, with 1 to 100 rows each. Asked are count, sum
-and mean of an income per city, epsilon 1, at most 10 rows of a person, or at most 2 in each of 10 cities.
+and mean of an income per city, epsilon 1, at most 10 rows of a person, or at most 2 in each of 10 cities, on DuckDB and
+once on Spark.
 Every contender runs in a process of its own, so that its time on the processor and its peak of memory are
 its own. OpenDP needs a Polars of its own: `--peer` names the Python of an environment with
 `opendp[polars]`; `make bench` makes one.
@@ -80,12 +81,12 @@ def by_groups(path: str) -> dict[str, object]:
     return _asked(path, dp.Limits(groups=GROUPS, rows_per_group=EACH), prepare=False)
 
 
-def _asked(path: str, limits: object, *, prepare: bool) -> dict[str, object]:
+def _asked(source: object, limits: object, *, prepare: bool) -> dict[str, object]:
     import discreet as dp
 
     columns = {"city": dp.Keys(city_names()), "income": dp.Bounds(0, TOP, null=0)}
     options = {"prepare": True} if prepare else {}
-    people = dp.Table(path, person="person", limits=limits, columns=columns, **options)
+    people = dp.Table(source, person="person", limits=limits, columns=columns, **options)
     with tempfile.TemporaryDirectory() as folder:
         clinic = dp.Curator({"people": people}, budget=dp.Budget(epsilon=10**6), ledger=f"{folder}/ledger")
         begin = time.perf_counter()
@@ -101,6 +102,28 @@ def _asked(path: str, limits: object, *, prepare: bool) -> dict[str, object]:
         errors = {name: preview[name].standard_deviation for name in ("n", "total", "mean")}
         clinic.close()
     return {"first": first, "seconds": seconds, "errors": errors}
+
+
+def arranged(path: str) -> dict[str, object]:
+    """At most 2 rows of a person in each of 10 cities, bounded anew on a table that is arranged for it."""
+    import discreet as dp
+
+    return _asked(path, dp.Limits(groups=GROUPS, rows_per_group=EACH), prepare=True)
+
+
+def spark(path: str) -> dict[str, object]:
+    """The same program on Spark: at most 10 rows of a person, drawn once."""
+    from pyspark.sql import SparkSession
+
+    import discreet as dp
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.driver.memory", "4g").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    try:
+        return _asked(session.read.parquet(path), dp.Limits(rows=LIMIT), prepare=True)
+    finally:
+        session.stop()
 
 
 def opendp(path: str) -> dict[str, object]:
@@ -144,6 +167,8 @@ CONTENDERS: dict[str, Callable[[str], dict[str, object]]] = {
     "prepared": prepared,
     "by_rows": by_rows,
     "by_groups": by_groups,
+    "arranged": arranged,
+    "spark": spark,
     "opendp": opendp,
 }
 

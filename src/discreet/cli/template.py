@@ -50,7 +50,7 @@ source = {source}
 {person}
 # Changes with the data, so that no stored answer is returned for other data.
 version = "1"
-#   prepare = true                            draws the rows of each person once, before any condition: faster
+#   prepare = true                            keeps the table ready: faster; limits on rows come first then
 # A table that is no secret, to be joined, is declared beside it by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"

@@ -11,7 +11,7 @@ import ibis
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Contributions
 
-from discreet.data import prepared
+from discreet.data import prepared_totals
 from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
 from discreet.data.declarations import Keys
 from discreet.data.engine import double
@@ -35,6 +35,7 @@ from discreet.data.plan import Plan
 from discreet.data.relation import Relation, leftmost
 from discreet.data.rows import rows_of
 from discreet.data.salt import Salt
+from discreet.data.sample import needs_no_bounding
 from discreet.data.table import Table
 
 __all__ = ["backend_of_plan", "contributions", "totals"]
@@ -47,7 +48,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
     many, or were bounded ahead, are taken as they are.
     """
-    ready = prepared.totals(plan, tables)
+    ready = prepared_totals.totals(plan, tables, salt)
     if ready is not None:
         return ready
     rows = contributions(plan, tables)
@@ -60,7 +61,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
 
 
 def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
-    return is_single(relation, tables) or prepared.needs_no_bounding(relation, tables)
+    return is_single(relation, tables) or needs_no_bounding(relation, tables)
 
 
 def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:

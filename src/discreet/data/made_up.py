@@ -55,7 +55,7 @@ def made_up(table: Table | PublicTable, rows: int, random: np.random.Generator) 
         limits=None if table.person is EACH_ROW else table.limits,
         columns=dict(table.columns),
         version=f"made up {table.version}",
-        prepare="bounded" in table.declaration,
+        prepare=table._prepared is not None,
     )
 
 

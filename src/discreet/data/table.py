@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import ibis.expr.types
     import pyarrow
 
-    from discreet.data.prepared import Sample
+    from discreet.data.prepared import Prepared
 
 __all__ = ["Table"]
 
@@ -57,8 +57,9 @@ class Table:
         The version of the data. It is part of the identity of every request, so that stored answers are
         not returned for other data. It must not be computed from the data.
     prepare : bool, optional
-        Bound rows ahead of time: draw the at most `limits.rows` rows of each person once, before any
-        condition, and keep them in the engine. Needs ``Limits(rows=…)``.
+        Keep the table in the engine in a form that makes queries fast. With ``Limits(rows=…)`` the rows of
+        each person are drawn once, before any condition; with a limit on groups they are drawn for every
+        query, as without preparation.
 
     Attributes
     ----------
@@ -72,19 +73,21 @@ class Table:
     text.
     Nothing is guessed from the data, and a value that does not convert is NULL.
 
-    Prepare a table that many queries are asked of: each is then a plain GROUP BY over integers, some
+    Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
+    limit on rows each query is a plain GROUP BY over integers, some
     hundred times as fast, and all of them see one sample, so that they agree with each other. In return
     a person's rows count against the limit whether or not a condition selects them: queries with narrow
-    conditions see fewer rows of people with many. Later changes to the data are not seen,
-    and with the sample its error stays the same in all answers.
+    conditions see fewer rows of people with many; and with the sample its error stays the same in all
+    answers. With a limit on groups nothing else changes, and counts and sums by declared keys are several
+    times as fast.
     """
 
     __slots__ = (
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_prepared",
         "_relation",
-        "_sample",
         "columns",
         "limits",
         "person",
@@ -126,30 +129,32 @@ class Table:
         self.limits = Limits(rows=1) if limits is None else limits
         self.version = version
         self._check()
-        self._sample: Sample | None = self._sampled() if prepare else None
+        self._prepared: Prepared | None = self._ready() if prepare else None
         self._relation: ibis.expr.types.Table = (
-            self._all_rows if self._sample is None else self._sample.relation
+            self._all_rows if self._prepared is None else self._prepared.relation
         )
 
-    def _sampled(self) -> Sample:
-        from discreet.data.prepared import Sample
+    def _ready(self) -> Prepared:
+        from discreet.data.arrangement import Arrangement
+        from discreet.data.sample import Sample
 
         assert isinstance(self.person, str)  # noqa: S101
-        return Sample(
+        kind = Arrangement if self.limits.rows is None else Sample
+        return kind(
             self._all_rows, self._backend, person=self.person, limits=self.limits, columns=self.columns
         )
 
     def prepare(self) -> None:
-        """Draw the sample of a table with ``prepare=True`` now, rather than for the first answer.
+        """Prepare a table with ``prepare=True`` now, rather than for the first answer.
 
         Raises
         ------
         EngineFailed
             If the engine does not finish; the message says nothing about why.
         """
-        if self._sample is None:
+        if self._prepared is None:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
-        self._sample.draw()
+        self._prepared.draw()
 
     def _check(self) -> None:
         if isinstance(self.person, str):
@@ -184,7 +189,8 @@ class Table:
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
         limits = {"rows": self.limits.rows, "groups": self.limits.groups}
-        ahead: dict[str, JSON] = {} if self._sample is None else {"bounded": "before conditions"}
+        first = self._prepared is not None and self.limits.rows is not None
+        ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
         return {
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
@@ -209,7 +215,7 @@ class Table:
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
-        ahead = "" if self._sample is None else ", prepare=True"
+        ahead = "" if self._prepared is None else ", prepare=True"
         return (
             f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
         )
@@ -284,9 +290,9 @@ def _check_person(person: Person, limits: Limits | None) -> None:
 def _check_prepare(prepare: bool, limits: Limits | None) -> None:
     if not isinstance(prepare, bool):
         raise ParameterError("prepare", "is neither True nor False", "True or False")
-    if prepare and (not isinstance(limits, Limits) or limits.rows is None):
+    if prepare and not isinstance(limits, Limits):
         raise ParameterError(
-            "prepare", "needs a limit on the rows of a person", "a person and limits=Limits(rows=…)"
+            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
         )
 
 

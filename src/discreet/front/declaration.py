@@ -20,7 +20,7 @@
     person = "patient_id"            # or each_row = true
     limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
     version = "2026-01"              # "1" if left out
-    # prepare = true                 # draws the rows of each person once, before any condition
+    # prepare = true                 # keeps the table ready; of limits on rows, draws the sample ahead
 
     [tables.visits.columns]
     cost = { lower = 0, upper = 5000, step = 0.01 }  # and the rules nan, infinity, null

@@ -60,7 +60,7 @@ def rows_in_words(relation: Relation, tables: Mapping[str, Table]) -> Iterator[s
 
 def bounding(relation: Relation, tables: Mapping[str, Table], limits: Limits) -> Iterator[str]:
     """Say how much one person adds at most, and when the others of his rows are left out."""
-    from discreet.data.prepared import needs_no_bounding
+    from discreet.data.sample import needs_no_bounding
 
     if not has_person(relation, tables):
         return
@@ -74,7 +74,7 @@ def bounding(relation: Relation, tables: Mapping[str, Table], limits: Limits) ->
 
 
 def _source(name: str, table: Table) -> str:
-    from discreet.data.prepared import is_bounded_ahead
+    from discreet.data.sample import is_bounded_ahead
 
     person = f"each person is one value of {table.person!r}" if isinstance(table.person, str) else None
     ahead = f"; bounded before any condition, to {_limits(table.limits)}" if is_bounded_ahead(table) else ""

@@ -38,7 +38,8 @@ from discreet.data import (
 )
 from discreet.data import engine as engine_module
 from discreet.data.engine import fetch
-from discreet.data.prepared import is_bounded_ahead, needs_no_bounding, totals
+from discreet.data.prepared_totals import totals
+from discreet.data.sample import is_bounded_ahead, needs_no_bounding
 from discreet.errors import EngineFailed, ParameterError
 from discreet.noise import replay
 from significance import FALSE_ALARM
@@ -118,7 +119,7 @@ def values(table, plan=PLAN):
 
 def direct(table, plan=PLAN):
     """The same through the plain GROUP BY over integers."""
-    found = fetch(totals(plan, {"t": table}), table._backend)
+    found = fetch(totals(plan, {"t": table}, SALT), table._backend)
     places = {value: place for place, value in enumerate(plan.keys[0].values.values)}
     arrays = [[0] * len(places) for _ in plan.measures]
     for one in found.to_pylist():
@@ -293,11 +294,10 @@ def test_rows_behind_a_permit_are_all_rows():
     "options",
     [
         {"person": EACH_ROW, "prepare": True},
-        {"person": PERSON, "limits": Limits(groups=1, rows_per_group=1), "prepare": True},
         {"person": PERSON, "limits": Limits(rows=1), "prepare": 1},
     ],
 )
-def test_only_limits_on_rows_can_be_kept_ahead(options):
+def test_only_tables_with_limits_can_be_prepared(options):
     with pytest.raises(ParameterError) as refusal:
         Table(strategies.arrow([]), **options)
     assert refusal.value.parameter == "prepare"
@@ -325,7 +325,7 @@ def test_names_of_columns_never_clash():
         measures=(Sum(column="integer_0", bounds=Bounds(0, 9)),),
     )
     assert values(table, plan) == [[0, 0, 0, 2]]
-    found = fetch(totals(plan, {"t": table}), table._backend).to_pylist()
+    found = fetch(totals(plan, {"t": table}, SALT), table._backend).to_pylist()
     assert found == [{"rows": 1, "measure_0": 2, "key_0": "b", "key_1": 6}]
 
 
