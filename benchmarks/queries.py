@@ -3,8 +3,8 @@
     python -m benchmarks.queries [--rows 10000000] [--peer PATH]
 
 The table has 1,000 cities and a tenth as many persons as rows, with 1 to 100 rows each. Asked are count, sum
-and mean of an income per city, epsilon 1, at most 10 rows of a person, or at most 2 in each of 10 cities, on DuckDB and
-once on Spark.
+and mean of an income per city, epsilon 1, at most 10 rows of a person, or at most 2 in each of 10 cities; on
+DuckDB, and once on Spark.
 Every contender runs in a process of its own, so that its time on the processor and its peak of memory are
 its own. OpenDP needs a Polars of its own: `--peer` names the Python of an environment with
 `opendp[polars]`; `make bench` makes one.
