@@ -266,7 +266,8 @@ def _bins(rows: pyarrow.Table, index: int, measure: Histogram) -> NDArray[np.int
 
 def _positions(column: pyarrow.ChunkedArray, keys: Keys) -> NDArray[np.int64]:
     position = {value: place for place, value in enumerate(keys.values)}
-    found = [position.get(value, -1) for value in column.to_pylist()]
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    found = [position.get(value, -1) for value in encoded.dictionary.to_pylist()]
     if -1 in found:
         raise EngineFailed
-    return np.array(found, np.int64).reshape(len(found))
+    return np.asarray(np.array(found, np.int64)[encoded.indices.to_numpy()])
