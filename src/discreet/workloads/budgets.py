@@ -1,0 +1,58 @@
+"""What a budget allows: the kinds of noise, how each is built, and the least variance it can have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import Number, rational
+
+if TYPE_CHECKING:
+    from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["Loss", "allowed_noise", "mechanism_for", "unit_variance"]
+
+Loss: TypeAlias = dict[str, Fraction]
+
+
+def allowed_noise(epsilon: Number | None, delta: Number | None, rho: Number | None) -> dict[str, Loss]:
+    """Return the parameters with which each kind of noise may be built.
+
+    Epsilon alone allows Laplace noise; epsilon with delta, both; rho, both, Laplace noise with
+    epsilon = sqrt(2 rho), rounded down, since pure epsilon is epsilon^2 / 2 concentrated.
+    """
+    if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
+        allowed = "epsilon, epsilon with delta, or rho"
+        raise ParameterError("epsilon", "or rho must be given, and not both", allowed)
+    if rho is not None:
+        rate = rational(rho, "rho", positive=True)
+        return {"Gaussian": {"rho": rate}, "Laplace": {"epsilon": sqrt_interval(2 * rate)[0]}}
+    loss = rational(epsilon, "epsilon", positive=True)  # type: ignore[arg-type]
+    if delta is None:
+        return {"Laplace": {"epsilon": loss}}
+    failure = rational(delta, "delta", positive=True)
+    return {"Gaussian": {"epsilon": loss, "delta": failure}, "Laplace": {"epsilon": loss}}
+
+
+def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: int) -> Laplace | Gaussian:
+    """Build the mechanism of one kind of noise."""
+    if noise == "Laplace":
+        return Laplace(sensitivity=sensitivity, epsilon=loss["epsilon"], size=size)
+    if "rho" in loss:
+        return Gaussian(sensitivity=sensitivity, size=size, rho=loss["rho"])
+    return Gaussian(sensitivity=sensitivity, size=size, epsilon=loss["epsilon"], delta=loss["delta"])
+
+
+def unit_variance(noise: str, loss: Loss, rows: int) -> float:
+    """Return the least variance of noise per squared norm of a column of integers: that at norm 1."""
+    if noise == "Laplace":
+        return Laplace(sensitivity=rows, epsilon=loss["epsilon"]).error.variance
+    rho = loss.get("rho")
+    if rho is None:
+        vector = mechanism_for(noise, loss, 2, 2)
+        assert isinstance(vector, Gaussian)  # noqa: S101
+        rho = vector.event.rho
+    return Gaussian(sensitivity=rows, rho=rho).error.variance

@@ -1,0 +1,40 @@
+"""Constrained inference: the closest point to noisy answers inside a convex set, which costs nothing.
+
+`project` takes noisy answers to a set, `fit_cells` takes the answers of a strategy to cells. The sets are
+`NonNegative`, `KnownTotal`, `Simplex`, `Ordered`, `Equalities` and `ImplicitEqualities`, alone or
+together. Trees of sums have their own: `consistent_tree` and `non_negative_tree`. `Cumulative` is a
+distribution function with its quantiles. Every result is an `Estimate`: what is unbiased and what is
+constrained, apart, and how optimal the latter is.
+"""
+
+from discreet.workloads.inference.cumulative import (
+    Cumulative,
+    cumulative_from_prefixes,
+    cumulative_from_ranges,
+)
+from discreet.workloads.inference.equalities import Equalities, ImplicitEqualities
+from discreet.workloads.inference.estimate import Estimate
+from discreet.workloads.inference.fitting import fit_cells, project
+from discreet.workloads.inference.isotonic import Ordered
+from discreet.workloads.inference.simplex import KnownTotal, NonNegative, Simplex
+from discreet.workloads.inference.tree import Tree
+from discreet.workloads.inference.tree_consistency import consistent_tree
+from discreet.workloads.inference.tree_prices import non_negative_tree
+
+__all__ = [
+    "Cumulative",
+    "Equalities",
+    "Estimate",
+    "ImplicitEqualities",
+    "KnownTotal",
+    "NonNegative",
+    "Ordered",
+    "Simplex",
+    "Tree",
+    "consistent_tree",
+    "cumulative_from_prefixes",
+    "cumulative_from_ranges",
+    "fit_cells",
+    "non_negative_tree",
+    "project",
+]

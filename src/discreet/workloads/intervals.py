@@ -1,0 +1,87 @@
+"""How far a linear combination of noise can be from zero: never narrower than the stated confidence.
+
+Let L = sum of c_i N_i with independent discrete noise N_i of one law, and c = ||c||_2.
+
+Gaussian: L is sub-Gaussian with parameter sigma c, and within 2 / sigma of the normal law in
+distribution (sigma in steps, at least 4). Laplace: E exp(x N) <= 1 / (1 - b^2 x^2), so that
+P(abs(L) > t) <= 2 exp(-x t) / (1 - (b c x)^2) for every x below 1 / (b c).
+(docs/proofs/strategies.md, propositions 8 and 9.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.rational import Number, rational
+
+__all__ = ["LinearAnswer", "half_width"]
+
+_LEAST_SIGMA = 4.0
+_DISTANCE = 2.0
+_NEGLIGIBLE = 1e-9
+
+
+def half_width(mechanism: Laplace | Gaussian, factor: float, confidence: Number) -> float:
+    """Return t with P(abs(L) <= t) at least the confidence, for squared coefficients that sum to `factor`."""
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise ParameterError("confidence", "is out of range", "between 0 and 1")
+    failure = float(1 - level)
+    if isinstance(mechanism, Gaussian):
+        return _gaussian_units(sqrt(float(mechanism.event.variance)), failure) * sqrt(
+            float(mechanism.event.variance) * factor
+        )
+    return _laplace_units(failure) * float(mechanism.event.scale) * sqrt(factor)
+
+
+def _gaussian_units(sigma: float, failure: float) -> float:
+    from scipy.special import ndtri
+
+    bound = sqrt(2 * log(2 / failure))
+    left = failure / 2 - _DISTANCE / sigma - _NEGLIGIBLE
+    if sigma < _LEAST_SIGMA or left <= 0:
+        return bound
+    return min(bound, float(-ndtri(left)))
+
+
+def _laplace_units(failure: float) -> float:
+    """Minimize (log(2 / failure) - log(1 - x^2)) / x over 0 < x < 1; every x gives a valid bound."""
+    best = inf
+    for step in range(1, 512):
+        x = step / 512
+        best = min(best, (log(2 / failure) - log(1 - x * x)) / x)
+    return min(best, sqrt(2 / failure))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearAnswer:
+    """The answer to one linear query, from measurements that were paid for before.
+
+    Attributes
+    ----------
+    value : float
+        Unbiased.
+    variance : float
+        Of the value, exactly known.
+    """
+
+    value: float
+    variance: float
+    mechanism: Laplace | Gaussian
+    factor: float
+
+    @property
+    def standard_error(self) -> float:
+        """The root of the variance."""
+        return sqrt(self.variance)
+
+    def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the exact answer with at least this probability."""
+        width = half_width(self.mechanism, self.factor, confidence)
+        return self.value - width, self.value + width
+
+    def __float__(self) -> float:
+        return self.value

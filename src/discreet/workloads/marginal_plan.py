@@ -1,0 +1,131 @@
+"""Plans for marginals: the residual basis, with the better kind of noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.workloads.budgets import Loss, mechanism_for, unit_variance
+from discreet.workloads.expected_error import ExpectedError
+from discreet.workloads.intervals import half_width
+from discreet.workloads.residual_basis import ResidualBasis, Set, marginal_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms import Gaussian, Laplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+    from discreet.privacy.rational import Number
+    from discreet.workloads.marginal_workload import Marginals
+    from discreet.workloads.workload import Vector
+
+__all__ = ["MarginalPlan", "ReleasedMarginals", "plan_marginals"]
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedMarginals:
+    """Noisy marginals that agree with each other on what they share.
+
+    Attributes
+    ----------
+    tables : dict from a set of attributes to an array
+        Unbiased estimates, real and possibly negative.
+    """
+
+    tables: dict[Set, Vector] = field(repr=False)
+    basis: ResidualBasis
+    mechanism: Laplace | Gaussian
+
+    def marginal(self, *attributes: int) -> Vector:
+        """Return the marginal over some attributes, by their places."""
+        return self.tables[self._set(attributes)]
+
+    def variance(self, *attributes: int) -> float:
+        """Return the variance of each cell of a marginal."""
+        return self.basis.cell_variance(self._set(attributes)) * self.mechanism.error.variance
+
+    def half_width(self, *attributes: int, confidence: Number = 0.95) -> float:
+        """Return how far the exact count of a cell lies from the estimate, with at least this probability."""
+        return half_width(self.mechanism, self.basis.cell_variance(self._set(attributes)), confidence)
+
+    def _set(self, attributes: tuple[int, ...]) -> Set:
+        chosen = tuple(sorted(attributes))
+        if chosen not in self.tables:
+            raise ParameterError(
+                "attributes", "is no set of the workload", "one of the sets that were asked for"
+            )
+        return chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MarginalPlan:
+    """What to measure for a workload of marginals; as `Plan`, for domains that are too large to hold.
+
+    Attributes
+    ----------
+    lower_bound : float
+        A root mean square error that no strategy with this kind of noise is below.
+    """
+
+    workload: Marginals
+    strategy: ResidualBasis
+    mechanism: Laplace | Gaussian
+    expected_error: ExpectedError
+    lower_bound: float
+    certificate: str = "the singular-value bound, attained by the residual basis"
+
+    @property
+    def event(self) -> DiscreteLaplace | DiscreteGaussian:
+        """What a release is charged."""
+        return self.mechanism.event
+
+    @property
+    def gap(self) -> float:
+        """By which fraction the error is above the lower bound."""
+        return self.expected_error.rmse / self.lower_bound - 1
+
+    def release(self, data: NDArray[Any] | Mapping[Set, NDArray[Any]]) -> ReleasedMarginals:
+        """Measure exact marginals, one for each set of the workload, or all cells, with noise, once."""
+        if not hasattr(data, "keys"):
+            data = _marginals(self.workload, np.asarray(data))
+        measured: Any = self.mechanism.release(self.strategy.measure(data))  # type: ignore[arg-type]
+        return ReleasedMarginals(
+            tables=self.strategy.reconstruct(measured), basis=self.strategy, mechanism=self.mechanism
+        )
+
+
+def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], rows: int) -> MarginalPlan:
+    """Return the better of Gaussian and Laplace noise on the residual basis."""
+    plans = []
+    for noise, loss in losses.items():
+        basis = ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
+        mechanism = mechanism_for(noise, loss, basis.sensitivity(rows), basis.measurements)
+        total = mechanism.error.variance * basis.trace()
+        unit = unit_variance(noise, loss, rows) * (1 - _ROUNDING)
+        plans.append(
+            MarginalPlan(
+                workload=workload,
+                strategy=basis,
+                mechanism=mechanism,
+                expected_error=ExpectedError(total=total, queries=workload.queries),
+                lower_bound=sqrt(unit * marginal_bound(workload) / workload.queries),
+            )
+        )
+    return min(plans, key=lambda found: found.expected_error.total)
+
+
+def _marginals(workload: Marginals, cells: NDArray[Any]) -> dict[Set, NDArray[Any]]:
+    """Sum a table of all cells to the marginals of a workload."""
+    if cells.size != workload.size:
+        raise ParameterError("x", "has another number of cells than the domain", f"{workload.size} cells")
+    table = cells.reshape(workload.shape)
+    places = range(len(workload.shape))
+    return {chosen: table.sum(axis=tuple(p for p in places if p not in chosen)) for chosen in workload.sets}

@@ -1,0 +1,86 @@
+"""Strategies for Laplace noise that are optimized for the workload: all cells, and p weighted sums of them.
+
+A = [I; Θ] diag(1 / s) with Θ >= 0 of p rows and s_j = 1 + sum of Θ's column j, so that every column
+has L1 norm 1 (McKenna, Miklau, Hay & Machanavajjhala 2018). The total variance tr(G X^-1) = tr(G S
+(I + Θ^T Θ)^-1 S) and its gradient cost O(p^2 n) with Woodbury's identity and the workload's
+implicit Gram matrix. Θ is written as a square, so that the search is free.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.privacy.rational import whole
+from discreet.workloads.dense import DenseStrategy
+from discreet.workloads.search import minimize
+
+if TYPE_CHECKING:
+    from discreet.workloads.workload import Vector, Workload
+
+__all__ = ["LARGEST_SEARCHED", "p_identity", "search_cost"]
+
+LARGEST_SEARCHED = 1024
+_BITS = 16
+_START = 0.5
+_GOLDEN = 0.6180339887498949
+
+
+def p_identity(workload: Workload, sums: int | None = None, steps: int = 800) -> DenseStrategy:
+    """Search for the best strategy of this form, and round it to integers.
+
+    All columns have the L1 norm 2^16.
+
+    Parameters
+    ----------
+    workload : Workload
+        Over a domain of at most 8192 cells; beyond 1024 the search takes minutes.
+    sums : int, optional
+        The number p of weighted sums; by default 1.25 sqrt(n).
+    steps : int
+        The number of steps of the search.
+    """
+    workload.check_dense()
+    size = workload.size
+    sums = whole(max(1, round(1.25 * sqrt(size))) if sums is None else sums, "sums", least=1, most=size)
+    diagonal = workload.gram_diagonal()
+    start = np.sqrt(_START * _scattered(sums * size))
+
+    def cost(roots: Vector) -> tuple[float, Vector]:
+        total, slope = search_cost((roots**2).reshape(sums, size), workload, diagonal)
+        return float(np.log(total)), 2 * slope.reshape(-1) * roots / total
+
+    roots, _ = minimize(cost, start, steps)
+    return _rounded((roots**2).reshape(sums, size), workload.shape)
+
+
+def search_cost(theta: Vector, workload: Workload, diagonal: Vector) -> tuple[float, Vector]:
+    """Return tr(G S K S), K = (I + Θ^T Θ)^-1, and its gradient in Θ.
+
+    With R = (I + Θ Θ^T)^-1, K = I - Θ^T R Θ and Θ K = R Θ. The gradient is -2 R Θ S G S K through K, and
+    2 diag(G S K) through s.
+    """
+    scale = 1 + theta.sum(axis=0)
+    inner = np.linalg.solve(np.eye(len(theta)) + theta @ theta.T, theta)
+    spread = workload.gram_times(theta * scale)
+    total = float((diagonal * scale**2).sum() - ((inner * scale) * spread).sum())
+    through_scale = 2 * (diagonal * scale - (spread * inner).sum(axis=0))
+    outer = workload.gram_times(inner * scale) * scale
+    through_sums = -2 * (outer - (outer @ theta.T) @ inner)
+    return total, through_sums + through_scale
+
+
+def _scattered(count: int) -> Vector:
+    """Return numbers in [0, 1) without a pattern, always the same: the parts of k^2 g beyond the integers."""
+    return np.arange(1.0, count + 1) ** 2 * _GOLDEN % 1.0
+
+
+def _rounded(theta: Vector, shape: tuple[int, ...]) -> DenseStrategy:
+    """Round the sums; what is left of each column's norm goes to its cell."""
+    unit = 1 << _BITS
+    scaled = np.rint(theta / (1 + theta.sum(axis=0)) * unit).astype(np.int64)
+    cells = np.maximum(unit - scaled.sum(axis=0), 1)
+    kept = scaled[scaled.any(axis=1)]
+    return DenseStrategy(np.concatenate([np.diag(cells), kept]), shape, name="p-Identity")

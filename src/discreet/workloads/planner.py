@@ -1,0 +1,189 @@
+"""The planner: of all strategies and both kinds of noise, the one whose exact error is least.
+
+Nothing is spent and no data is seen: errors are computed from the workload and the budget alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log2, sqrt
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ParameterError
+from discreet.privacy.rational import Number, whole
+from discreet.workloads.budgets import Loss, allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.candidates import candidates
+from discreet.workloads.expected_error import ExpectedError, expected_error
+from discreet.workloads.lower_bound import Bound, lower_bound
+from discreet.workloads.marginal_plan import MarginalPlan, plan_marginals
+from discreet.workloads.marginal_workload import Marginals
+from discreet.workloads.released import ReleasedCells
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms import Gaussian, Laplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+    from discreet.workloads.strategy import Strategy
+    from discreet.workloads.workload import Workload
+
+__all__ = ["Candidate", "Plan", "plan"]
+
+_LARGEST_SCALE_BITS = 39
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A strategy that was compared, and its error."""
+
+    name: str
+    noise: str
+    rmse: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Plan:
+    """What to measure, with which noise, how wrong the answers will be, and how wrong they must be.
+
+    Attributes
+    ----------
+    workload : Workload
+        What was asked.
+    strategy : Strategy
+        What will be measured.
+    mechanism : Laplace or Gaussian
+        With which noise.
+    expected_error : ExpectedError
+        Of the workload's answers: exact.
+    lower_bound : float
+        A root mean square error that no strategy with this kind of noise, at this budget, is below.
+    certificate : str
+        What proves the bound.
+    considered : tuple of Candidate
+        All that was compared, best first.
+    """
+
+    workload: Workload
+    strategy: Strategy
+    mechanism: Laplace | Gaussian
+    expected_error: ExpectedError
+    lower_bound: float
+    certificate: str
+    considered: tuple[Candidate, ...] = field(repr=False)
+
+    @property
+    def event(self) -> DiscreteLaplace | DiscreteGaussian:
+        """What a release is charged."""
+        return self.mechanism.event
+
+    @property
+    def gap(self) -> float:
+        """By which fraction the error is above the lower bound."""
+        return self.expected_error.rmse / self.lower_bound - 1
+
+    def release(self, x: NDArray[np.int64]) -> ReleasedCells:
+        """Measure counts x with noise, once, and estimate all cells; this is what `event` charges."""
+        measured = self.mechanism.release(self.strategy.measure(x))
+        return self.finish(measured)
+
+    def finish(self, measured: Any) -> ReleasedCells:
+        """Estimate the cells from noisy measurements: public, and free."""
+        cells = self.strategy.reconstruct(measured).reshape(self.strategy.shape)
+        return ReleasedCells(cells=cells, strategy=self.strategy, mechanism=self.mechanism, measured=measured)
+
+
+def plan(
+    workload: Workload,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    rows: int = 1,
+) -> Plan | MarginalPlan:
+    """Choose the strategy and the noise whose exact error is least.
+
+    Parameters
+    ----------
+    workload : Workload
+        The queries.
+    epsilon : number, optional
+        Alone: pure privacy, which only Laplace noise gives.
+    delta : number, optional
+        With epsilon: Laplace and Gaussian noise are compared.
+    rho : number, optional
+        Zero-concentrated privacy: both are compared, Laplace noise at epsilon = sqrt(2 rho).
+    rows : int
+        How many rows one person may have in the data.
+
+    Examples
+    --------
+    >>> from discreet.workloads import AllRanges, plan
+    >>> chosen = plan(AllRanges(256), rho=0.5)
+    >>> f"{chosen.expected_error.rmse:.3f}, no strategy below {chosen.lower_bound:.3f}"
+    '2.902, no strategy below 2.901'
+    >>> released = chosen.release([7] * 256)
+    >>> low, high = released.range(10, 99).interval(0.95)
+    """
+    rows = whole(rows, "rows", least=1)
+    losses = allowed_noise(epsilon, delta, rho)
+    if isinstance(workload, Marginals):
+        return plan_marginals(workload, losses, rows)
+    bound = lower_bound(workload)
+    best: Plan | None = None
+    considered: list[Candidate] = []
+    for noise in ("Gaussian", "Laplace"):
+        if noise not in losses:
+            continue
+        found = _best(
+            workload, noise, losses[noise], rows=rows, bound=bound, best=best, considered=considered
+        )
+        best = found or best
+    if best is None:
+        raise ParameterError("epsilon", "leaves no mechanism that can be drawn", "a budget of usual size")
+    ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
+    return Plan(
+        workload=workload,
+        strategy=best.strategy,
+        mechanism=best.mechanism,
+        expected_error=best.expected_error,
+        lower_bound=best.lower_bound,
+        certificate=best.certificate,
+        considered=ranking,
+    )
+
+
+def _best(
+    workload: Workload,
+    noise: str,
+    loss: Loss,
+    *,
+    rows: int,
+    bound: Bound,
+    best: Plan | None,
+    considered: list[Candidate],
+) -> Plan | None:
+    """Return the best plan with one kind of noise, if it beats the best so far; skip what cannot."""
+    unit = unit_variance(noise, loss, rows)
+    limit = sqrt(unit * bound.total / workload.queries)
+    if best is not None and limit >= best.expected_error.rmse:
+        return None
+    result = None
+    norm = 1 if noise == "Laplace" else 2
+    bits = int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit))))
+    for name, build in candidates(workload, norm, bits):
+        strategy = build()
+        mechanism = mechanism_for(noise, loss, strategy.sensitivity(rows), strategy.measurements)
+        error = expected_error(workload, strategy, mechanism)
+        considered.append(Candidate(name=name, noise=noise, rmse=error.rmse))
+        if best is None or error.total < best.expected_error.total:
+            best = result = Plan(
+                workload=workload,
+                strategy=strategy,
+                mechanism=mechanism,
+                expected_error=error,
+                lower_bound=limit,
+                certificate=bound.certificate,
+                considered=(),
+            )
+    return result

@@ -1,0 +1,93 @@
+"""Trees with the best weights: O(log n) numbers to choose, at any size.
+
+With block widths w_l and weights a_l, the total variance is the sum over l of c_l / mu_l, mu_l =
+sum over j <= l of a_j^2 w_j, at the squared sensitivity (sum a_l)^2 for Laplace and sum a_l^2 for
+Gaussian noise. The search is over log a_l; for Laplace from several starting points, since there
+are several local minima. What is found is rounded to integers, and its error computed for those.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.workloads.hierarchy import Hierarchy
+from discreet.workloads.levels import level_traces, widths_of
+from discreet.workloads.search import minimize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.workloads.workload import Vector, Workload
+
+__all__ = ["best_weights", "weighted_tree"]
+
+BRANCHINGS = (2, 3, 10, 12)
+_FINEST = 1 << 12
+_MOST_STRIDES = 6
+_MOST_STEPS = 300
+_LOWEST = -30.0
+
+
+def weighted_tree(workload: Workload, norm: int, branchings: Sequence[int] = BRANCHINGS) -> Hierarchy:
+    """Return the tree with the least total error found.
+
+    Parameters
+    ----------
+    workload : Workload
+        Over an ordered domain.
+    norm : int
+        1 for Laplace, 2 for Gaussian noise.
+    branchings : sequence of int
+        Which numbers of children to try.
+    """
+    trees = []
+    for branching in branchings:
+        if branching > max(2, workload.size):
+            continue
+        widths = widths_of(workload.size, branching)
+        weights = best_weights(np.array(widths, float), level_traces(workload, widths), norm)
+        tree = Hierarchy(workload.size, branching, weights)
+        sensitivity = tree.column_norm1**2 if norm == 1 else tree.squared_column_norm2
+        trees.append((tree.trace(workload) * sensitivity, branching, tree))
+    return min(trees, key=lambda found: found[:2])[2]
+
+
+def best_weights(widths: Vector, shares: Vector, norm: int) -> list[int]:
+    """Return integer weights of levels, from cells to the root, for traces `shares` of the levels."""
+    levels = len(widths)
+    if levels == 1:
+        return [1]
+
+    def cost(logs: Vector) -> tuple[float, Vector]:
+        logs = np.maximum(logs - logs.max(), _LOWEST)  # the cost does not depend on a common factor
+        squares = np.exp(2 * logs)
+        eigenvalues = np.cumsum(squares * widths)
+        powers = np.exp(norm * logs)
+        total = float((shares / eigenvalues).sum())
+        falls = np.cumsum((shares / eigenvalues**2)[::-1])[::-1]
+        slope = 2 * powers / powers.sum() - 2 * squares * widths * falls / total
+        return float(np.log(total) + 2 / norm * np.log(powers.sum())), slope
+
+    found = [minimize(cost, start, _MOST_STEPS) for start in _starts(levels, norm)]
+    best = min(found, key=lambda result: result[1])[0]
+    weights = np.rint(np.exp(best - best.max()) * _FINEST).astype(np.int64)
+    weights[0] = max(1, weights[0])
+    return [int(weight) for weight in weights]
+
+
+def _starts(levels: int, norm: int) -> list[Vector]:
+    """Begin with every level, every second, every third … of the tree, with and without the root.
+
+    For Gaussian noise the problem is convex in the squared weights, and one start is enough.
+    """
+    if norm == 2:
+        return [np.zeros(levels)]
+    starts = []
+    for step in range(1, min(levels, _MOST_STRIDES) + 1):
+        for top in (levels, levels - 1):
+            start = np.full(levels, -8.0)
+            start[:top:step] = 0.0
+            starts.append(start)
+    return starts

@@ -1,0 +1,144 @@
+"""Every family against the matrix of its queries, written down by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from discreet.errors import ParameterError
+from discreet.workloads import (
+    AllRanges,
+    Identity,
+    Marginals,
+    Matrix,
+    Prefixes,
+    Product,
+    RangesOfWidth,
+    Total,
+    WeightedUnion,
+)
+
+
+def ranges_by_hand(size):
+    return np.array(
+        [[float(a <= cell <= b) for cell in range(size)] for a in range(size) for b in range(a, size)]
+    )
+
+
+def marginals_by_hand(shape, ways):
+    cells = list(product(*map(range, shape)))
+    rows = []
+    for chosen in combinations(range(len(shape)), ways):
+        for values in product(*[range(shape[place]) for place in chosen]):
+            rows.append(
+                [float(all(cell[p] == v for p, v in zip(chosen, values, strict=True))) for cell in cells]
+            )
+    return np.array(rows)
+
+
+CASES = {
+    "identity": (Identity(5), np.eye(5)),
+    "total": (Total(5), np.ones((1, 5))),
+    "one cell": (AllRanges(1), np.ones((1, 1))),
+    "two cells": (AllRanges(2), ranges_by_hand(2)),
+    "ranges": (AllRanges(7), ranges_by_hand(7)),
+    "prefixes": (Prefixes(6), np.tril(np.ones((6, 6)))),
+    "windows": (
+        RangesOfWidth(7, 3),
+        np.array([np.r_[np.zeros(i), np.ones(3), np.zeros(4 - i)] for i in range(5)]),
+    ),
+    "one window": (RangesOfWidth(4, 4), np.ones((1, 4))),
+    "marginals": (Marginals((2, 3, 2), 2), marginals_by_hand((2, 3, 2), 2)),
+    "zero-way": (Marginals((2, 3), 0), np.ones((1, 6))),
+    "product": (Product(AllRanges(3), Prefixes(4)), np.kron(ranges_by_hand(3), np.tril(np.ones((4, 4))))),
+    "union": (
+        WeightedUnion([AllRanges(4), Total(4)], [1, 3]),
+        np.vstack([ranges_by_hand(4), 3 * np.ones((1, 4))]),
+    ),
+    "matrix": (
+        Matrix([[1.0, -2.0], [0.5, 0.0], [0.0, 3.0]]),
+        np.array([[1.0, -2.0], [0.5, 0.0], [0.0, 3.0]]),
+    ),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+def case(request):
+    return request.param
+
+
+def test_B3_answers_and_rows_are_those_of_the_matrix(case):
+    workload, rows = case
+    x = np.arange(workload.size) ** 2 % 7
+    assert workload.queries == len(rows)
+    np.testing.assert_allclose(workload.answer(x), rows @ x)
+    np.testing.assert_array_equal(workload.matrix(), rows)
+
+
+def test_gram_and_its_parts_are_those_of_the_matrix(case):
+    workload, rows = case
+    gram, size = rows.T @ rows, workload.size
+    np.testing.assert_allclose(workload.gram(), gram)
+    np.testing.assert_allclose(workload.gram_diagonal(), np.diagonal(gram))
+    values, vectors = np.linalg.eigh(gram)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    np.testing.assert_allclose(workload.root_diagonal(), np.diagonal(root), atol=1e-6)
+    wrapped = [sum(gram[i, (i + d) % size] for i in range(size)) for d in range(size)]
+    np.testing.assert_allclose(workload.diagonal_sums(), wrapped)
+    for width in (1, 2, 3, size, size + 2):
+        blocks = [np.arange(start, min(start + width, size)) for start in range(0, size, width)]
+        trace = sum(gram[np.ix_(block, block)].sum() for block in blocks) / width
+        np.testing.assert_allclose(workload.block_traces([width]), [trace])
+
+
+def test_closed_singular_values_are_those_of_the_matrix():
+    for workload in (AllRanges(9), Prefixes(9)):
+        expected = np.linalg.svd(workload.matrix(), compute_uv=False)
+        np.testing.assert_allclose(np.sort(workload.singular_values())[::-1], expected)
+
+
+def test_ranges_are_numbered_both_ways():
+    workload = AllRanges(9)
+    for index in range(workload.queries):
+        assert workload.index(*workload.bounds(index)) == index
+
+
+@pytest.mark.parametrize(
+    ("build", "named"),
+    [
+        (lambda: AllRanges(0), "size"),
+        (lambda: AllRanges(-1), "size"),
+        (lambda: AllRanges(2**40), "size"),
+        (lambda: Identity(()), "shape"),
+        (lambda: RangesOfWidth(4, 5), "width"),
+        (lambda: Marginals((2, 2), 3), "ways"),
+        (lambda: Marginals((2, 2)), "ways"),
+        (lambda: Marginals((2, 2), sets=[]), "sets"),
+        (lambda: Marginals((2, 2), sets=[(0, 0)]), "sets"),
+        (Product, "factors"),
+        (lambda: WeightedUnion([]), "parts"),
+        (lambda: WeightedUnion([Total(3), Total(4)]), "parts"),
+        (lambda: WeightedUnion([Total(3)], [0]), "weights"),
+        (lambda: Matrix(np.zeros((0, 3))), "rows"),
+        (lambda: Matrix([[np.nan]]), "rows"),
+        (lambda: AllRanges(5).index(3, 2), "last"),
+        (lambda: AllRanges(5).index(0, 5), "last"),
+        (lambda: AllRanges(5).answer(np.zeros(4)), "x"),
+        (lambda: AllRanges(5).row(15), "index"),
+    ],
+)
+def test_bad_input_is_refused_by_name(build, named):
+    with pytest.raises(ParameterError) as refused:
+        build()
+    assert refused.value.parameter == named
+
+
+def test_what_does_not_fit_in_memory_is_refused_with_its_size():
+    large = AllRanges(2**20)
+    for ask in (large.gram, large.matrix, lambda: large.answer(np.zeros(2**20))):
+        with pytest.raises(ParameterError, match=r"1048576|549756338176"):
+            ask()
+    with pytest.raises(ParameterError, match="8193 cells"):
+        RangesOfWidth(8193, 2).block_traces([2])
