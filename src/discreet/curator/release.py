@@ -213,8 +213,7 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
         raise LedgerTampered("a stored answer is not one of its request")
     arrays = [np.array(values, np.int64) for values in lists]
     for part, steps in zip(request.parts, arrays, strict=True):
-        width = part.mechanism.width if isinstance(part.mechanism, Choices) else 0
-        if width and not (steps.min() >= 0 and steps.max() < width):
+        if isinstance(part.mechanism, Choices) and not part.mechanism.may_draw(steps):
             raise LedgerTampered("a stored answer is not one of its request")
     return [
         Draw(part=part, steps=mark_replayed(steps) if replayed else steps)

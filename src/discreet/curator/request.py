@@ -74,7 +74,11 @@ def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
     bound = statistic.sensitivity
     if isinstance(mechanism, Choices):
         measure = statistic.measure
-        return isinstance(measure, Histogram) and mechanism.width == measure.width and mechanism.covers(bound)
+        return (
+            isinstance(measure, Histogram)
+            and mechanism.width == measure.width
+            and mechanism.covers(statistic)
+        )
     return (
         isinstance(mechanism, Laplace | Gaussian)
         and mechanism.lattice.integers

@@ -203,9 +203,10 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
         mechanism = part.mechanism
         if isinstance(mechanism, Choices):
             pure, rho = mechanism.event.pure_epsilon, mechanism.event.concentrated_rho
-            assert pure is not None  # noqa: S101
             assert rho is not None  # noqa: S101
-            cost = f"epsilon {show_above(pure)}, rho {show_above(rho)}"
+            cost = f"rho {show_above(rho)}"
+            if pure is not None:
+                cost = f"epsilon {show_above(pure)}, {cost}"
         elif isinstance(mechanism, Laplace):
             cost = f"epsilon {show_above(mechanism.guarantee.epsilon)}"
         else:

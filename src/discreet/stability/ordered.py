@@ -1,0 +1,100 @@
+"""Values in order between public bounds, and the widest gaps between them.
+
+X(i) is the i-th smallest of n values; X(i) = lower for i < 1 and X(i) = upper for i > n. A *window*
+[s, e] of ranks has the *gap* X(e) - X(s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.privacy.rational import whole
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Ordered", "ordered"]
+
+LARGEST_BOUND = 2**53
+"""The largest size of a bound: every gap is then exact in 64 bits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Ordered:
+    """Sorted values with one bound at either end. Private."""
+
+    padded: NDArray[np.int64]
+    """The lower bound, the n values in order, the upper bound."""
+
+    @property
+    def size(self) -> int:
+        """The number of values, n."""
+        return len(self.padded) - 2
+
+    @property
+    def spread(self) -> int:
+        """The distance between the bounds: no gap is larger."""
+        return int(self.padded[-1]) - int(self.padded[0])
+
+    def at(self, rank: int) -> int:
+        """Return X(rank)."""
+        return int(self.padded[min(max(rank, 0), self.size + 1)])
+
+    def gaps(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the gaps of many windows."""
+        last = self.size + 1
+        return self.padded[np.clip(ends, 0, last)] - self.padded[np.clip(starts, 0, last)]
+
+    def widest(self, first: int, last: int, length: int) -> int:
+        """Return the widest gap of the windows [s, s + length] for the starts s from `first` to `last`.
+
+        Where s < 0 the gap grows with s, and where s + length > n + 1 it falls, so
+        that beside the windows within 0..n+1 only the ends of those ranges matter.
+        """
+        end = self.size + 1
+        corners = {first, last, min(max(0, first), last), min(max(end - length, first), last)}
+        widest = max(self.at(start + length) - self.at(start) for start in corners)
+        low, high = max(first, 0), min(last, end - length)
+        if high > low:
+            inner = self.padded[low + length : high + length + 1] - self.padded[low : high + 1]
+            widest = max(widest, int(inner.max()))
+        return widest
+
+    def reflected(self) -> Ordered:
+        """Return the values mirrored at zero: rank i becomes rank n + 1 - i."""
+        return Ordered(padded=-self.padded[::-1])
+
+    def __repr__(self) -> str:
+        return "Ordered(private)"
+
+
+def ordered(values: ArrayLike, *, lower: int, upper: int) -> Ordered:
+    """Sort integers after clipping them to [lower, upper].
+
+    Raises
+    ------
+    ParameterError
+        Where the bounds are no integers of at most 2^53 in size or out of order, or the values are no list of
+        integers by their type. The values themselves are never a reason.
+    """
+    lower = whole(lower, "lower", least=-LARGEST_BOUND, most=LARGEST_BOUND)
+    upper = whole(upper, "upper", least=-LARGEST_BOUND, most=LARGEST_BOUND)
+    if lower > upper:
+        raise ParameterError("lower", "is above upper", "a number that is at most upper")
+    held = np.asarray(values)
+    if held.ndim != 1 or (held.size and held.dtype.kind not in "iu"):
+        raise ParameterError(
+            "values", "is no list of integers of 64 bits", "one dimension of a NumPy integer type"
+        )
+    padded = np.empty(held.size + 2, dtype=np.int64)
+    padded[0], padded[-1] = lower, upper
+    if held.size:
+        if held.dtype.kind == "u":
+            held = np.minimum(held, held.dtype.type(min(max(upper, 0), np.iinfo(held.dtype).max)))
+        padded[1:-1] = np.clip(held.astype(np.int64, copy=False), lower, upper)
+        padded[1:-1].sort()
+    return Ordered(padded=padded)
