@@ -372,7 +372,13 @@ def _on_grid(name: str, histogram: Histogram, value: Integers, lower: Integers, 
     bounds = histogram.values
     assert isinstance(bounds, Bounds)  # noqa: S101
     points = [enclosed(places + bounds.lower_steps, bounds.step) for places in (lower, value, upper)]
-    return Column(name=name, values=points[1].nearest, lower=points[0].below, upper=points[2].above)
+    return Column(
+        name=name,
+        values=points[1].nearest,
+        lower=points[0].below,
+        upper=points[2].above,
+        unknown=(lower == 0) & (upper == histogram.width - 1),
+    )
 
 
 def _spread_evenly(

@@ -90,7 +90,7 @@ CLAUSES: dict[str, tuple[str, str]] = {
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower end first, and BETWEEN alone"),
     "query": (
         "IN with a subquery",
-        "JOIN private rows on the person, JOIN a public table, or list the values",
+        "JOIN private rows on the person, select one column of a public table, or list the values",
     ),
     "unnest": ("IN UNNEST", "list the values, as in city IN ('a', 'b')"),
     "field": ("IN without a list", "list the values in parentheses, as in city IN ('a', 'b')"),

@@ -86,6 +86,11 @@ def missing_bounds(
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
     problem += f"take that of {others}, or " if others else ""
     if table is None:
+        known = columns[name]
+        if known.least is not None:
+            return UndeclaredColumn(f"{problem}bound it from above, as in LEAST(x, 100)")
+        if known.most is not None:
+            return UndeclaredColumn(f"{problem}bound it from below, too, as in GREATEST(x, 0)")
         return UndeclaredColumn(f"{problem}bound it, as in LEAST(GREATEST(x, 0), 100)")
     return NotDeclared(f"{problem}have its owner declare", table, name, Bounds)
 
