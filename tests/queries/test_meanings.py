@@ -233,9 +233,9 @@ def test_a_quotient_of_what_is_never_negative_needs_one_bound():
 @pytest.mark.parametrize(
     ("aggregate", "advice"),
     [
-        ("AVG(cost / age)", "bound it from above, as in LEAST"),
-        ("AVG(LEAST(cost / balance, 1))", "bound it from below, too, as in GREATEST"),
-        ("AVG(cost / balance)", "bound it, as in LEAST(GREATEST"),
+        ("AVG(cost / age)", "bound it, as in CLIP(x, 0, 100)"),
+        ("AVG(LEAST(cost / balance, 1))", "bound it from below, too, as in CLIP"),
+        ("AVG(cost / balance)", "bound it, as in CLIP(x, 0, 100)"),
     ],
 )
 def test_what_has_no_bounds_says_which_end_is_missing(aggregate, advice):

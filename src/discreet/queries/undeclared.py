@@ -88,10 +88,10 @@ def missing_bounds(
     if table is None:
         known = columns[name]
         if known.least is not None:
-            return UndeclaredColumn(f"{problem}bound it from above, as in LEAST(x, 100)")
+            return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
         if known.most is not None:
-            return UndeclaredColumn(f"{problem}bound it from below, too, as in GREATEST(x, 0)")
-        return UndeclaredColumn(f"{problem}bound it, as in LEAST(GREATEST(x, 0), 100)")
+            return UndeclaredColumn(f"{problem}bound it from below, too, as in CLIP(x, 0, 100)")
+        return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
     return NotDeclared(f"{problem}have its owner declare", table, name, Bounds)
 
 
