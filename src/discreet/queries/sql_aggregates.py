@@ -193,7 +193,7 @@ def _named(node: exp.Expression, columns: Columns) -> Aggregate:
     function, given = _NAMED[name], node.expressions
     has_share = function in _SHARES and name != "SMOOTH_MEDIAN"
     if len(given) != (2 if has_share else 1):
-        raise refused(f"{name} of this form", "write AVG(x), STDDEV_SAMP(x) or QUANTILE(x, 0.5)")
+        raise refused(f"{name} of this form", "write AVG(x), QUANTILE(x, 0.5) or TRIMMED_MEAN(x, 0.1)")
     if has_share:
         return _with_parameter(function, node, given[0], given[1], columns)
     parameter = Fraction(1, 2) if function in _SHARES else None
@@ -218,11 +218,11 @@ def _with_parameter(
         raise refused("a top k without a k", "write a whole number from 1, as in APPROX_TOP_K(city, 3)")
     if function is AggregateFunction.TRIMMED_MEAN:
         raise refused(
-            "a trimmed mean without a part",
+            "a trimmed mean without a part below 0.5",
             "write a number from 0 to below 0.5 of at most three decimals, as in TRIMMED_MEAN(x, 0.1)",
         )
     raise refused(
-        "a quantile without a share",
+        "a quantile without a share from 0 to 1",
         "write a number from 0 to 1 of at most four decimals, as in QUANTILE(x, 0.5)",
     )
 
