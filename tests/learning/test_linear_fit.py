@@ -106,8 +106,51 @@ def test_what_is_added_to_small_eigenvalues_is_in_the_intervals():
     assert half > shrinkage / scale  # of a coefficient vector of length 1
 
 
-@pytest.mark.parametrize("options", [{"confidence": 1}, {"confidence": 0}, {"largest_norm": 0}])
+@pytest.mark.parametrize(
+    "options", [{"confidence": 1}, {"confidence": 0}, {"confidence": "0." + "9" * 400}, {"largest_norm": 0}]
+)
 def test_wrong_levels_are_refused(options):
     fit = regression(1).release(np.zeros((0, 3)), [])
     with pytest.raises(ParameterError):
         fit.intervals(**options)
+
+
+@pytest.mark.statistical
+def test_d10_intervals_cover_where_all_rows_are_at_their_bound():
+    """Rounding is the same in every row, and does not fall with their number as noise and errors do."""
+    source, count, beta = np.random.default_rng(), 300_000, np.array([0.6, 0.5])
+    mechanism = LinearRegression(columns=2, largest=1, response=1, rho=1)
+    off = []
+    for _ in range(3):
+        angles = source.uniform(0, 2 * np.pi, count)
+        design = np.column_stack([np.cos(angles), np.sin(angles)]) * (1 - 1e-12)
+        fit = mechanism.release(design, design @ beta + source.normal(0, 0.001, count))
+        ends = fit.intervals(0.99999)
+        assert ((ends[:, 0] <= beta) & (beta <= ends[:, 1])).all()
+        assert (np.diff(ends) < 0.004).all()
+        off.extend(fit.coefficients - beta)
+    assert abs(np.mean(off)) < 5e-5  # rows that were all shortened by rounding would be off by 8e-5
+
+
+@pytest.mark.statistical
+def test_d10_intervals_cover_where_every_row_is_rounded_to_the_same_side():
+    """One row half a step off the grid, a hundred thousand times: the worst that rounding can do."""
+    mechanism = LinearRegression(columns=1, largest=1, response=1, rho=10, resolution=16)
+    design = np.full((100_000, 1), 6.49 / mechanism.units.row_steps)
+    response = design[:, 0] * 0.9 + np.random.default_rng(3).normal(0, 0.001, len(design))
+    low, high = mechanism.release(design, response).intervals(0.99999)[0]
+    assert low <= 0.9 <= high
+
+
+def test_no_interval_ends_in_nothing():
+    fit = LinearRegression(columns=1, largest=1, response=1, rho=1).release(np.zeros((0, 1)), [])
+    for size in (-4, 0, 4):
+        made = replace(fit, matrix=np.array([[size * fit.noise.matrix]]), moments=np.zeros(3), eigenvalue=0.0)
+        for known in (None, 1):
+            assert np.isinf(made.intervals(largest_norm=known)).all()
+
+
+def test_predictions_refuse_text_by_its_type():
+    fit = regression(1).release(np.zeros((0, 3)), [])
+    with pytest.raises(ParameterError, match="does not hold numbers"):
+        fit.predict([["secret", 1.0, 2.0]])

@@ -13,6 +13,7 @@ import pytest
 
 from discreet.audit import check_mechanism
 from discreet.audit.enumeration import output_law
+from discreet.audit.outputs import output_key
 from discreet.errors import ParameterError
 from discreet.mechanisms.distance_to_instability import FARTHEST, DistanceToInstability
 from discreet.mechanisms.refusal import NO_ANSWER
@@ -134,7 +135,7 @@ def test_the_chance_of_no_answer_is_that_of_the_law(epsilon, delta):
         assert noisy.error_at(distance=d) == pytest.approx(float(1 - passed(d + 1)), abs=1e-15)
         for made in (coin, noisy):
             law = output_law(lambda given, made=made: made.release(*given), (7, d))
-            refused = law.masses.get(("NoAnswer", "NO_ANSWER"), Fraction(0))
+            refused = law.masses.get(output_key(NO_ANSWER), Fraction(0))
             assert float(refused) == pytest.approx(made.error_at(distance=d), abs=1e-12)
 
 
@@ -217,3 +218,37 @@ def test_mechanisms_are_values():
     assert hash(copy.deepcopy(mechanism)) == hash(mechanism)
     assert (mechanism.epsilon, mechanism.delta) == (1.0, pytest.approx(1e-6))
     assert Fraction(mechanism.delta) >= mechanism.guarantee.delta
+
+
+def test_nothing_but_the_value_leaves():
+    """Views hold on to the array that they are part of, however deep they are."""
+    mechanism, data = DistanceToInstability(epsilon=1, delta=1e-6), np.arange(1000.0)
+    for value in ((data[:1],), [data[:1]], {"a": data[:1]}, ((data[:1], 3),), [({"a": [data[:1]]},)]):
+        found = mechanism.release(value, FARTHEST)
+        while not isinstance(found, np.ndarray):
+            found = next(iter(found.values() if isinstance(found, dict) else found))
+        assert found.tolist() == [0.0]
+        assert found.base is None
+        assert not np.shares_memory(found, data)
+    matrix = mechanism.release(np.asarray([[1, 2]]).view(np.recarray), FARTHEST)
+    assert type(matrix) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.ma.array([1, 99], mask=[0, 1]),
+        (np.ma.array([1, 99], mask=[0, 1]),),
+        np.array([np.arange(9)[:1], None], object),
+        np.zeros(2, [("shown", int), ("hidden", int)])[["shown"]],
+        np.zeros(2, [("shown", int), ("hidden", int)])[0],
+        memoryview(b"12"),
+        iter([1]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_may_hold_more_than_it_shows_is_refused_by_its_type(value):
+    for distance in (0, FARTHEST):
+        with pytest.raises(ParameterError, match="value") as caught:
+            DistanceToInstability(epsilon=1, delta=1e-6).release(value, distance)
+        assert "99" not in str(caught.value)

@@ -221,3 +221,14 @@ def test_mechanisms_are_values():
     assert hash(copy.deepcopy(MADE[0])) == hash(MADE[0])
     shown = repr(MADE[0].release(987_654, 2))
     assert shown.startswith("BoundedAnswer(answer=")
+
+
+def test_intervals_of_fractions_cover_their_rounding():
+    """With next to no noise, 1/2 is released as 0 or 1."""
+    mechanism = PrivateLocalSensitivity(change=1, global_sensitivity=1, epsilon=20, delta=0.1)
+    with replay(12):
+        ends = [mechanism.release(Fraction(1, 2), 1).interval(0.95) for _ in range(300)]
+        whole, integer = mechanism.release(Fraction(3), 1), mechanism.release(3, 1)
+    assert np.mean([lower <= 0.5 <= upper for lower, upper in ends]) > 0.93
+    assert whole.rounding == Fraction(1, 2)  # whether it is whole is private
+    assert integer.rounding == 0

@@ -11,6 +11,7 @@ import pytest
 
 from discreet.audit import check_mechanism
 from discreet.audit.enumeration import output_law
+from discreet.audit.outputs import output_key
 from discreet.errors import ParameterError
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.bounded_answer import BoundedAnswer
@@ -142,7 +143,7 @@ def test_test_and_noise_add_up_exactly():
 def test_the_chance_of_no_answer_is_that_of_the_test(mechanism):
     for d in (0, 1, 3, 6):
         law = output_law(lambda given: mechanism.release(*given), (5, d))
-        refused = law.masses.get(("NoAnswer", "NO_ANSWER"), Fraction(0))
+        refused = law.masses.get(output_key(NO_ANSWER), Fraction(0))
         assert float(refused) == pytest.approx(mechanism.error_at(distance=d), abs=1e-12)
     assert mechanism.error_at(distance=mechanism.distance_for(0.9)) <= 0.1
 
@@ -232,10 +233,55 @@ def test_a_ladder_names_the_bound_that_passed():
 
 def test_a_ladder_refuses_in_vain_as_often_as_it_says():
     law = output_law(lambda given: LADDER.release(*given), (0, (1, 2, 3)))
-    refused = float(law.masses[("NoAnswer", "NO_ANSWER")])
+    refused = float(law.masses[output_key(NO_ANSWER)])
     assert refused == pytest.approx(LADDER.error_at(distances=[1, 2, 3]), abs=1e-9)
     with pytest.raises(ParameterError, match="distances"):
         LADDER.release(0, [1, 2])
     for bounds in ([], [2, 1], [1, 1], [0, 1], [1, 2.5]):
         with pytest.raises(ParameterError, match="sensitivities"):
             ProposeTestRelease.ladder(sensitivities=bounds, epsilon=1, delta=1e-6)
+
+
+def test_intervals_of_fractions_cover_their_rounding():
+    """With next to no noise, 1/2 is released as 0 or 1."""
+    ladder = ProposeTestRelease.ladder(sensitivities=[1, 2], epsilon=10, delta=0.1)
+    with replay(5):
+        answers = [ladder.release(Fraction(1, 2), [10**6, 10**6]) for _ in range(300)]
+        whole = ladder.release(Fraction(3), [10**6, 10**6])
+        integer = ladder.release(3, [10**6, 10**6])
+    ends = [answer.interval(0.95) for answer in answers]
+    assert np.mean([lower <= 0.5 <= upper for lower, upper in ends]) > 0.93
+    # The type decides, since whether a fraction is whole is private.
+    assert whole.rounding == Fraction(1, 2)
+    assert integer.rounding == 0
+    mechanism = ProposeTestRelease(sensitivity=1, epsilon=10, delta=0.1)
+    with replay(6):
+        errors = [abs(mechanism.release(Fraction(1, 2), 10**6) - 0.5) for _ in range(300)]
+    assert mechanism.fraction_error.quantile(0.95) == mechanism.noise.error.quantile(0.95) + 0.5
+    assert np.mean([error <= mechanism.fraction_error.quantile(0.95) for error in errors]) > 0.93
+    real = ProposeTestRelease(sensitivity=1.0, epsilon=10, delta=0.1)
+    assert real.fraction_error == real.noise.error
+
+
+def test_all_distances_are_checked_before_the_first_coin():
+    """Else an error would tell that the tests before it failed."""
+    for _ in range(20):
+        with pytest.raises(ParameterError, match="distance"):
+            LADDER.release(0, [10**6, 10**6, "3"])
+
+
+def test_a_ladder_of_unlike_rungs_is_refused():
+    rung = ProposeTestRelease(sensitivity=1, epsilon=1, delta=1e-6)
+    for other in (
+        {"epsilon": 100},
+        {"delta": 0.5},
+        {"share": Fraction(1, 3)},
+        {"neighbors": REPLACE_ROW},
+        {"sensitivity": 2.0},
+    ):
+        unlike = ProposeTestRelease(**{"sensitivity": 2, "epsilon": 1, "delta": 1e-6, **other})
+        with pytest.raises(ParameterError, match="rungs"):
+            Ladder(rungs=(rung, unlike))
+    with pytest.raises(ParameterError, match="rungs"):
+        Ladder(rungs=())
+    assert Ladder(rungs=(rung,)).guarantee == rung.guarantee

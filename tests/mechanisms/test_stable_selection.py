@@ -236,3 +236,13 @@ def test_mechanisms_are_values():
     assert repr(mechanism).startswith("StableTopK(k=2, sensitivity=1, ")
     assert mechanism.guarantee.epsilon == 1
     assert mechanism.event.delta == Fraction(1, 20)
+
+
+@pytest.mark.parametrize("sensitivity", [0.3, 0.1, "1/3", 7, Fraction(1, 10**6)])
+@pytest.mark.parametrize("probability", [0.5, 0.95, 1])
+def test_the_lead_that_is_said_to_suffice_does(sensitivity, probability):
+    """As it is read back: a float means its shortest decimal, which may be less than the float."""
+    for monotone in (False, True):
+        mechanism = StableArgmax(sensitivity=sensitivity, epsilon=1, delta=1e-6, monotone=monotone)
+        lead = mechanism.lead_for(probability)
+        assert mechanism.error_at(lead=lead) <= 1 - probability

@@ -12,7 +12,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.stability.instance_shifts import mean_shifts, sum_shifts
-from discreet.stability.per_instance import gaussian_losses, laplace_losses, worst_case
+from discreet.stability.per_instance import PerInstanceReport, gaussian_losses, laplace_losses, worst_case
 
 
 def laplace_divergence(shift, scale):
@@ -117,3 +117,60 @@ def test_reports_of_different_deltas_give_no_guarantee():
         worst_case([])
     with pytest.raises(ParameterError):
         laplace_losses([[1]], scale=1)
+
+
+@pytest.mark.parametrize("shift", [np.nan, np.inf, -np.inf, 1e308, 10**400, None])
+def test_a_loss_that_is_not_known_is_infinite_and_gives_no_guarantee(shift):
+    """A comparison with what is not a number is false: it must not pass for a loss of 0."""
+    for report in (
+        laplace_losses([shift, 1.0], scale=Fraction(1, 100)),
+        gaussian_losses([1.0, shift], sigma=Fraction(1, 100), delta=1e-6),
+    ):
+        assert np.isinf(report.losses).sum() == 1
+        assert report.histogram(4)[0].tolist() == [0, 0, 0, 2]
+        with pytest.raises(ParameterError, match="without a bound"):
+            worst_case([report])
+    with pytest.raises(ParameterError, match="without a bound"):
+        worst_case([PerInstanceReport(losses=np.array([np.nan, 1.0]), delta=Fraction(0))])
+    assert laplace_losses([np.nan], scale=1).histogram(2)[0].tolist() == [0, 1]
+
+
+def test_losses_beyond_the_range_of_floats_are_not_understated():
+    assert laplace_losses([0.0, 1e-300], scale="1e-400").losses.tolist() == [0, np.inf]
+    assert laplace_losses([5e-324], scale=10**10).losses[0] > 0
+    tiny = gaussian_losses([0.0, 1e-200], sigma=1, delta="1e-400").losses
+    assert tiny[0] == 0
+    assert tiny[1] > 0
+    least = gaussian_losses([1.0], sigma=1, delta="1e-400").losses[0]
+    with mpmath.workdps(500):
+        # log of the mass beyond epsilon, from one tail of the normal law
+        tail = mpmath.ncdf(0.5 - mpmath.mpf(least)) - mpmath.exp(least) * mpmath.ncdf(
+            -0.5 - mpmath.mpf(least)
+        )
+        assert tail <= mpmath.mpf(10) ** -400
+
+
+def test_a_grid_charges_whole_steps():
+    """0.6 and 0.4 round to 1 and 0: a person with 0.2 moves what is released by a whole step."""
+    mechanism = Laplace(sensitivity=1.0, epsilon=1, grid=1)
+    scale = mechanism.event.scale
+    true = abs(int(mechanism.lattice.enter(0.6)) - int(mechanism.lattice.enter(0.4))) / scale
+    shifts = sum_shifts([0.4, 0.2], [0, 1])
+    assert laplace_losses(shifts, scale=scale).losses[1] < true
+    charged = laplace_losses(shifts, scale=scale, grid=mechanism.grid).losses
+    assert charged[1] == pytest.approx(float(true), rel=1e-9)
+    assert charged[1] >= true
+    steps = laplace_losses([0, 0.25, 0.26, 5e-324, np.nan], scale=1, grid="0.25").losses
+    assert steps == pytest.approx([0, 0.25, 0.5, 0.25, np.inf], rel=1e-9)
+    both = gaussian_losses([0.1, 0.5], sigma=1, delta=1e-6, grid=0.5).losses
+    assert both[0] == both[1]
+    for grid in (0, 3, "0.3", "1/3", Fraction(1, 2**2000)):
+        with pytest.raises(ParameterError, match="grid"):
+            laplace_losses([1], scale=1, grid=grid)
+
+
+@pytest.mark.parametrize("shifts", [["secret"], [1j], [[1.0], [1.0, 2.0]]])
+def test_shifts_of_a_wrong_type_are_refused_without_a_word_about_them(shifts):
+    with pytest.raises(ParameterError) as caught:
+        laplace_losses(shifts, scale=1)
+    assert "secret" not in str(caught.value)

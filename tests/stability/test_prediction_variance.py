@@ -92,3 +92,14 @@ def test_wrong_parameters_are_refused(options):
     given = {"design": [[1, 2]], "point": [1, 1], "largest": 5, "ridge": 1, **options}
     with pytest.raises(ParameterError):
         prediction_variance(given.pop("design"), given.pop("point"), **given)
+
+
+def test_no_row_is_too_long_for_the_machine():
+    for design in ([[2**70]], [[10**400]], np.array([[2**64 - 1]], np.uint64), [[-(2**63)]]):
+        assert prediction_variance(design, [1], largest=10, ridge=1).value == Fraction(1, 101)
+    assert prediction_variance(
+        [[3 * 2**70, 4 * 2**70], [1, 0]], [0, 1], largest=10, ridge=1
+    ).value == Fraction(38, 38 * 65 - 48**2)
+    for options in ({"ridge": "1e-400"}, {"ridge": 2**300}, {"point": [2**300]}):
+        with pytest.raises(ParameterError, match="out of range"):
+            prediction_variance([[1]], **{"point": [1], "largest": 1, "ridge": 1, **options})

@@ -147,3 +147,20 @@ def test_absent_persons_loops_and_empty_tables():
 def test_wrong_parameters_are_refused(options):
     with pytest.raises(ParameterError):
         project([0], [1], **{"persons": [0, 1], **options})
+
+
+def test_no_identifier_is_too_large_for_the_machine():
+    """Identifiers are told apart, and the order of the others' edges does not change."""
+    others = [3, 5, -7, 11]
+    first, second = [3, 3, 5, 5, -7], [5, -7, -7, 11, 11]
+    alone = project(first, second, persons=others, degree=1)
+    for far in (2**63, 2**64 + 3, 10**400, -(2**70)):
+        with_far = project(first, second, persons=[*others, far], degree=1)
+        assert with_far.low.tolist() == alone.low.tolist()
+        assert with_far.high.tolist() == alone.high.tolist()
+        assert sorted(with_far.degrees.tolist()) == sorted([*alone.degrees.tolist(), 0])
+        edge = project([far], [3], persons=[3, far], degree=1)
+        assert sorted([edge.low[0], edge.high[0]]) == sorted([3, far])
+    unsigned = np.array([2**64 - 1, 2**63], np.uint64)
+    assert project(unsigned[:1], unsigned[1:], persons=unsigned, degree=1).edges() == 1
+    assert project([-1], [2**63], persons=unsigned, degree=1).edges() == 0  # -1 is not 2^64 - 1

@@ -59,3 +59,11 @@ def test_the_total_is_public_or_unknown():
         ratio(1, 2, total=5)
     with pytest.raises(ParameterError):
         ratio(1, 2, relation=REPLACE_ROW)
+
+
+def test_no_count_is_too_large_for_the_machine():
+    assert ratio(1, 10**400).smooth("0.1") > 0
+    assert ratio(10**400, 2 * 10**400).value == Fraction(1, 2)
+    # Each kind is clamped by itself: one row more of the part stays one row more.
+    assert ratio(5, 2**64).value < ratio(6, 2**64 + 1).value
+    assert ratio(5, 2**64).value == Fraction(5, 5 + 2**62)

@@ -75,3 +75,11 @@ def test_counts_out_of_range_are_brought_into_it():
 def test_wrong_parameters_are_refused(options):
     with pytest.raises(ParameterError):
         reciprocal(**{"count": 3, **options})
+
+
+def test_no_count_is_too_large_for_the_machine():
+    assert reciprocal(10**400).value == reciprocal(2**62).value
+    assert reciprocal(10**400).smooth("0.1") > 0
+    assert reciprocal(-(10**400)).value == 1
+    with pytest.raises(ParameterError):
+        reciprocal(1, least=10**30)

@@ -36,3 +36,10 @@ def test_stars_of_large_graphs_are_exact():
 def test_size_is_checked():
     with pytest.raises(ParameterError):
         stars([0], [1], nodes=2, size=0)
+
+
+def test_more_stars_than_numbers_are_refused_for_every_graph():
+    for edges in (([0], [1]), ([], [])):
+        with pytest.raises(ParameterError, match="size"):
+            stars(*edges, nodes=10**6, size=100)
+    assert stars([0], [1], nodes=10**6, size=20).smooth("0.1") > 0

@@ -103,3 +103,12 @@ def test_the_smooth_sensitivity_is_far_below_the_number_of_nodes():
 def test_count_alone():
     first, second = np.triu_indices(30, 1)
     assert count(graph_of(first, second, nodes=30)) == 30 * 29 * 28 // 6
+
+
+def test_no_node_is_too_large_for_the_machine():
+    for first in (
+        [2**63, -1, 0, 1, 2],
+        [2**70, 5, 0, 1, 2],
+        np.array([2**64 - 1, 2**63, 0, 1, 2], np.uint64),
+    ):
+        assert triangles(first, [1, 2, 1, 2, 0], nodes=3).value == 1

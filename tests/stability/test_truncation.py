@@ -9,6 +9,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.stability.distances import distance_to_sensitive
 from discreet.stability.truncation import truncated_triangles
 from stability.small_graphs import SmallGraphs
 
@@ -71,3 +72,11 @@ def test_small_graphs_have_an_answer_and_parameters_are_checked():
         assert truncated_triangles([3], [4], persons=persons, degree=1).value == 0
     with pytest.raises(ParameterError):
         truncated_triangles([3], [4], persons=[3, 4], degree=0)
+
+
+def test_what_no_graph_exceeds_is_public():
+    """However large the bound that is proposed, the distances of neighbors are one apart at most."""
+    one = truncated_triangles([0, 1, 2], [1, 2, 0], persons=range(3), degree=2)
+    other = truncated_triangles([1], [2], persons=[1, 2], degree=2)
+    for bound in range(2**60 - 2, 2**60 + 5):
+        assert abs(distance_to_sensitive(one, bound) - distance_to_sensitive(other, bound)) <= 1

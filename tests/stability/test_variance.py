@@ -90,3 +90,8 @@ def test_values_are_clipped_and_small_tables_have_an_answer():
 def test_wrong_bounds_are_refused(bounds):
     with pytest.raises(ParameterError):
         variance([1], lower=bounds[0], upper=bounds[1])
+
+
+@pytest.mark.parametrize("values", [[2**70, 0], [2**63, -1], [10**400, -(10**400)]])
+def test_no_value_is_too_long_for_the_machine(values):
+    assert variance(values, lower=0, upper=1).value == Fraction(1, 4)

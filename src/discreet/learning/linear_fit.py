@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, float_above, rational
+from discreet.stability.entries import reals
 
 __all__ = ["LinearFit", "Noise", "Units"]
 
 Floats = NDArray[np.float64]
 
 _RIDGE_FAILURE = 0.005
+_LEAST_FAILURE = Fraction(1, 10**300)
+_ROUNDED = 0.501  # how far rounding moves an entry, in steps, what floats are off before it included
 _PARTS = 8  # the bounds that an interval takes for granted, each missing with an eighth of what is allowed
 
 
@@ -25,7 +28,9 @@ class Units:
     """The public grid of a regression."""
 
     steps: int
-    """How many steps the longest row has."""
+    """How many steps a row has at most, after rounding."""
+    row_steps: int
+    """How many steps the longest row has, before rounding."""
     largest: Fraction
     """The length of the longest row."""
     response: Fraction
@@ -44,7 +49,7 @@ class Units:
     @property
     def coefficient(self) -> float:
         """What a coefficient of 1, in steps of y per step of x, is worth."""
-        return float(self.response * self.steps / (self.response_steps * self.largest))
+        return float(self.response * self.row_steps / (self.response_steps * self.largest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +97,15 @@ class LinearFit:
 
     def predict(self, design: ArrayLike) -> Floats:
         """Return the predictions for rows of a design."""
-        return np.asarray(design, dtype=np.float64) @ self.coefficients
+        return np.asarray(reals(design, "design") @ self.coefficients, dtype=np.float64)
 
     def intervals(self, confidence: Number = 0.95, *, largest_norm: Number | None = None) -> Floats:
         """Return an interval for each coefficient, of shape (columns, 2).
 
         Each holds its coefficient of the linear model y = X beta + u with probability of at least
         `confidence`, over the errors and the noise together, if the errors u are independent and normal with
-        one variance and neither rows nor responses are beyond their bounds. (Rounding to the grid is not
-        covered; it is far below the noise at the default resolution.) Where the released
+        one variance and neither rows nor responses are beyond their bounds. Rounding to the grid is covered:
+        it adds about half a step to each half width, however many rows there are. Where the released
         statistics bound nothing, an end is infinite.
 
         Parameters
@@ -112,14 +117,15 @@ class LinearFit:
             bounded by the fit, which takes data that are rich in every direction.
         """
         level = rational(confidence, "confidence")
-        if not 0 < level < 1:
-            raise ParameterError("confidence", "is not between 0 and 1", "such as 0.95")
+        if not 0 < level <= 1 - _LEAST_FAILURE:
+            raise ParameterError("confidence", "is not between 0 and 1, by 1e-300 at least", "such as 0.95")
         known = None if largest_norm is None else rational(largest_norm, "largest_norm", positive=True)
-        half = self._half_widths(float(1 - level) / _PARTS, None if known is None else float(known))
+        half = self._half_widths(float(1 - level) / _PARTS, None if known is None else float_above(known))
         center = self.coefficients
         return np.stack([center - half, center + half], axis=1)
 
     def _half_widths(self, failure: float, known: float | None) -> Floats:
+        """Bound each |theta - beta|, in the units of the data: theorem 4 of the proof page."""
         width = len(self.matrix)
         solution, inverse, shrinkage = self._solved()
         chance = log(1 / failure)
@@ -128,38 +134,60 @@ class LinearFit:
         # The noise in X^T X, applied to one fixed direction; the noise in X^T y.
         directed = self.noise.matrix * sqrt(width + 2 * sqrt(2 * width * chance) + 4 * chance)
         shifted = self.noise.moments * sqrt(width + 2 * sqrt(width * chance) + 2 * chance)
-        deviation = self._error_deviation(solution, spectral, shifted, normal, chance)
+        rounding, free = self._rounding(normal), self._free(normal, chance)
+        if not free:
+            return np.full(width, inf)
+        deviation = sqrt(self._residuals(solution, spectral, shifted, normal) / free)
         trace = max(float(np.trace(self.matrix)) + width * spectral, 0.0)
-        errors = deviation * sqrt(trace + 2 * trace * sqrt(chance) + 2 * trace * chance)
-        lengths = np.linalg.norm(inverse, axis=1)
-        norm = self._norm(solution, inverse, shrinkage + directed, errors + shifted)
+        errors = sqrt(trace + 2 * trace * sqrt(chance) + 2 * trace * chance)
+        largest = sqrt(max(float(np.linalg.eigvalsh(self.matrix)[-1]) + spectral, 0.0))
+        # What rounding adds to |X^T u|, by way of the deviation, and to X^T y, for each unit of `stretched`.
+        rounded = rounding * (errors / sqrt(free) + largest)
+        norm = self._norm(
+            solution,
+            inverse,
+            shrinkage + directed + sqrt(width) * rounded,
+            deviation * errors + shifted + rounded,
+        )
         if known is not None:
             norm = min(norm, known / self.units.coefficient)
-        spread = np.einsum("ij,jk,ik->i", inverse, self.matrix, inverse) + spectral * lengths**2
-        half = (shrinkage + directed) * norm * lengths + normal * np.sqrt(
-            (self.noise.moments * lengths) ** 2 + deviation**2 * np.maximum(spread, 0.0)
-        )
-        return np.asarray(half * self.units.coefficient, dtype=np.float64)
+        stretched = 1 + sqrt(width) * norm
+        deviation += rounding * stretched / sqrt(free)
+        lengths = np.linalg.norm(inverse, axis=1)
+        quadratic = np.einsum("ij,jk,ik->i", inverse, self.matrix, inverse) + spectral * lengths**2
+        spread = np.sqrt(np.maximum(quadratic, 0.0))
+        with np.errstate(invalid="ignore"):
+            half = (shrinkage + directed) * norm * lengths + rounding * stretched * spread
+            half += normal * np.hypot(self.noise.moments * lengths, deviation * spread)
+            half = half * self.units.coefficient
+        return np.where(np.isnan(half), inf, half)
 
     @staticmethod
     def _norm(solution: Floats, inverse: Floats, pull: float, other: float) -> float:
-        """Bound the norm of beta = theta + M (ridge beta + E beta - X^T u - e)."""
+        """Bound the norm of beta, given |beta| <= |theta| + |M| (pull |beta| + other)."""
         stretch = float(np.linalg.norm(inverse, 2))
         left = 1 - stretch * pull
         return (float(np.linalg.norm(solution)) + stretch * other) / left if left > 0 else inf
 
-    def _error_deviation(
-        self, solution: Floats, spectral: float, shifted: float, normal: float, chance: float
-    ) -> float:
-        """Bound the standard deviation of the errors by the residuals of the fit."""
+    def _rounding(self, normal: float) -> float:
+        """Bound the root of the number of rows, times what rounding moves an entry by."""
+        count = float(self.moments[-1] + self.noise.moments * normal) / self.units.weight
+        return _ROUNDED * sqrt(max(count, 0.0))
+
+    def _free(self, normal: float, chance: float) -> float:
+        """Bound the sum of squares of independent normal errors, in their variance, from below; or 0."""
+        count = float(self.moments[-1] - self.noise.moments * normal) / self.units.weight
+        free = count - len(self.matrix)
+        return max(free - 2 * sqrt(max(free, 0.0) * chance), 0.0)  # chi-square is rarely less
+
+    def _residuals(self, solution: Floats, spectral: float, shifted: float, normal: float) -> float:
+        """Bound the sum of squares of the residuals of the fit."""
         width = len(self.matrix)
         length = float(np.linalg.norm(solution))
-        products, squares, count = self.moments[:width], self.moments[width], self.moments[width + 1]
+        products, squares = self.moments[:width], self.moments[width]
         residuals = float(squares - 2 * solution @ products + solution @ self.matrix @ solution)
         residuals += self.noise.moments * normal + 2 * length * shifted + length**2 * spectral
-        free = float(count - self.noise.moments * normal) / self.units.weight - width
-        surely = free - 2 * sqrt(max(free, 0.0) * chance)  # chi-square is rarely less
-        return sqrt(max(residuals, 0.0) / surely) if surely > 0 else inf
+        return max(residuals, 0.0)
 
     def _spectral(self, failure: float) -> float:
         """Bound the spectral norm of the noise in X^T X."""

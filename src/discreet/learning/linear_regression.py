@@ -20,10 +20,14 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_below, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
+from discreet.stability.entries import reals
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses
 from discreet.stability.prediction_variance import shortened
 
 __all__ = ["LinearRegression"]
+
+_MOST = Fraction(2**800)
+_FINE = 2.0**28  # squares of 64 integers of this size add up below 2^63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -49,7 +53,8 @@ class LinearRegression:
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
     resolution : int
-        In how many steps `largest` is divided; values are rounded to this grid, and half of it for y.
+        In how many steps `largest` is divided, but for a margin; values are rounded to this grid, and
+        half of it for y.
 
     Guarantee
     ---------
@@ -61,8 +66,10 @@ class LinearRegression:
 
     Finite precision
     ----------------
-    Rows are rounded to integers, sums are integer sums, the integer part of the eigenvalue is exact, and
-    the noise is the discrete Gaussian. Floats come after the release.
+    Rows are rounded to integers, each by itself, sums are integer sums, the integer part of the eigenvalue is
+    exact, and the noise is the discrete Gaussian. Floats come after the release. `largest` is a few steps
+    less than N, half the root of the number of columns, so that rounding makes no row too long; and
+    intervals are as much wider as rounding may matter.
 
     Error
     -----
@@ -106,8 +113,9 @@ class LinearRegression:
         steps = 2 * (whole(resolution, "resolution", least=2**4, most=2**16) // 2)
         units = Units(
             steps=steps,
-            largest=rational(largest, "largest", positive=True),
-            response=rational(response, "response", positive=True),
+            row_steps=steps - (isqrt(width - 1) // 2 + 1),
+            largest=_bound(largest, "largest"),
+            response=_bound(response, "response"),
         )
         budget, guarantee = _budget(rho, epsilon, delta)
         share = budget / 3
@@ -146,8 +154,9 @@ class LinearRegression:
     def release(self, design: ArrayLike, response: ArrayLike) -> LinearFit:
         """Return a fit to the rows of a design and a response.
 
-        Never fails on data: not a number counts as 0, infinities are clipped, and no rows, constant columns
-        and singular designs have a fit like any other.
+        Never fails on data: not a number counts as 0, infinities and numbers beyond every float are
+        clipped, and no rows, constant columns and singular designs have a fit like any other. What is no
+        number by its type is refused.
         """
         rows, target = self._on_grid(design, response)
         products = gram(rows, self.units.steps)
@@ -192,18 +201,27 @@ class LinearRegression:
 
     def _on_grid(self, design: ArrayLike, response: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return rows and responses in steps, none of them beyond its bound."""
-        rows, target = np.asarray(design, dtype=np.float64), np.asarray(response, dtype=np.float64)
+        rows, target = reals(design, "design"), reals(response, "response")
         if rows.ndim != 2 or rows.shape[1] != self.columns:
             raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
         if target.shape != rows.shape[:1]:
             raise ParameterError("response", "has another length than the design", "one number for each row")
         long, high = float(self.units.largest), float(self.units.response)
         rows = np.nan_to_num(rows, nan=0.0)
-        rows = rows / np.maximum(np.abs(rows).max(axis=1) / long, 1.0)[:, None]  # squares do not overflow
-        rows = rows / np.maximum(np.linalg.norm(rows, axis=1) / long, 1.0)[:, None]
-        steps = shortened(np.rint(rows * (self.units.steps / long)).astype(np.int64), self.units.steps)
+        parts = rows / np.maximum(np.abs(rows).max(axis=1), long)[:, None]  # of `largest`, none beyond 1
+        # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
+        lengths = np.sqrt((np.rint(parts * _FINE).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
+        parts = parts / np.maximum(lengths / _FINE, 1.0)[:, None]
+        steps = shortened(np.rint(parts * self.units.row_steps).astype(np.int64), self.units.steps)
         target = np.nan_to_num(target, nan=0.0).clip(-high, high)
-        return steps, np.rint(target * (self.units.response_steps / high)).astype(np.int64)
+        return steps, np.rint(target / high * self.units.response_steps).astype(np.int64)
+
+
+def _bound(value: Number, name: str) -> Fraction:
+    bound = rational(value, name, positive=True)
+    if not 1 / _MOST <= bound <= _MOST:
+        raise ParameterError(name, "is out of range", "from 2^-800 to 2^800")
+    return bound
 
 
 def _budget(

@@ -15,7 +15,7 @@ from discreet.mechanisms.values import Lattice
 from discreet.noise.grid import LARGEST_STEPS
 from discreet.privacy.rational import Number, float_above, float_below
 
-__all__ = ["BoundedAnswer", "Statistic", "entered"]
+__all__ = ["BoundedAnswer", "Statistic", "entered", "rounding_of"]
 
 Statistic: TypeAlias = int | float | Fraction
 """An exact statistic of the data, before noise."""
@@ -32,16 +32,19 @@ class BoundedAnswer:
     bound : int or float
         The bound on its local sensitivity.
     noise : Laplace
-        The law of the noise given the bound; `noise.error` is that of the error.
+        The law of the noise given the bound.
+    rounding : Fraction
+        What rounding a fraction to the integers may have moved, beside what `noise.error` covers.
     """
 
     answer: int | float
     bound: int | float
     noise: Laplace
+    rounding: Fraction = Fraction(0)
 
     def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
         """Return a range that holds the statistic with at least this probability, whatever the bound is."""
-        reach = Fraction(self.noise.error.quantile(confidence))
+        reach = Fraction(self.noise.error.quantile(confidence)) + self.rounding
         return float_below(Fraction(self.answer) - reach), float_above(Fraction(self.answer) + reach)
 
     def __repr__(self) -> str:
@@ -65,3 +68,11 @@ def entered(value: Statistic, lattice: Lattice) -> int | float:
     if lattice.enter(value).ndim:
         raise ParameterError("value", "is an array", "one number")
     return value
+
+
+def rounding_of(value: Statistic, lattice: Lattice) -> Fraction:
+    """Return what `entered` moves a value by at most, beside the rounding that the lattice tells of itself.
+
+    It depends on the type, which is public: 1/2 for any fraction among integers, also for one that is whole.
+    """
+    return Fraction(1, 2) if lattice.integers and isinstance(value, Fraction) else Fraction(0)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from datetime import date, time, timedelta
+from enum import Enum
+from numbers import Number as AnyNumber
+from typing import Self, TypeVar, cast
+from uuid import UUID
 
 import numpy as np
 
@@ -19,9 +23,26 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, float_above, show, whole
 
-__all__ = ["FARTHEST", "DistanceToInstability"]
+__all__ = ["FARTHEST", "DistanceToInstability", "entered_distance"]
 
 T = TypeVar("T")
+
+_PLAIN = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    AnyNumber,
+    date,
+    time,
+    timedelta,
+    UUID,
+    Enum,
+    np.generic,
+    type(None),
+)
+_VALUES = "a number, text, an array of these, or a tuple, list or dict of such"
 
 FARTHEST = (1 << 53) - 1
 """Larger distances count as this one. It stands for "no data set is unstable"."""
@@ -146,7 +167,7 @@ class DistanceToInstability:
 
     def passes(self, distance: int) -> bool:
         """Toss the coin for one distance. What it shows is an (epsilon, delta)-private release by itself."""
-        return bool(self.test.release([_entered(distance) + 1])[0])
+        return bool(self.test.release([entered_distance(distance) + 1])[0])
 
     def release(self, value: T, distance: int) -> T | NoAnswer:
         """Return the value itself, or `NO_ANSWER`.
@@ -154,12 +175,15 @@ class DistanceToInstability:
         Parameters
         ----------
         value : object
-            The exact value: a number, an array, a tuple of these, text.
+            The exact value: a number, text, None, an array of these, or a tuple, list or dict of such.
+            It is copied, so that nothing but the value leaves: arrays as plain arrays. Masked arrays,
+            arrays of records and other objects, which may hold more than they show, are refused by
+            their type.
         distance : int
             The steps to the nearest unstable data set.
         """
         # A view would show more of the data than the value; and what cannot be marked fails before the coin.
-        answer = current().mark(value.copy() if isinstance(value, np.ndarray) else value)
+        answer = current().mark(_own(value))
         return answer if self.passes(distance) else NO_ANSWER
 
     def neighboring_inputs(self) -> tuple[tuple[tuple[int, int], tuple[int, int]], ...]:
@@ -169,7 +193,25 @@ class DistanceToInstability:
         return ((0, 0), (1, 0)), *(((0, near), (0, near + 1)) for near in apart)
 
 
-def _entered(distance: int) -> int:
+def _own(value: T) -> T:
+    """Return a copy that holds on to nothing beside itself; what is accepted depends on types alone."""
+    copied: object = value
+    if isinstance(value, np.ndarray):
+        if isinstance(value, np.ma.MaskedArray) or value.dtype.kind in "OV":
+            raise ParameterError("value", "is an array that may hold more than it shows", _VALUES)
+        copied = np.array(value, subok=False)
+    elif isinstance(value, tuple):
+        copied = tuple(_own(item) for item in value)
+    elif isinstance(value, list):
+        copied = [_own(item) for item in value]
+    elif isinstance(value, dict):
+        copied = {_own(key): _own(item) for key, item in value.items()}
+    elif isinstance(value, np.void) or not isinstance(value, _PLAIN):
+        raise ParameterError("value", f"is a {type(value).__name__}", _VALUES)
+    return cast(T, copied)
+
+
+def entered_distance(distance: int) -> int:
     """Return a distance from 0 to `FARTHEST`; its type is public, its size is not."""
     if isinstance(distance, bool | np.bool_) or not isinstance(distance, int | np.integer):
         raise ParameterError("distance", f"is a {type(distance).__name__}", "an int")

@@ -9,7 +9,7 @@ from math import ceil, isfinite
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.bounded_answer import BoundedAnswer, Statistic, entered
+from discreet.mechanisms.bounded_answer import BoundedAnswer, Statistic, entered, rounding_of
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.propose_test_release import shares
@@ -67,7 +67,8 @@ class PrivateLocalSensitivity:
     Error
     -----
     The bound is released, so the law of the error of an answer is public, and its `interval` costs nothing
-    more. `error_at(local_sensitivity=a)` is the law of the error with the median bound at a hypothetical a.
+    more. `error_at(local_sensitivity=a)` is the law of the error with the median bound at a hypothetical a;
+    for a Fraction where integers were declared, 1/2 comes on top, as it does in the interval.
 
     Examples
     --------
@@ -195,7 +196,8 @@ class PrivateLocalSensitivity:
         noise = self.noise_for(bound)
         shown: int | float = self.lattice.leave(np.array(bound))  # type: ignore[assignment]
         noisy: int | float = noise.release(on_lattice)  # type: ignore[assignment]
-        return BoundedAnswer(answer=noisy, bound=source.mark(shown), noise=noise)
+        rounding = rounding_of(value, self.lattice)
+        return BoundedAnswer(answer=noisy, bound=source.mark(shown), noise=noise, rounding=rounding)
 
     def _bound(self, local: Fraction | None, noise: int) -> int:
         """Return the bound in steps; None stands for a sensitivity without end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -13,8 +13,9 @@ from typing import Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.bounded_answer import BoundedAnswer, Statistic, entered
-from discreet.mechanisms.distance_to_instability import DistanceToInstability
+from discreet.mechanisms.bounded_answer import BoundedAnswer, Statistic, entered, rounding_of
+from discreet.mechanisms.distance_to_instability import DistanceToInstability, entered_distance
+from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.refusal import NO_ANSWER, NoAnswer
 from discreet.mechanisms.values import relation_of
@@ -76,7 +77,8 @@ class ProposeTestRelease:
     Error
     -----
     `error_at(distance=d)` is the probability of no answer at a hypothetical distance d; `noise.error` is the
-    law of the error where there is one.
+    law of the error of integers and floats where there is one, and `fraction_error` that of fractions, which
+    are rounded where integers were declared.
 
     Examples
     --------
@@ -147,6 +149,13 @@ class ProposeTestRelease:
     def delta(self) -> float:
         """The delta, rounded up to a float."""
         return self.test.delta
+
+    @property
+    def fraction_error(self) -> LaplaceError:
+        """The law of the error of a fraction where there is an answer: rounding and noise."""
+        rounding = rounding_of(Fraction(0), self.noise.lattice)
+        error = self.noise.error
+        return replace(error, rounding=max(error.rounding, rounding))
 
     def error_at(self, *, distance: int) -> float:
         """Return the probability of no answer if the distance were this, rounded up."""
@@ -264,6 +273,12 @@ class Ladder:
 
     rungs: tuple[ProposeTestRelease, ...]
 
+    def __post_init__(self) -> None:
+        """Check that `event`, which counts the first rung for each, tells the truth."""
+        alike = {(rung.test.event, rung.noise.guarantee, rung.noise.lattice.integers) for rung in self.rungs}
+        if not 0 < len(self.rungs) <= MOST_RUNGS or len(alike) != 1:
+            raise ParameterError("rungs", "do not have one epsilon and delta", "what `ladder` makes")
+
     def __repr__(self) -> str:
         bounds = ", ".join(show(rung.noise.event.sensitivity) for rung in self.rungs)
         promise = self.guarantee
@@ -308,12 +323,18 @@ class Ladder:
         """
         self._check(distances)
         values = [entered(value, rung.noise.lattice) for rung in self.rungs]
-        for rung, on_lattice, distance in zip(self.rungs, values, distances, strict=True):
+        steps = [entered_distance(distance) for distance in distances]  # all of them, before the first coin
+        for rung, on_lattice, distance in zip(self.rungs, values, steps, strict=True):
             if rung.test.passes(distance):
                 sensitivity = rung.noise.event.sensitivity
                 bound = int(sensitivity) if rung.noise.lattice.integers else float_above(sensitivity)
                 noisy: int | float = rung.noise.release(on_lattice)  # type: ignore[assignment]
-                return BoundedAnswer(answer=noisy, bound=bound, noise=rung.noise)
+                return BoundedAnswer(
+                    answer=noisy,
+                    bound=bound,
+                    noise=rung.noise,
+                    rounding=rounding_of(value, rung.noise.lattice),
+                )
         return NO_ANSWER
 
     def _check(self, distances: Sequence[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, nextafter
 from typing import Self
 
 import numpy as np
@@ -111,7 +112,11 @@ class StableSelection:
     def lead_for(self, probability: Number) -> float:
         """Return the smallest lead with which a choice leaves with at least this probability."""
         steps = self.test.distance_for(probability) * self.scores.swing + 1
-        return float_above(steps * self.scores.lattice.step + self.scores.rounding)
+        lead = steps * self.scores.lattice.step + self.scores.rounding
+        shown = float_above(lead)
+        while rational(shown, "lead") < lead:  # a float means its shortest decimal
+            shown = nextafter(shown, inf)
+        return shown
 
     def _chosen(self, scores: ScoreVector) -> tuple[NDArray[np.int64], int]:
         """Return the best k, in order, and how many steps no unstable scores are reached in.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.stability.entries import exact_integers
 
 __all__ = ["Graph", "Integers", "columns", "graph_of", "largest_pairs"]
 
@@ -34,15 +36,12 @@ class Graph:
         return f"Graph(private, nodes={self.nodes})"
 
 
-def columns(first: ArrayLike, second: ArrayLike) -> tuple[Integers, Integers]:
-    """Return two columns of equal length as 64-bit integers."""
-    one, other = np.asarray(first), np.asarray(second)
-    for name, column in (("first", one), ("second", other)):
-        if column.size and column.dtype.kind not in "iu":
-            raise ParameterError(name, "does not hold integers", "an array of integers")
+def columns(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two columns of integers of equal length, of 64 bits where they fit."""
+    one, other = exact_integers(first, "first"), exact_integers(second, "second")
     if one.ndim != 1 or one.shape != other.shape:
         raise ParameterError("second", "is not as long as first", "two columns of equal length")
-    return one.astype(np.int64), other.astype(np.int64)
+    return one, other
 
 
 def graph_of(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Graph:
@@ -54,8 +53,9 @@ def graph_of(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Graph:
     """
     count = whole(nodes, "nodes", least=0, most=2**31 - 1)
     one, other = columns(first, second)
-    inside = (one != other) & (np.minimum(one, other) >= 0) & (np.maximum(one, other) < count)
-    low, high = np.minimum(one, other)[inside], np.maximum(one, other)[inside]
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    inside = ((low != high) & (low >= 0) & (high < count)).astype(bool)
+    low, high = low[inside].astype(np.int64), high[inside].astype(np.int64)
     keys = np.unique(low * count + high)
     return Graph(nodes=count, low=keys // max(count, 1), high=keys % max(count, 1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,24 +14,26 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.stability.eigenvalue import gram, quadratic_form, smallest_eigenvalue
+from discreet.stability.entries import exact_integers
 from discreet.stability.profile import Profile, check_step
 
 __all__ = ["prediction_variance", "shortened"]
 
 _MOST_COLUMNS = 64
 _MOST = 2**31
+_LARGEST = Fraction(2**256)
 
 
-def shortened(design: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
+def shortened(design: NDArray[Any], largest: int) -> NDArray[np.int64]:
     """Return integer rows, each no longer than `largest`: longer ones are scaled, and rounded toward 0."""
-    held = design.copy()
-    exact = held.astype(object) if np.abs(held.astype(np.float64)).max(initial=0.0) > 2**28 else held
-    squares = (exact**2).sum(axis=1)
+    wide = design.dtype == object or np.abs(design.astype(np.float64)).max(initial=0.0) > 2**28
+    held = design.astype(object) if wide else design.copy()
+    squares = (held**2).sum(axis=1)
     for index in np.flatnonzero(np.asarray(squares > largest**2, dtype=bool)):
         length = isqrt(int(squares[index]) - 1) + 1
         row = [int(entry) for entry in held[index]]
         held[index] = [abs(entry) * largest // length * (1 if entry > 0 else -1) for entry in row]
-    return held
+    return held.astype(np.int64)
 
 
 def prediction_variance(
@@ -56,7 +59,7 @@ def prediction_variance(
     largest : int
         The largest Euclidean length of a row, public.
     ridge : number
-        Positive and public. It makes every design regular, the empty one too.
+        Positive and public, from 2^-256 to 2^256. It makes every design regular, the empty one too.
     relation : Neighbors
         What one step changes.
     rows : int
@@ -79,15 +82,16 @@ def prediction_variance(
     step = check_step(relation, rows)
     bound = whole(largest, "largest", least=1, most=_MOST)
     extra = rational(ridge, "ridge", positive=True)
+    if not 1 / _LARGEST <= extra <= _LARGEST:
+        raise ParameterError("ridge", "is out of range", "from 2^-256 to 2^256")
     place = [rational(entry, "point") for entry in point]
+    if any(abs(entry) > _LARGEST for entry in place):
+        raise ParameterError("point", "is out of range", "numbers of at most 2^256")
     if not 1 <= len(place) <= _MOST_COLUMNS:
         raise ParameterError("point", "has no coordinate, or too many", f"from 1 to {_MOST_COLUMNS} numbers")
-    rows_given = np.asarray(design)
-    if not rows_given.size:
-        rows_given = np.zeros((0, len(place)), np.int64)
-    if rows_given.dtype.kind not in "iu":
-        raise ParameterError("design", "does not hold integers", "an array of integers")
-    held = rows_given.astype(np.int64)
+    held = exact_integers(design, "design")
+    if not held.size:
+        held = np.zeros((0, len(place)), np.int64)
     if held.ndim != 2 or held.shape[1] != len(place):
         raise ParameterError(
             "design", "has another number of columns than the point", "one for each coordinate"
@@ -111,7 +115,9 @@ def prediction_variance(
 
     return Profile(
         value=value,
-        reach=least // (step * square),
+        reach=-(
+            -floor // (step * square)
+        ),  # from there on every row may be gone, and the ridge alone is left
         sensitivity=sensitivity,
         relation=relation,
         rows=step,

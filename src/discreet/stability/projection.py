@@ -8,15 +8,16 @@ itself, and an edge is kept if both ends still have room (Day, Li & Lyu 2016).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.stability.edges import Integers, columns
+from discreet.stability.entries import exact_integers
 
 __all__ = [
     "Projection",
@@ -36,9 +37,9 @@ class Projection:
 
     degree: int
     """The bound on degrees, public."""
-    low: Integers
+    low: NDArray[Any]
     """The smaller identifier of each edge that was kept."""
-    high: Integers
+    high: NDArray[Any]
     """The larger one."""
     degrees: Integers
     """The degree of each person in the projection, isolated ones included."""
@@ -100,21 +101,18 @@ def cumulative_sensitivity(degree: int) -> Sensitivity:
 
 def persons_and_edges(
     first: ArrayLike, second: ArrayLike, persons: ArrayLike
-) -> tuple[Integers, Integers, Integers]:
+) -> tuple[NDArray[Any], Integers, Integers]:
     """Return the distinct persons, sorted, and the places in it of both ends of each edge between them.
 
     Self-loops and edges to anyone who is not among the persons are dropped, and an edge that is there
     twice or in both directions counts once: the graph without a person is the graph of the others.
     """
-    known = np.asarray(persons)
-    if known.size and known.dtype.kind not in "iu":
-        raise ParameterError("persons", "does not hold integers", "an array of identifiers")
-    present = np.unique(known.astype(np.int64))
+    present = np.unique(exact_integers(persons, "persons"))
     one, other = columns(first, second)
     if not len(present):
-        return present, one[:0], other[:0]
+        return present, np.zeros(0, np.int64), np.zeros(0, np.int64)
     places = [np.searchsorted(present, ends).clip(max=len(present) - 1) for ends in (one, other)]
-    kept = (present[places[0]] == one) & (present[places[1]] == other) & (one != other)
+    kept = ((present[places[0]] == one) & (present[places[1]] == other) & (one != other)).astype(bool)
     low, high = np.minimum(*places)[kept], np.maximum(*places)[kept]
     keys = np.unique(low * len(present) + high)
     return present, keys // len(present), keys % len(present)
@@ -162,10 +160,19 @@ def project(
     )
 
 
-def _hashes(low: Integers, high: Integers, salt: int) -> NDArray[np.uint64]:
-    """Return a hash of each pair: two rounds of the finalizer of SplitMix64, which is one-to-one."""
-    mixed = _mix(low.astype(np.uint64) ^ np.uint64(salt))
-    return _mix(mixed + high.astype(np.uint64))
+def _hashes(low: NDArray[Any], high: NDArray[Any], salt: int) -> NDArray[np.uint64]:
+    """Return a hash of each pair: two rounds of the finalizer of SplitMix64, which is one-to-one.
+
+    Longer identifiers that agree modulo 2^64 share their hashes; the identifiers themselves then decide.
+    """
+    mixed = _mix(_words(low) ^ np.uint64(salt))
+    return _mix(mixed + _words(high))
+
+
+def _words(identifiers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return identifiers modulo 2^64, whatever the type of the array that holds them."""
+    wrapped = identifiers % 2**64 if identifiers.dtype == object else identifiers
+    return wrapped.astype(np.uint64)
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.stability.profile import Profile, check_step
-from discreet.stability.reciprocal import private_count, public_total
+from discreet.stability.reciprocal import MOST_ROWS, private_count, public_total
 
 __all__ = ["ratio"]
 
@@ -50,8 +50,8 @@ def ratio(
     """
     step = check_step(relation, rows)
     highest = public_total(total, relation)
-    base = private_count(whole, "whole", highest)
-    held = private_count(part, "part", base)
+    held, others = _both_kinds(part, whole, highest)
+    base = held + others
 
     def replaced(distance: int) -> Fraction:
         return Fraction(1, max(base - distance, 1)) if highest else Fraction(0)
@@ -66,6 +66,17 @@ def ratio(
         relation=relation,
         rows=step,
     )
+
+
+def _both_kinds(part: int, whole: int, total: int | None) -> tuple[int, int]:
+    """Return how many rows of the whole are in the part and how many are not, brought into their range.
+
+    Where the total is private each of the two is clamped by itself: one person more is then still at most
+    that person's rows more, of either kind.
+    """
+    base = private_count(whole, "whole", total)
+    held = private_count(part, "part", base)
+    return min(held, MOST_ROWS), min(base - held, MOST_ROWS)
 
 
 def _added_or_removed(part: int, base: int, step: int, distance: int) -> Fraction:

@@ -10,7 +10,10 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import whole
 from discreet.stability.profile import Profile, check_step
 
-__all__ = ["private_count", "public_total", "reciprocal"]
+__all__ = ["MOST_ROWS", "private_count", "public_total", "reciprocal"]
+
+MOST_ROWS = 2**62
+"""More rows than any table has. A private count beyond counts as this many."""
 
 
 def public_total(total: int | None, relation: Neighbors) -> int | None:
@@ -21,7 +24,7 @@ def public_total(total: int | None, relation: Neighbors) -> int | None:
         return None
     if total is None:
         raise ParameterError("total", "is missing where a row is replaced", "the public number of rows")
-    return whole(total, "total", least=0)
+    return whole(total, "total", least=0, most=MOST_ROWS)
 
 
 def private_count(count: int, name: str, most: int | None) -> int:
@@ -46,7 +49,7 @@ def reciprocal(
     Parameters
     ----------
     count : int
-        How many rows satisfy a condition. Private; below 0 it is taken as 0, above `total` as `total`.
+        How many rows satisfy a condition. Private; below 0 it is taken as 0, above `total`, or 2^62, as that.
     least : int
         The count below which the answer no longer grows, at least 1: a public convention that
         gives the empty table an answer.
@@ -72,9 +75,9 @@ def reciprocal(
     (Fraction(1, 100), Fraction(1, 9900))
     """
     step = check_step(relation, rows)
-    low = whole(least, "least", least=1)
+    low = whole(least, "least", least=1, most=MOST_ROWS)
     highest = public_total(total, relation)
-    held = private_count(count, "count", highest)
+    held = private_count(count, "count", MOST_ROWS if highest is None else highest)
 
     def answer(at: int) -> Fraction:
         return Fraction(1, max(at, low))

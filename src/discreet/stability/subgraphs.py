@@ -8,12 +8,15 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
 from discreet.privacy.rational import whole
 from discreet.stability.edges import graph_of, largest_pairs
 from discreet.stability.profile import Profile
 
 __all__ = ["stars"]
+
+_MOST_STARS = 2**1000
 
 
 def stars(first: ArrayLike, second: ArrayLike, *, nodes: int, size: int) -> Profile:
@@ -28,7 +31,8 @@ def stars(first: ArrayLike, second: ArrayLike, *, nodes: int, size: int) -> Prof
     first, second, nodes
         As for `triangles`.
     size : int
-        The number of rays, 1 to 100. With 1 the stars are the ends of edges, two for each.
+        The number of rays, 1 to 100, such that the complete graph has at most 2^1000 stars. With 1 the
+        stars are the ends of edges, two for each.
 
     Returns
     -------
@@ -45,6 +49,8 @@ def stars(first: ArrayLike, second: ArrayLike, *, nodes: int, size: int) -> Prof
     """
     rays = whole(size, "size", least=1, most=100)
     graph = graph_of(first, second, nodes=nodes)
+    if graph.nodes * comb(max(graph.nodes - 1, 0), rays) > _MOST_STARS:
+        raise ParameterError("size", "allows more stars than there are numbers", "less, or fewer nodes")
     most = max(graph.nodes - 2, 0)
     pairs = largest_pairs(graph)
     values, repeated = np.unique(graph.degrees(), return_counts=True)

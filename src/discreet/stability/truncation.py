@@ -22,7 +22,7 @@ from discreet.stability.triangles import count
 
 __all__ = ["truncated_triangles"]
 
-_REACH = 2**60
+_REACH = 2**60  # more persons than there are: no more can be pushed out
 
 
 def truncated_triangles(first: ArrayLike, second: ArrayLike, *, persons: ArrayLike, degree: int) -> Profile:
@@ -62,11 +62,10 @@ def truncated_triangles(first: ArrayLike, second: ArrayLike, *, persons: ArrayLi
 
     def sensitivity(distance: int) -> Fraction:
         near = max(int(np.searchsorted(gap, distance, side="right")) for gap in gaps)
-        return Fraction(comb(bound, 2) * max(near + distance, 1))
+        return Fraction(comb(bound, 2) * min(max(near + distance, 1), _REACH))
 
     return Profile(
         value=Fraction(count(graph_of(low[kept], high[kept], nodes=len(present)))),
-        # Without end the bound grows by 1 part in 2^60 a step from there on: within the slack of `smooth`.
         reach=_REACH,
         sensitivity=sensitivity,
         relation=ADD_REMOVE_PERSON,

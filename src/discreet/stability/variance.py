@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.entries import clamped_integers
 from discreet.stability.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
@@ -51,7 +52,7 @@ def variance(
     Fraction(2, 3)
     """
     step = check_step(relation, rows)
-    padded = ordered(values, lower=lower, upper=upper).padded
+    padded = ordered(clamped_integers(values, "values"), lower=lower, upper=upper).padded
     low, high = int(padded[0]), int(padded[-1])
     up = _Side(padded[1:-1] - low, high - low)
     down = _Side(high - padded[-2:0:-1], high - low)
