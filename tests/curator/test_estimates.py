@@ -136,6 +136,16 @@ def test_groups_without_values_have_an_answer():
         assert choices.may_draw(choices.release(np.zeros(2 * WIDTH, np.int64)))
 
 
+def test_groups_of_billions_take_the_memory_of_a_histogram():
+    counts = np.array([10**9, 2 * 10**9, 10**9])
+    for rule, share in ((SmoothQuantileRule, HALF), (TrimmedMeanRule, TRIM)):
+        one = estimate(rule, share, rows=2)
+        profile = one.rule.profile(counts)
+        assert profile.value == FINENESS
+        assert profile.smooth(one.mechanism.decay) < Fraction(1, 1000)
+        assert abs(int(one.release(counts.reshape(1, -1))[0, 0]) - FINENESS) <= 1
+
+
 def test_what_does_not_fit_is_refused():
     rule = SmoothQuantileRule(share=HALF, rows=1)
     with pytest.raises(ParameterError):

@@ -142,3 +142,32 @@ def test_no_values_and_too_many_groups(tmp_path):
     crowded = dp.Curator({"t": table}, budget=dp.Budget(epsilon=1), ledger=tmp_path / "crowded")
     with pytest.raises(RequestRefused, match="group by fewer"):
         crowded.preview("SELECT key, SMOOTH_MEDIAN(x) FROM t GROUP BY key", epsilon=1)
+
+
+@pytest.mark.parametrize("offer", [{"epsilon": 1e-9}, {"epsilon": 1e-13}, {"rho": 1e-25}, {"rho": 1e-30}])
+def test_a_budget_that_is_too_small_is_refused_in_words_of_the_query(tmp_path, offer):
+    curator, _ = clinic(tmp_path)
+    with pytest.raises(RequestRefused, match="the budget for each group is too small") as refused:
+        curator.preview("SELECT SMOOTH_MEDIAN(cost) AS m FROM visits", **offer)
+    assert "decay" not in str(refused.value)
+
+
+@pytest.mark.parametrize("offer", [{"epsilon": 1e5}, {"epsilon": 1e9}, {"rho": 1e8}])
+def test_a_budget_without_measure_has_an_answer(tmp_path, offer):
+    curator, _ = clinic(tmp_path)
+    preview = curator.preview("SELECT SMOOTH_MEDIAN(cost) AS m FROM visits", **offer)
+    assert preview["m"].margin >= 0
+
+
+def test_a_budget_beyond_measure_is_refused(tmp_path):
+    curator, _ = clinic(tmp_path)
+    with pytest.raises(RequestRefused, match="too large"):
+        curator.preview("SELECT SMOOTH_MEDIAN(cost) AS m FROM visits", epsilon=1e12)
+
+
+def test_small_budgets_forget_no_slower_than_a_public_rate(tmp_path):
+    """So that data cannot be made up for which an answer takes minutes."""
+    for rows, epsilon, decay in ((1, 0.007, "0.001"), (200, 0.1, "0.02")):
+        curator, _ = clinic(tmp_path, dp.Limits(groups=1, rows_per_group=rows))
+        explained = curator.explain("SELECT SMOOTH_QUANTILE(cost, 0.9) AS m FROM visits", epsilon=epsilon)
+        assert f"decay={decay}" in explained

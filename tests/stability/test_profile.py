@@ -63,6 +63,28 @@ def test_a_sensitivity_that_is_far_away_still_counts():
     assert profile_of([2, 3]).smooth(10**30) == 2 * (1 + Fraction(1, 2**41))
 
 
+@pytest.mark.parametrize(("power", "place"), [(1000, 745), (900, 744), (1023, 800), (850, 720)])
+def test_no_term_is_lost_however_large_the_sensitivity(power, place):
+    """exp(-745) is no normal float, and e^-745 2^1000 is far from small."""
+    near, far = (profile_of([0.0] * zeros + [2.0**power]).smooth(1) for zeros in (place, place + 1))
+    assert math.log(near / far) <= 1 + Profile.SLACK
+    with mpmath.workdps(60):
+        exact = mpmath.mpf(2) ** power * mpmath.exp(-place)
+        assert exact <= mpmath.mpf(near.numerator) / near.denominator <= exact * (1 + mpmath.mpf(2) ** -40)
+
+
+@pytest.mark.parametrize("size", [Fraction(10) ** 400, Fraction(10) ** 1000 / 7, Fraction(1, 10**30)])
+def test_sensitivities_beyond_floats(size):
+    profile = Profile(
+        value=Fraction(0), reach=3, sensitivity=lambda k: size * (k + 1), relation=REPLACE_ROW, rows=1
+    )
+    with mpmath.workdps(60):
+        exact = max(mpmath.exp(-mpmath.mpf(k) / 4) * (k + 1) for k in range(4)) * mpmath.mpf(size.numerator)
+        found = profile.smooth(Fraction(1, 4))
+        ratio = mpmath.mpf(found.numerator) / found.denominator * size.denominator / exact
+        assert 1 <= ratio <= 1 + mpmath.mpf(2) ** -40
+
+
 def test_a_constant_statistic_has_none():
     assert profile_of([0.0, 0.0]).smooth(1) == 0
 

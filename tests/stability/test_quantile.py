@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON, REPLACE_ROW
-from discreet.stability.ordered import Ordered
+from discreet.stability.ordered import Listed
 from discreet.stability.profile import Profile
 from discreet.stability.quantile import median, quantile
 from stability.order_oracle import (
@@ -65,8 +65,8 @@ def test_the_published_formula():
 
 
 def test_a_window_one_too_short_is_caught(monkeypatch):
-    widest = Ordered.widest
-    monkeypatch.setattr(Ordered, "widest", lambda self, a, b, length: widest(self, a, b, length - 1))
+    widest = Listed.widest
+    monkeypatch.setattr(Listed, "widest", lambda self, a, b, length: widest(self, a, b, length - 1))
     with pytest.raises(AssertionError):
         check_exact(median, plainly(Fraction(1, 2)), REPLACE_ROW, 1, small_data(50, seed=1))
 

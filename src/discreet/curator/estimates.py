@@ -23,6 +23,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import show, whole
 
 if TYPE_CHECKING:
+    from discreet.stability.ordered import Ordered
     from discreet.stability.profile import Profile
 
 __all__ = ["FINENESS", "LARGEST_ESTIMATES", "Estimate", "SmoothQuantileRule", "SmoothRule", "TrimmedMeanRule"]
@@ -32,8 +33,6 @@ FINENESS = 64
 
 LARGEST_ESTIMATES = 2_000
 """How many groups one request may make estimates of: each takes some tens of milliseconds."""
-
-_MOST_VALUES = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +67,12 @@ class SmoothRule(ABC):
 
     def profile(self, counts: NDArray[np.int64]) -> Profile:
         """Return the statistic of a group, and how far persons can move it."""
-        values = np.repeat(np.arange(len(counts), dtype=np.int64) * FINENESS, counts)
-        return self._profile(values, (len(counts) - 1) * FINENESS)
+        from discreet.stability.tallied import tallied
+
+        return self._profile(tallied(counts, spacing=FINENESS))
 
     @abstractmethod
-    def _profile(self, values: NDArray[np.int64], upper: int) -> Profile: ...
+    def _profile(self, data: Ordered) -> Profile: ...
 
     @abstractmethod
     def supposed(self, width: int, rows: int, decay: float) -> float:
@@ -83,10 +83,11 @@ class SmoothRule(ABC):
 class SmoothQuantileRule(SmoothRule):
     """The least value that at least a share of the values do not exceed."""
 
-    def _profile(self, values: NDArray[np.int64], upper: int) -> Profile:
-        from discreet.stability import quantile
+    def _profile(self, data: Ordered) -> Profile:
+        from discreet.stability.quantile import rank_profile
+        from discreet.stability.ranks import rank_rule
 
-        return quantile(values, level=self.share, lower=0, upper=upper, rows=self.rows)
+        return rank_profile(data, rank_rule(self.share), relation=ADD_REMOVE_PERSON, rows=self.rows)
 
     def supposed(self, width: int, rows: int, decay: float) -> float:
         """At distance k, k + 1 persons move the quantile by as many gaps between values as they have rows."""
@@ -102,10 +103,11 @@ class SmoothQuantileRule(SmoothRule):
 class TrimmedMeanRule(SmoothRule):
     """The mean without a share of the values at either end."""
 
-    def _profile(self, values: NDArray[np.int64], upper: int) -> Profile:
-        from discreet.stability import trimmed_mean
+    def _profile(self, data: Ordered) -> Profile:
+        from discreet.stability.trimmed_mean import trimmed_profile
+        from discreet.stability.trimming import trimming
 
-        return trimmed_mean(values, trim=self.share, lower=0, upper=upper, rows=self.rows)
+        return trimmed_profile(data, trimming(self.share), relation=ADD_REMOVE_PERSON, rows=self.rows)
 
     def supposed(self, width: int, rows: int, decay: float) -> float:
         """At distance k the mean of what stays moves by its width over its number, and the width grows."""
@@ -172,8 +174,7 @@ class Estimate:
 
     def release(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one integer for each group, of the counts in its row."""
-        counts = np.clip(table, 0, _MOST_VALUES // table.shape[1])
-        drawn = [self.mechanism.release(self.rule.profile(row)) for row in counts]
+        drawn = [self.mechanism.release(self.rule.profile(row)) for row in table]
         return np.array(drawn, np.int64).reshape(len(table), 1)
 
     def __repr__(self) -> str:

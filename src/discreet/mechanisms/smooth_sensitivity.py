@@ -10,7 +10,7 @@ from math import exp
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.choice import Offer, best_noise, best_noise_and_decay
 from discreet.mechanisms.admissible.error import ScaledNoise
-from discreet.mechanisms.admissible.noise import Admissible
+from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, LARGEST_DILATION, Admissible
 from discreet.noise.certified import cumulative, sample_rounded
 from discreet.noise.entropy import current
 from discreet.noise.grid import check_grid, suitable_grid
@@ -36,7 +36,7 @@ class SmoothSensitivity:
         The law of the noise; see `discreet.mechanisms.admissible`.
     epsilon, delta, rho : number
         The budget, as the noise has it: epsilon for pure, epsilon and delta for approximate, rho for
-        concentrated noise.
+        concentrated noise. An epsilon above 1000 (a rho above 500000) is charged, but makes no less noise.
     decay : number
         How fast the smooth sensitivity forgets data sets that are farther away: max_k e^(-decay k) A_k. A
         smaller decay costs less of the budget and makes the smooth sensitivity larger.
@@ -109,7 +109,7 @@ class SmoothSensitivity:
         if not isinstance(noise, Admissible):
             raise ParameterError("noise", "is no admissible noise", "one of discreet.mechanisms.admissible")
         check_relation(neighbors)
-        rate = non_negative(decay, "decay")
+        rate = _decay(decay)
         shift = noise.largest_shift(dilation=rate + Profile.SLACK, epsilon=epsilon, delta=delta, rho=rho)
         if shift <= 0:
             raise ParameterError("decay", "takes the whole budget", "smaller, or a larger budget")
@@ -166,7 +166,7 @@ class SmoothSensitivity:
             raise ParameterError("decay", "and sensitivity_hint are both missing or given", "one of the two")
         offer = _offer(epsilon, delta, rho)
         if decay is not None:
-            rate = non_negative(decay, "decay")
+            rate = _decay(decay)
             noise, _ = best_noise(offer, rate + Profile.SLACK)
         else:
             local = [float(non_negative(size, "sensitivity_hint")) for size in sensitivity_hint or ()]
@@ -282,6 +282,13 @@ def _lattice(lower: Number, upper: Number, grid: Number | None) -> tuple[Fractio
     return step, least, most
 
 
+def _decay(decay: Number) -> Fraction:
+    rate = non_negative(decay, "decay")
+    if rate >= LARGEST_DILATION:
+        raise ParameterError("decay", "is too large", f"below {LARGEST_DILATION}")
+    return rate
+
+
 def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
     if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
         raise ParameterError("epsilon", "does not say one budget", "epsilon, epsilon and delta, or rho")
@@ -290,4 +297,7 @@ def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> 
         for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho))
         if value is not None
     }
+    for name, number in exact.items():
+        if number > LARGEST_BUDGET:
+            raise ParameterError(name, "is too large", f"at most {LARGEST_BUDGET}")
     return Offer(**exact)

@@ -19,11 +19,12 @@ from fractions import Fraction
 from discreet.curator.choices import LARGEST_CHOICES, Choice, Choices, Rule, Selector
 from discreet.curator.estimates import FINENESS, LARGEST_ESTIMATES, Estimate, SmoothRule
 from discreet.data import Histogram, Statistic
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
+from discreet.mechanisms.admissible.noise import LARGEST_BUDGET
 from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.rational import float_below
+from discreet.privacy.rational import float_below, show
 from discreet.queries.choice_outputs import ChoiceOutput, Maker
 from discreet.queries.output import QueryOutput
 
@@ -31,6 +32,8 @@ __all__ = ["concentrated_choices", "pure_choices"]
 
 _DECAYS = 10
 """The decay of a smooth sensitivity is this part of epsilon: some third of the budget pays for it."""
+_LEAST_DECAY, _LEAST_DECAY_PER_ROW, _MOST_DECAY = Fraction(1, 1000), Fraction(1, 10_000), Fraction(100)
+"""With a smaller decay data could be made up for which the smooth sensitivity takes minutes."""
 
 
 def pure_choices(
@@ -109,10 +112,7 @@ class _Pure(Maker):
 
     def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
         share = self.epsilon / self.statistic.groups
-        mechanism = SmoothSensitivity.best(
-            lower=0, upper=_upper(self.statistic), grid=1, decay=_decay(share), epsilon=share
-        )
-        return _estimate(rule, parameter, self.statistic, mechanism)
+        return _estimate(rule, parameter, self.statistic, decay=_decay(share, self.statistic), epsilon=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,19 +137,35 @@ class _Concentrated(Maker):
 
     def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
         share = self.rho / self.statistic.groups
-        mechanism = SmoothSensitivity.best(
-            lower=0,
-            upper=_upper(self.statistic),
-            grid=1,
-            decay=_decay(sqrt_interval(2 * share)[0]),
-            rho=share,
-        )
-        return _estimate(rule, parameter, self.statistic, mechanism)
+        decay = _decay(sqrt_interval(2 * share)[0], self.statistic)
+        return _estimate(rule, parameter, self.statistic, decay=decay, rho=share)
 
 
 def _estimate(
-    rule: type[SmoothRule], parameter: Fraction, statistic: Statistic, mechanism: SmoothSensitivity
+    rule: type[SmoothRule],
+    parameter: Fraction,
+    statistic: Statistic,
+    *,
+    decay: Fraction,
+    epsilon: Fraction | None = None,
+    rho: Fraction | None = None,
 ) -> Estimate:
+    offered = epsilon if rho is None else rho
+    if offered is not None and offered > LARGEST_BUDGET:
+        raise UnsupportedQuery(
+            "the budget for each group is too large for an estimate by smooth sensitivity; offer "
+            f"less than {LARGEST_BUDGET} for each"
+        )
+    try:
+        mechanism = SmoothSensitivity.best(
+            lower=0, upper=_upper(statistic), grid=1, decay=decay, epsilon=epsilon, rho=rho
+        )
+    except ParameterError:
+        raise UnsupportedQuery(
+            "the budget for each group is too small for an estimate by smooth sensitivity, which takes an "
+            f"epsilon of some {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or groups "
+            "of a person, or ask for MEDIAN or QUANTILE"
+        ) from None
     made = rule(share=parameter, rows=int(statistic.sensitivity.linf))
     return Estimate(rule=made, mechanism=mechanism, groups=statistic.groups)
 
@@ -159,8 +175,9 @@ def _upper(statistic: Statistic) -> int:
     return (statistic.measure.width - 1) * FINENESS
 
 
-def _decay(epsilon: Fraction) -> Fraction:
-    return Fraction(float_below(epsilon / _DECAYS))
+def _decay(epsilon: Fraction, statistic: Statistic) -> Fraction:
+    least = max(_LEAST_DECAY, int(statistic.sensitivity.linf) * _LEAST_DECAY_PER_ROW)
+    return min(max(Fraction(float_below(epsilon / _DECAYS)), least), _MOST_DECAY)
 
 
 def _groups(statistic: Statistic) -> int:

@@ -26,13 +26,14 @@ class Blocks:
 
     data: Ordered
     halves: tuple[NDArray[np.int64], NDArray[np.int64]]
-    """The upper and lower halves of X(i) - lower, i = 0 … n + 1."""
+    """The upper and lower halves of the points less the lower bound."""
     sums: tuple[NDArray[np.int64], NDArray[np.int64]]
-    """Their sums over the ranks 0 … i, for i = 0 … n."""
+    """Their sums over all ranks up to the last of each point but the upper bound."""
 
     def total(self, first: int, last: int) -> int:
         """Return X(first) + … + X(last) for ranks within 1..n."""
-        high, low = (int(sums[last]) - int(sums[first - 1]) for sums in self.sums)
+        ends = np.array([first - 1, last], dtype=np.int64)
+        high, low = (int(np.diff(self._to(index, ends))[0]) for index in (0, 1))
         return (high << _HALF) + low + (last - first + 1) * self.data.at(0)
 
     def rise(self, starts: NDArray[np.int64], ends: NDArray[np.int64], length: int) -> Fraction:
@@ -46,19 +47,18 @@ class Blocks:
     def _excess(
         self, index: int, starts: NDArray[np.int64], ends: NDArray[np.int64], length: int
     ) -> NDArray[np.int64]:
-        size = self.data.size
-        half, sums = self.halves[index], self.sums[index]
+        tops = length * self.halves[index][self.data.places(ends)]
+        return tops - (self._to(index, starts + length - 1) - self._to(index, starts - 1))
 
-        def prefix(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-            beyond: NDArray[np.int64] = np.maximum(ranks - size, 0) * half[-1]
-            return sums[np.clip(ranks, 0, size)] + beyond
-
-        tops = length * half[np.clip(ends, 0, size + 1)]
-        return tops - (prefix(starts + length - 1) - prefix(starts - 1))
+    def _to(self, index: int, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sums of a half over the ranks up to these; ranks below 1 have none."""
+        size, half = self.data.size, self.halves[index]
+        beyond: NDArray[np.int64] = np.maximum(ranks - size, 0) * half[-1]
+        return self.data.sum_to(np.clip(ranks, 0, size), half, self.sums[index]) + beyond
 
 
 def blocks(data: Ordered) -> Blocks:
     """Prepare the sums of ordered values."""
-    above = data.padded - data.padded[0]
+    above = data.points - data.points[0]
     halves = above >> _HALF, above & _MASK
-    return Blocks(data=data, halves=halves, sums=(np.cumsum(halves[0][:-1]), np.cumsum(halves[1][:-1])))
+    return Blocks(data=data, halves=halves, sums=(data.cumulative(halves[0]), data.cumulative(halves[1])))

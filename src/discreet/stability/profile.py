@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -33,8 +33,13 @@ if TYPE_CHECKING:
 __all__ = ["Profile", "check_step"]
 
 _PADDING = 1 + Fraction(1, 2**41)
-_FASTEST = 10**4  # so fast that every term but the first is below the floor, whatever finite float it holds
-_LEAST = 2.0**-201
+_BITS = 256
+_LOG_TWO = 0xB17217F7D1CF79ABC9E3B39803F2F6AF40F343267298B62D8A0D175B8BAAFA2B
+"""floor(2^256 log 2)."""
+_LEAST = (-200, 0.5)
+
+_Size: TypeAlias = tuple[int, float]
+"""(e, m) is the number m 2^e, with 1/2 <= m < 1, so that pairs compare as the numbers do."""
 
 
 def check_step(relation: Neighbors, rows: int) -> int:
@@ -72,8 +77,8 @@ class Profile:
 
     Finite precision
     ----------------
-    `smooth` evaluates each term as a float with a relative error below 2^-42 and adds 2^-41, so that
-    its result is at least the maximum and at most 1 + 2^-40 times it. Neighbors' results
+    `smooth` evaluates each term with a relative error below 2^-48, whatever its magnitude, and adds 2^-41, so
+    that its result is at least the maximum and at most 1 + 2^-40 times it. Neighbors' results
     therefore differ by a factor of at most e^{decay + SLACK}: charge decay + SLACK.
     """
 
@@ -118,28 +123,61 @@ class Profile:
         Distances are searched in blocks. Since A_k never falls, no term of the block i..j exceeds
         e^{-decay i} A_j: the block with the largest such bound is divided until no bound exceeds the
         best term. Blocks are divided near their beginning, since A_k is cheap where k is small.
-        """
-        exact = non_negative(decay, "decay")
-        rate = float(min(exact, Fraction(_FASTEST)))
-        sizes: dict[int, float] = {}
 
-        def term(distance: int, of: int) -> float:
+        Cost
+        ----
+        Distances from where e^{-decay k} A_reach is below the best term on are never asked for: at most
+        (200 + log2 A_reach) log 2 / decay are. Usually a few dozen are; where A_k grows as fast as
+        e^{decay k} over a long way, nearly all, which no upper bound by coarser steps would avoid, since
+        it would not be smooth. How long it takes depends on the data.
+        """
+        rate = non_negative(decay, "decay")
+        rate_in_units = (rate.numerator << _BITS) // rate.denominator
+        sizes: dict[int, _Size | None] = {}
+
+        def term(distance: int, of: int) -> _Size:
             if of not in sizes:
-                sizes[of] = float(self.sensitivity(of))
-            return math.exp(-rate * distance) * sizes[of]
+                sizes[of] = _mantissa(self.sensitivity(of))
+            size = sizes[of]
+            return _LEAST if size is None else _shrunk(size, rate_in_units * distance)
 
         if not self.sensitivity(self.reach):
             return Fraction(0)
         best = max(term(0, 0), term(self.reach, self.reach), _LEAST)
-        blocks = [(-term(1, self.reach), 1, self.reach)] if self.reach else []
-        while blocks and -blocks[0][0] > best:
-            _, first, last = heappop(blocks)
+        blocks: list[tuple[int, float, int, int]] = []
+
+        def push(first: int, last: int) -> None:
+            exponent, mantissa = term(first, last)
+            heappush(blocks, (-exponent, -mantissa, first, last))
+
+        if self.reach:
+            push(1, self.reach)
+        while blocks and (-blocks[0][0], -blocks[0][1]) > best:
+            _, _, first, last = heappop(blocks)
             if first < last:
                 middle = min(2 * first, (first + last) // 2)
                 best = max(best, term(middle, middle))
-                heappush(blocks, (-term(first, middle), first, middle))
-                heappush(blocks, (-term(middle + 1, last), middle + 1, last))
-        return max(Fraction(best) * _PADDING, self.FLOOR)
+                push(first, middle)
+                push(middle + 1, last)
+        return max(Fraction(best[1]) * Fraction(2) ** best[0] * _PADDING, self.FLOOR)
 
     def __repr__(self) -> str:
         return f"Profile(private, {self.relation})"
+
+
+def _mantissa(size: Fraction) -> _Size | None:
+    """Return a number rounded to 53 bits, however large or small it is; None for 0."""
+    if not size:
+        return None
+    top, bottom = size.numerator, size.denominator
+    exponent = top.bit_length() - bottom.bit_length()
+    near = top / (bottom << exponent) if exponent >= 0 else (top << -exponent) / bottom
+    mantissa, more = math.frexp(near)
+    return exponent + more, mantissa
+
+
+def _shrunk(size: _Size, by: int) -> _Size:
+    """Return a size times exp(-x), x = by / 2^256. Powers of two are split off: nothing underflows."""
+    halvings, rest = divmod(by, _LOG_TWO)
+    mantissa, less = math.frexp(size[1] * math.exp(-rest / (1 << _BITS)))
+    return size[0] - halvings + less, mantissa

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.rational import Number
 
-__all__ = ["trimmed_mean"]
+__all__ = ["trimmed_mean", "trimmed_profile"]
 
 
 def trimmed_mean(
@@ -53,9 +53,12 @@ def trimmed_mean(
         it is a smooth upper bound: the weight that one person moves, times how far the last value that may
         remain lies from the mean of the others (proof: docs/proofs/profiles.md).
     """
-    rows = check_step(relation, rows)
-    rule = trimming(trim)
     data = ordered(values, lower=lower, upper=upper)
+    return trimmed_profile(data, trimming(trim), relation=relation, rows=check_step(relation, rows))
+
+
+def trimmed_profile(data: Ordered, rule: Trimming, *, relation: Neighbors, rows: int) -> Profile:
+    """Return the profile of the trimmed mean of values in order."""
     sums = blocks(data)
     cut = rule.cut(data.size)
     value = (

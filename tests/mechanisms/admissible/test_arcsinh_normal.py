@@ -113,3 +113,17 @@ def test_other_budgets_are_refused():
         noise.budget(shift=1, dilation=0.1, epsilon=1)
     with pytest.raises(ParameterError):
         ArcsinhNormal(spread=0)
+
+
+def test_the_budget_is_homogeneous_at_every_magnitude():
+    noise = ArcsinhNormal(spread=Fraction(3, 10))
+    one = noise.budget(shift=1, dilation=0).rho
+    for power in (-400, -170, -90, 90):
+        scale = Fraction(10) ** power
+        assert float(noise.budget(shift=scale, dilation=0).rho / (one * scale**2)) == pytest.approx(1)
+        shift = noise.largest_shift(rho=scale, dilation=0) if power < 0 else 0
+        assert noise.budget(shift=shift, dilation=0).rho <= scale
+    for power in (-320, -400):
+        assert (
+            noise.largest_shift(rho=Fraction(10) ** power, dilation=0) ** 2 * one > Fraction(10) ** power / 2
+        )

@@ -61,6 +61,24 @@ def test_limits():
         Laplace().largest_shift(epsilon=1, delta=1, dilation=0.1)
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(22, 7), 1])
+@pytest.mark.parametrize("dilation", [0, Fraction(1, 1000)])
+def test_the_largest_shift_is_within_the_budget_to_the_last_digit(epsilon, dilation):
+    shift = Laplace().largest_shift(epsilon=epsilon, delta=Fraction(1, 10), dilation=dilation)
+    assert Laplace().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta <= Fraction(1, 10)
+
+
+def test_a_delta_that_is_no_float_leaves_a_shift():
+    shifts = [
+        Laplace().largest_shift(epsilon=1, delta=Fraction(1, 10**digits), dilation=Fraction(1, 1000))
+        for digits in (90, 96, 97, 120, 400)
+    ]
+    assert shifts == sorted(shifts, reverse=True)
+    # log(10) more or less in log(delta) is 0.001 log(10) in the shift.
+    assert float(shifts[0] - shifts[3]) == pytest.approx(30 * log(10) / 1000, rel=0.01)
+    assert shifts[-1] > 0
+
+
 def test_the_law():
     laws.check_upper_tail(Laplace(), tails.laplace)
     laws.check_density(Laplace(), divergences.laplace)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from discreet.errors import ParameterError
@@ -15,7 +17,8 @@ from discreet.mechanisms.admissible import (
     Student,
     UniformLogNormal,
 )
-from discreet.mechanisms.admissible.noise import check_budget
+from discreet.mechanisms.admissible.noise import LARGEST_DILATION, check_budget
+from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 
 NOISES = [
     (Student(degrees=3), {"epsilon": 1}),
@@ -79,3 +82,59 @@ def test_budgets_are_exactly_those_of_the_notion():
         check_budget("pure", epsilon=1, delta=None, rho=1)
     with pytest.raises(ParameterError, match="delta"):
         check_budget("approximate", epsilon=1, delta=1, rho=None)
+
+
+@pytest.mark.parametrize(("noise", "budget"), NOISES)
+def test_more_than_is_of_use_is_not_used(noise, budget):
+    """Budgets without measure get an answer soon: that of a large one. Beyond all reason they are refused."""
+    (name,) = set(budget) - {"delta"}
+    large, larger = ({**budget, name: value} for value in (10**6, 10**9))
+    shift = noise.largest_shift(dilation=1, **large)
+    assert 0 < shift == noise.largest_shift(dilation=1, **larger)
+    with pytest.raises(ParameterError, match=f"{name} is too large"):
+        noise.largest_shift(dilation=1, **{**budget, name: 10**400})
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 10**5}, {"epsilon": 10**5, "delta": 1e-6}, {"rho": 10**8}])
+def test_a_large_offer_is_charged_in_full_or_less(budget):
+    mechanism = SmoothSensitivity.best(lower=0, upper=1, decay=10, **budget)
+    assert mechanism.shift > 1
+    hinted = SmoothSensitivity.best(lower=0, upper=1, sensitivity_hint=[1, 2, 3], **budget)
+    assert hinted.decay > 0
+    name = "rho" if "rho" in budget else "epsilon"
+    with pytest.raises(ParameterError, match=f"{name} is too large"):
+        SmoothSensitivity.best(lower=0, upper=1, sensitivity_hint=[1], **{**budget, name: 10**400})
+
+
+@pytest.mark.parametrize(("noise", "budget"), NOISES)
+def test_moves_beyond_measure_are_refused(noise, budget):
+    needed = {"epsilon": 1} if noise.notion == "approximate" else {}
+    for move, name in (((1, 10**6), "dilation"), ((10**101, 0), "shift")):
+        with pytest.raises(ParameterError, match=f"{name} is too large"):
+            noise.budget(shift=move[0], dilation=move[1], **needed)
+    assert noise.largest_shift(dilation=LARGEST_DILATION, **budget) == 0
+    with pytest.raises(ParameterError, match="decay"):
+        SmoothSensitivity(noise=noise, decay=10**6, lower=0, upper=1, **budget)
+
+
+@pytest.mark.parametrize(("noise", "budget"), NOISES)
+@pytest.mark.parametrize("tiny", [Fraction(1, 10**97), Fraction(1, 10**400)])
+def test_tiny_moves_cost_little_and_something(noise, budget, tiny):
+    shift = noise.largest_shift(dilation=tiny, **budget)
+    assert float(shift) == pytest.approx(float(noise.largest_shift(dilation=0, **budget)))
+    needed = {"epsilon": 1} if noise.notion == "approximate" else {}
+    for move in ((tiny, 0), (0, tiny), (tiny, tiny)):
+        promise = noise.budget(shift=move[0], dilation=move[1], **needed)
+        cost = {"pure": "epsilon", "approximate": "delta", "concentrated": "rho"}[noise.notion]
+        if noise.notion == "approximate" and not move[1] and noise == Laplace():
+            assert promise.delta == 0
+        else:
+            assert 0 < getattr(promise, cost) < Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("noise", [Cauchy(power=2), Cauchy(power=6), Student(degrees=3)])
+@pytest.mark.parametrize("shift", [10**5, 10**12, 10**100])
+def test_far_shifts_cost_as_their_logarithm(noise, shift):
+    epsilon = noise.budget(shift=shift, dilation=Fraction(1, 10)).epsilon
+    power = 2 if noise == Cauchy(power=2) else 6 if isinstance(noise, Cauchy) else 4
+    assert float(epsilon) == pytest.approx(power * len(str(shift)[1:]) * 2.302585, rel=0.1)

@@ -25,6 +25,7 @@ __all__ = ["ArcsinhNormal"]
 
 _SAFETY = 1 + 1e-9
 """Covers the rounding of the floats that the norms are computed with."""
+_FAR = 1000
 _STEP = 2.0**-8
 _X = np.arange(0.0, 24.0, _STEP)
 _TANH, _SECH = np.tanh(_X), 1 / np.cosh(_X)
@@ -85,8 +86,9 @@ class ArcsinhNormal(Admissible):
         s, t = check_move(shift, dilation)
         if epsilon is not None:
             raise ParameterError("epsilon", "is given for concentrated noise", "left out")
-        squared = _Norms(float(self.spread)).squared(float(s), float(t), float(path_factor(t)))
-        return ZeroConcentratedDP(rho=rounded_up(Fraction(squared) / 2), neighbors=neighbors)
+        unit = max(s, t) or Fraction(1)  # V^2 is homogeneous in s and t
+        squared = _Norms(float(self.spread)).squared(float(s / unit), float(t / unit), float(path_factor(t)))
+        return ZeroConcentratedDP(rho=rounded_up(Fraction(squared) * unit**2 / 2), neighbors=neighbors)
 
     def largest_shift(
         self,
@@ -99,15 +101,18 @@ class ArcsinhNormal(Admissible):
         """Return the largest shift within rho, by bisection, rounded down."""
         (cost,) = check_budget("concentrated", epsilon=epsilon, delta=delta, rho=rho)
         _, t = check_move(0, dilation)
-        norms, stretch, factor = _Norms(float(self.spread)), float(t), float(path_factor(t))
-        target = 2 * float(cost) / _SAFETY
+        unit = Fraction(2) ** ((cost.numerator.bit_length() - cost.denominator.bit_length()) // 2)
+        if t > _FAR * unit:  # V is at least t / 4
+            return Fraction(0)
+        norms, stretch, factor = _Norms(float(self.spread)), float(t / unit), float(path_factor(t))
+        target = 2 * float(cost / unit**2) / _SAFETY
         low, high = 0.0, 4 * sqrt(target) * (1 + norms.spread + 1 / norms.spread)
         if norms.squared(0.0, stretch, factor) > target:
             return Fraction(0)
         while high - low > 1e-12 * high:
             middle = (low + high) / 2
             low, high = (middle, high) if norms.squared(middle, stretch, factor) <= target else (low, middle)
-        return rounded_down(Fraction(low))
+        return rounded_down(Fraction(low) * unit)
 
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""

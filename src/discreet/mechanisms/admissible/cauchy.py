@@ -73,12 +73,14 @@ class Cauchy(Admissible):
         if epsilon is not None:
             raise ParameterError("epsilon", "is given, but is what pure noise answers", "left out")
         low = t * (self.power - 1)  # what the dilation costs alone
-        high = low if s == 0 else low + s * self.power + _DIGITS
+        high = low if s == 0 else low + min(s * self.power, Fraction(1)) + _DIGITS
+        while self._largest(high, t) < s:
+            low, high = high, 2 * high
         while high - low > high * _DIGITS:
             middle = rounded_up((low + high) / 2)
             if not low < middle < high:
                 break
-            if self.largest_shift(epsilon=middle, dilation=t) >= s:
+            if self._largest(middle, t) >= s:
                 high = middle
             else:
                 low = middle
@@ -95,7 +97,10 @@ class Cauchy(Admissible):
         """Return the largest shift within epsilon, rounded down."""
         (loss,) = check_budget("pure", epsilon=epsilon, delta=delta, rho=rho)
         _, t = check_move(0, dilation)
-        return min(self._shift(loss, u) for u in {Fraction(0), t, -t})
+        return self._largest(loss, t)
+
+    def _largest(self, epsilon: Fraction, t: Fraction) -> Fraction:
+        return min(self._shift(epsilon, u) for u in {Fraction(0), t, -t})
 
     def _shift(self, epsilon: Fraction, u: Fraction) -> Fraction:
         """Return the largest shift where one scale is e^u times the other, on the side that narrows."""

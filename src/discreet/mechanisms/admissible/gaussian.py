@@ -10,7 +10,14 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.certificates import BITS, above, exponential_of, rounded_down
-from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
+from discreet.mechanisms.admissible.noise import (
+    LARGEST_BUDGET,
+    MOST_EPSILON,
+    Admissible,
+    Notion,
+    check_budget,
+    check_move,
+)
 from discreet.noise.elementary import enclose, square_root
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.normal import upper_tail
@@ -22,6 +29,7 @@ __all__ = ["Gaussian"]
 
 _ONE = 1 << BITS
 _MARGIN = Fraction(1, 2**32)
+_LEAST_SHIFT = Fraction(1, 2**200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +70,13 @@ class Gaussian(Admissible):
                 "epsilon", "is missing", "a number: approximate noise answers with its delta"
             )
         loss = rational(epsilon, "epsilon", positive=True)
-        if not _within(s, t, loss):
+        s = max(s, _LEAST_SHIFT) if s else s  # a larger shift allows all the same moves
+        if loss > LARGEST_BUDGET:
+            raise ParameterError("epsilon", "is too large", f"at most {LARGEST_BUDGET}")
+        used = min(loss, MOST_EPSILON)
+        if not _within(s, t, used):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")
-        delta = min(above((0, _delta(s, t, loss))), Fraction(1)) if s or t else Fraction(0)
+        delta = min(above((0, _delta(s, t, used))), Fraction(1)) if s or t else Fraction(0)
         return ApproximateDP(epsilon=loss, delta=delta, neighbors=neighbors)
 
     def largest_shift(
@@ -82,8 +94,10 @@ class Gaussian(Admissible):
         loss, chance = check_budget("approximate", epsilon=epsilon, delta=delta, rho=rho)
         _, t = check_move(0, dilation)
         limit = chance.numerator * _ONE // chance.denominator
+        if t >= loss:
+            return Fraction(0)
         candidate, margin = _suggested(float(t), float(loss), float(chance)), _MARGIN
-        while candidate > 0 and margin < 1:
+        while candidate > _LEAST_SHIFT and margin < 1:
             s = rounded_down(Fraction(candidate) * (1 - margin))
             if _within(s, t, loss) and _delta(s, t, loss) <= limit:
                 return s

@@ -59,7 +59,7 @@ class Laplace(Admissible):
                 "epsilon", "is missing", "a number: approximate noise answers with its delta"
             )
         loss = rational(epsilon, "epsilon", positive=True)
-        if s > _most(loss, t) or s > loss:
+        if not _within(s, t, loss):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")
         if t == 0:
             return ApproximateDP(epsilon=loss, delta=0, neighbors=neighbors)
@@ -90,11 +90,7 @@ class Laplace(Admissible):
         growth = exponential_of(t)
         growth = growth[0] - _ONE, growth[1] - _ONE
         shrink = _ONE - exponential_of(-t)[1], _ONE - exponential_of(-t)[0]
-        level = (
-            logarithm(enclose(chance, BITS), BITS)[0]
-            + _divided(loss + t, growth)[0]
-            - logarithm(shrink, BITS)[1]
-        )
+        level = _logarithm_below(chance) + _divided(loss + t, growth)[0] - logarithm(shrink, BITS)[1]
         return min(most, below((growth[0] * _inverse_cosine(level) >> BITS, 0)))
 
     def log_density(self, z: float) -> float:
@@ -123,6 +119,19 @@ class Laplace(Admissible):
         """Enclose P(Z > z) = exp(-z) / 2."""
         low, high = exponential(z, bits)
         return low >> 1, -(-high >> 1)
+
+
+def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
+    """Tell whether s <= epsilon and t + s e^-t <= epsilon, for certain."""
+    if s > epsilon or t > epsilon:
+        return False
+    return t == 0 or s * _ONE <= exponential_of(t)[0] * (epsilon - t)
+
+
+def _logarithm_below(x: Fraction) -> int:
+    """Return log(x) from below, in units of 2^-BITS, for a positive x however small."""
+    top, bottom = x.numerator << BITS, x.denominator << BITS
+    return logarithm((top, top), BITS)[0] - logarithm((bottom, bottom), BITS)[1]
 
 
 def _most(epsilon: Fraction, t: Fraction) -> Fraction:

@@ -27,10 +27,29 @@ from discreet.privacy.rational import Number, non_negative, rational
 if TYPE_CHECKING:
     from discreet.noise.enclosure import Enclosure
 
-__all__ = ["Admissible", "Notion", "check_budget", "check_move"]
+__all__ = [
+    "LARGEST_BUDGET",
+    "LARGEST_DILATION",
+    "MOST_EPSILON",
+    "Admissible",
+    "Notion",
+    "check_budget",
+    "check_move",
+]
 
 Notion = Literal["pure", "approximate", "concentrated"]
 
+LARGEST_BUDGET = 10**9
+"""The largest epsilon or rho that may be offered."""
+LARGEST_DILATION = 200
+"""The largest dilation for which there are guarantees."""
+
+MOST_EPSILON = Fraction(1000)
+"""What noise is calibrated to at most: an epsilon beyond it is not used up."""
+
+_CALIBRATED = {"epsilon": MOST_EPSILON, "rho": MOST_EPSILON**2 / 2}
+_LARGEST_SHIFT = Fraction(10) ** 100
+_LEAST_DILATION = Fraction(1, 2**200)
 _FARTHEST = 1e300
 
 
@@ -138,12 +157,24 @@ class Admissible(ABC):
 
 
 def check_move(shift: Number, dilation: Number) -> tuple[Fraction, Fraction]:
-    """Return a shift and a dilation as fractions."""
-    return non_negative(shift, "shift"), non_negative(dilation, "dilation")
+    """Return a shift and a dilation as fractions.
+
+    A dilation below 2^-200, but for 0, is taken as that: a larger one allows all the same moves.
+    """
+    slid, stretched = non_negative(shift, "shift"), non_negative(dilation, "dilation")
+    if slid > _LARGEST_SHIFT:
+        raise ParameterError("shift", "is too large", "at most 10^100")
+    if stretched > LARGEST_DILATION:
+        raise ParameterError("dilation", "is too large", f"at most {LARGEST_DILATION}")
+    return slid, max(stretched, _LEAST_DILATION) if stretched else stretched
 
 
 def check_budget(notion: Notion, **budget: Number | None) -> tuple[Fraction, ...]:
-    """Return the parameters of a budget in the order that the notion has them: those and no others."""
+    """Return the parameters of a budget in the order that the notion has them: those and no others.
+
+    An epsilon above 1000, or a rho above 500000, is returned as that: what is within the
+    smaller budget is within the larger.
+    """
     wanted = {"pure": ("epsilon",), "approximate": ("epsilon", "delta"), "concentrated": ("rho",)}[notion]
     for name, value in budget.items():
         if (value is None) == (name in wanted):
@@ -152,4 +183,7 @@ def check_budget(notion: Notion, **budget: Number | None) -> tuple[Fraction, ...
     exact = tuple(rational(budget[name], name, positive=True) for name in wanted)  # type: ignore[arg-type]
     if notion == "approximate" and exact[1] >= 1:
         raise ParameterError("delta", "is not below 1", "between 0 and 1")
-    return exact
+    for name, value in zip(wanted, exact, strict=True):
+        if name != "delta" and value > LARGEST_BUDGET:
+            raise ParameterError(name, "is too large", f"at most {LARGEST_BUDGET}")
+    return tuple(min(value, _CALIBRATED.get(name, value)) for name, value in zip(wanted, exact, strict=True))
