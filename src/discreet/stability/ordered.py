@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.stability.entries import clamped_integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,16 +155,11 @@ def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:
     upper = whole(upper, "upper", least=-LARGEST_BOUND, most=LARGEST_BOUND)
     if lower > upper:
         raise ParameterError("lower", "is above upper", "a number that is at most upper")
-    held = np.asarray(values)
-    if held.ndim != 1 or (held.size and held.dtype.kind not in "iu"):
-        raise ParameterError(
-            "values", "is no list of integers of 64 bits", "one dimension of a NumPy integer type"
-        )
+    held = clamped_integers(values, "values")
+    if held.ndim != 1:
+        raise ParameterError("values", "is no list of integers", "integers in one dimension")
     padded = np.empty(held.size + 2, dtype=np.int64)
     padded[0], padded[-1] = lower, upper
-    if held.size:
-        if held.dtype.kind == "u":
-            held = np.minimum(held, held.dtype.type(min(max(upper, 0), np.iinfo(held.dtype).max)))
-        padded[1:-1] = np.clip(held.astype(np.int64, copy=False), lower, upper)
-        padded[1:-1].sort()
+    padded[1:-1] = np.clip(held, lower, upper)
+    padded[1:-1].sort()
     return Listed(padded=padded)
