@@ -31,6 +31,7 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 bench: $(VENV)/.bench $(PEER)/.done  ## speed against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.accounting
+	$(BIN)/python -m benchmarks.stability
 	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made

@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet import accounting, audit, errors, mechanisms, noise, privacy
+    from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability
     from discreet.curator import Budget
     from discreet.data import (
         EACH_ROW,
@@ -67,6 +67,7 @@ __all__ = [
     "events",
     "greatest",
     "guarantees",
+    "learning",
     "least",
     "mechanisms",
     "neighbors",
@@ -74,6 +75,7 @@ __all__ = [
     "open",
     "privacy",
     "sensitivity",
+    "stability",
     "when",
 ]
 

@@ -115,7 +115,7 @@ def made(rule, *, rows, groups, epsilon=1, cells=2, width=3, permute=False):
     mechanism = kind(
         sensitivity=rows * rule.slope, epsilon=Fraction(epsilon) / groups, monotone=rule.monotone
     )
-    return Choices(choices=(Choice(rule=rule, mechanism=mechanism),), cells=cells, width=width, groups=groups)
+    return Choices(choices=(Choice(rule=rule, mechanism=mechanism, groups=groups),), cells=cells, width=width)
 
 
 def spreads(rows, groups):
@@ -178,14 +178,16 @@ def test_a_slope_without_the_larger_share_is_caught():
     one, other = (probabilities(each, mechanism) for each in scores)
     assert max(abs(log(p / q)) for p, q in zip(one, other, strict=True)) > 0.5
     with pytest.raises(ParameterError, match="does not cover"):
-        part(Choices(choices=(Choice(rule=rule, mechanism=mechanism),), cells=2, width=3, groups=1), rows=1)
+        part(Choices(choices=(Choice(rule=rule, mechanism=mechanism, groups=1),), cells=2, width=3), rows=1)
 
 
 def part(choices, *, rows=2, groups=1, width=3):
     bound = Sensitivity(l0=rows * groups, l1=rows * groups, squared_l2=groups * rows**2, linf=rows)
     measure = Histogram(column="x", values=Bounds(0, width - 1))
     return Part(
-        statistic=Statistic(measure=measure, sensitivity=bound, step=Fraction(1), center=Fraction(0)),
+        statistic=Statistic(
+            measure=measure, sensitivity=bound, step=Fraction(1), center=Fraction(0), groups=groups
+        ),
         mechanism=choices,
     )
 
@@ -200,18 +202,20 @@ def test_choices_must_cover_the_histogram():
         made(rule, rows=1, groups=2),
         made(rule, rows=2, groups=1, width=4),
         Choices(
-            choices=(Choice(rule=rule, mechanism=Exponential(sensitivity=4.0, epsilon=1)),),
+            choices=(Choice(rule=rule, mechanism=Exponential(sensitivity=4.0, epsilon=1), groups=1),),
             cells=2,
             width=3,
-            groups=1,
         ),
         Choices(
             choices=(
-                Choice(rule=rule, mechanism=Exponential(sensitivity=4, epsilon=1, neighbors=REPLACE_PERSON)),
+                Choice(
+                    rule=rule,
+                    mechanism=Exponential(sensitivity=4, epsilon=1, neighbors=REPLACE_PERSON),
+                    groups=1,
+                ),
             ),
             cells=2,
             width=3,
-            groups=1,
         ),
     ):
         with pytest.raises(ParameterError, match="does not cover"):
@@ -222,7 +226,11 @@ def test_choices_must_cover_the_histogram():
     with pytest.raises(ParameterError, match="does not cover"):
         Part(
             statistic=Statistic(
-                measure=CountRows(), sensitivity=counts.sensitivity, step=Fraction(1), center=Fraction(0)
+                measure=CountRows(),
+                sensitivity=counts.sensitivity,
+                step=Fraction(1),
+                center=Fraction(0),
+                groups=1,
             ),
             mechanism=made(rule, rows=2, groups=1),
         )
@@ -234,17 +242,18 @@ def test_what_does_not_fit_together_is_refused():
         Choice(
             rule=RankRule(share=Fraction(1, 2)),
             mechanism=Exponential(sensitivity=2, epsilon=1, monotone=True),
+            groups=1,
         )
     with pytest.raises(ParameterError, match="another number"):
-        Choice(rule=FrequencyRule(picks=2), mechanism=exponential)
+        Choice(rule=FrequencyRule(picks=2), mechanism=exponential, groups=1)
     with pytest.raises(ParameterError, match="another number"):
-        Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=3, sensitivity=1, epsilon=1))
-    good = Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=2, sensitivity=1, epsilon=1))
+        Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=3, sensitivity=1, epsilon=1), groups=1)
+    good = Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=2, sensitivity=1, epsilon=1), groups=1)
     with pytest.raises(ParameterError, match="more values than there are"):
-        Choices(choices=(good,), cells=1, width=1, groups=1)
+        Choices(choices=(good,), cells=1, width=1)
     for wrong in ((), (exponential,), [good]):
         with pytest.raises(ParameterError):
-            Choices(choices=wrong, cells=1, width=3, groups=1)
+            Choices(choices=wrong, cells=1, width=3)
     with pytest.raises(ParameterError):
         RankRule(share=Fraction(3, 2))
     with pytest.raises(ParameterError):
@@ -263,12 +272,11 @@ def test_places_come_group_by_group():
     median, top = RankRule(share=Fraction(1, 2)), FrequencyRule(picks=2)
     choices = Choices(
         choices=(
-            Choice(rule=median, mechanism=Exponential(sensitivity=1, epsilon=500)),
-            Choice(rule=top, mechanism=TopK(k=2, sensitivity=1, epsilon=1000)),
+            Choice(rule=median, mechanism=Exponential(sensitivity=1, epsilon=500), groups=1),
+            Choice(rule=top, mechanism=TopK(k=2, sensitivity=1, epsilon=1000), groups=1),
         ),
         cells=2,
         width=4,
-        groups=1,
     )
     counts = np.array([90, 10, 50, 0, 0, 50, 10, 90])
     steps = choices.release(counts)

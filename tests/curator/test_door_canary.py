@@ -73,6 +73,7 @@ GOOD = [
 ]
 UNKNOWN = f"SELECT note, COUNT(*) AS n FROM visits {WHERE} GROUP BY note"
 BAD = [
+    f"{MEANS} WHERE city = '{ASKED['city']}' GROUP BY city",
     COUNT.replace("COUNT(*)", f"SUM('{ASKED['city']}')"),
     f"{COUNT.replace('COUNT(*)', 'ARRAY_AGG(age)')} {WHERE}",
     f"{COUNT} WHERE city < {ASKED['age']}",
@@ -146,7 +147,7 @@ def well(net, curator):
     net.take(made_up, made_up.tables, made_up.ask(GOOD[1], epsilon=1))
     first, *_ = curator.preview(GOOD[0], epsilon="1/4").expectations
     net.take(first, curator.preview(GOOD[0], error={"n": 500}), curator.explain(GOOD[0]))
-    frame = curator.table("visits").filter(col("city") == ASKED["city"], col("age") < ASKED["age"])
+    frame = curator.table("visits").filter(col("city") != ASKED["city"], col("age") < ASKED["age"])
     query = frame.group_by("city").agg(n=count())
     net.take(frame, frame.group_by("city"), query, curator.ask(query, epsilon="1/8"))
     with net.take(curator.permit("training", epsilon=1)) as permit:
@@ -250,6 +251,20 @@ def test_keys_that_a_request_lists_are_kept_out_of_the_ledger(place):
     with computing():
         assert curator.ask(query, epsilon=1).keys == {"note": [ASKED["city"], "x"]}
     assert ASKED["city"].encode() not in (place / "clinic.ledger").read_bytes()
+
+
+@pytest.mark.leaks_on_purpose
+def test_keys_that_a_condition_lists_are_kept_out_of_the_ledger(place):
+    curator = clinic(place, tables={"visits": planted()})
+    sql = f"SELECT note, COUNT(*) AS n FROM visits WHERE note = '{ASKED['city']}' GROUP BY note"
+    with computing():
+        assert curator.ask(sql, epsilon=1).keys == {"note": [ASKED["city"]]}
+        before = (place / "clinic.ledger").read_bytes().count(b"Hamilton")
+        narrowed = "SELECT city, COUNT(*) AS n FROM visits WHERE city = 'Hamilton' GROUP BY city"
+        assert curator.ask(narrowed, epsilon=1).keys == {"city": ["Hamilton"]}
+    ledger = (place / "clinic.ledger").read_bytes()
+    assert ASKED["city"].encode() not in ledger
+    assert ledger.count(b"Hamilton") == before
 
 
 @pytest.mark.leaks_on_purpose

@@ -95,7 +95,7 @@ def test_counts_are_printed_in_full_and_long_answers_are_cut(place):
     steps = np.arange(12_345_678, 12_345_728)
     release = finish(request, [Draw(part=request.parts[0], steps=steps)], {"private": True})
     lines = str(release).splitlines()
-    assert "12345678 ±" in lines[1]
+    assert "12,345,678 ±" in lines[1]
     assert len(lines) == 22
     assert lines[-1] == "… 30 more groups"
     assert release._repr_html_().count("<tr>") == 21

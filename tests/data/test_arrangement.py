@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections import defaultdict
 
@@ -33,6 +34,7 @@ from discreet.data import (
     sensitivity,
 )
 from discreet.data.arrangement import PRIME
+from discreet.data.engine import fetch
 from discreet.data.prepared_totals import totals
 from discreet.data.relation import Derive, Named
 from discreet.data.sample import is_bounded_ahead, needs_no_bounding
@@ -64,43 +66,41 @@ def digest(salt, *parts):
     return int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:15], 16) % (PRIME - 1) + 1
 
 
-def content(row, plan):
-    """What a row adds to the measures of a plan, in the order of engines: NULL comes last."""
-    absent = [row[COST] is None, False, row["age"] is None]
-    alone = [Group(source=SOURCE, measures=(measure,)) for measure in plan.measures[1:]]
-    added = [oracle.compute(one, [row], PERSON, ALL, SALT)[0][0] for one in alone]
-    return list(zip(absent, added, strict=True))
+def rank_of(value):
+    """Where a value stands in the order of engines: values, NaN, NULL."""
+    if value is None:
+        return (2, 0)
+    return (1, 0) if isinstance(value, float) and math.isnan(value) else (0, value)
+
+
+def turns(rows, chances):
+    """Each person's rows with their turns."""
+    owned = defaultdict(list)
+    for row in rows:
+        if row[PERSON] is not None:
+            owned[row[PERSON]].append(row)
+    names = [name for name in strategies.SCHEMA.names if name != PERSON]
+    for person, theirs in owned.items():
+        chance = digest(chances, "person", person)
+        theirs.sort(key=lambda row: [rank_of(row[name]) for name in names])
+        turn = [(chance * digest(chances, "row", place) % PRIME, place) for place in range(len(theirs))]
+        yield person, chance, list(zip(turn, theirs, strict=True))
 
 
 def stays(rows, plan, limits, chances, salt):
     """The rows that stay, by the rule of the module in plain Python."""
-    owned = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        asked = not isinstance(plan.source, Filter) or (row["age"] is not None and row["age"] >= 20)
-        keys = tuple(row[key.column] for key in plan.keys)
-        if row[PERSON] is None or not asked:
-            continue
-        if all(key in named.values.values for key, named in zip(keys, plan.keys, strict=True)):
-            numbers = tuple(
-                COLUMNS[named.column].values.index(key) for key, named in zip(keys, plan.keys, strict=True)
-            )
-            owned[row[PERSON]][numbers].append(row)
     kept = []
-    for person, groups in owned.items():
-        chance = digest(chances, "person", person)
-        lots = {
-            numbers: chance * (digest(salt, "lot", *numbers) if numbers else 1) % PRIME for numbers in groups
-        }
-        chosen = sorted(groups, key=lambda numbers: (lots[numbers], numbers))[: limits.groups]
-        for numbers in chosen:
-            theirs = sorted(groups[numbers], key=lambda row: content(row, plan))
-            size, limit = len(theirs), limits.rows_per_group
-            start = chance * digest(salt, "start", *numbers) % PRIME
-            kept += [
-                row
-                for place, row in enumerate(theirs)
-                if size <= limit or (place * limit + start) % size >= size - limit
-            ]
+    for _, chance, theirs in turns(rows, chances):
+        groups = defaultdict(list)
+        for turn, row in theirs:
+            asked = not isinstance(plan.source, Filter) or (row["age"] is not None and row["age"] >= 20)
+            if asked and all(row[key.column] in key.values.values for key in plan.keys):
+                numbers = tuple(COLUMNS[key.column].values.index(row[key.column]) for key in plan.keys)
+                groups[numbers].append((turn, row))
+        lots = {numbers: chance * digest(salt, "group", *numbers) % PRIME for numbers in groups}
+        for numbers in sorted(groups, key=lambda numbers: (lots[numbers], numbers))[: limits.groups]:
+            chosen = sorted(groups[numbers], key=lambda pair: pair[0])[: limits.rows_per_group]
+            kept += [row for _, row in chosen]
     return kept
 
 
@@ -230,26 +230,37 @@ def test_every_group_is_as_likely_to_stay():
 
 @pytest.mark.statistical
 def test_every_row_of_a_group_is_as_likely_to_stay():
-    """Row j of a person's ten has the value 2^j, so that a total tells which of them stay."""
-    ages = Bounds(0, 1023)
+    everybody = [row(person, level=level) for person in range(1200) for level in range(12)]
     table = Table(
-        strategies.arrow([row(person, age=1 << place) for person in range(3) for place in range(10)]),
+        strategies.arrow(everybody),
         person=PERSON,
-        limits=Limits(groups=3, rows_per_group=3),
-        columns={"age": ages},
+        limits=Limits(groups=1, rows_per_group=3),
+        columns={"level": LEVELS},
         prepare=True,
     )
-    plan = Group(
-        source=Filter(source=SOURCE, condition=(col(PERSON) == 1).expression),
-        measures=(Sum(column="age", bounds=ages),),
+    counts = []
+    for level in range(12):
+        only = Filter(source=SOURCE, condition=(col("level") == level).expression)
+        counts += values(table, Group(source=only, measures=(CountRows(),)))[0]
+    assert counts == [1200] * 12  # a condition comes before the limit
+    levels = Bounds(0, 11)
+    whole = Table(
+        strategies.arrow(everybody),
+        person=PERSON,
+        limits=Limits(groups=1, rows_per_group=3),
+        columns={"level": levels},
+        prepare=True,
     )
-    kept = [0] * 10
-    for number in range(400):
-        ((total,),) = values(table, plan, Salt(value=str(number)))
-        stay = [total >> place & 1 for place in range(10)]
-        assert sum(stay) == 3
-        kept = [old + new for old, new in zip(kept, stay, strict=True)]
-    assert stats.chisquare(kept).pvalue > FALSE_ALARM
+    rows = fetch(kept_of(whole), whole._backend).to_pydict()["measure_1"]
+    assert len(rows) == 3600
+    assert stats.chisquare([rows.count(level) for level in range(12)]).pvalue > FALSE_ALARM
+
+
+def kept_of(table):
+    """The rows of a table that stay where there are no groups, with their levels."""
+    rows = table._prepared.relation
+    named = rows.select(*table._prepared.carried(), measure_1=rows["level"])
+    return table._prepared.bounded(named, 1, SALT)
 
 
 def test_other_plans_are_bounded_as_on_any_table(engine):

@@ -54,6 +54,7 @@ def test_large_groups_are_shown_and_small_ones_are_not(place):
     assert curator.spent.requests == 2
     assert len(answer.chosen) == 1
     valid(answer.label)
+    valid(answer.nonnegative().label)
     (chosen,) = answer.label["chosen_keys"]
     assert chosen["charge"]["entry"] < answer.label["charge"]["entry"]
     assert answer.label["private"] is True
@@ -113,7 +114,8 @@ def test_no_key_is_common_enough(place):
     answer = curator.ask(BY_TOWN, epsilon="0.001", delta="1e-9")
     assert answer.columns() == {"town": [], "n": [], "n_lower": [], "n_upper": []}
     assert curator.spent.requests == 1
-    assert len(str(answer).splitlines()) == 1
+    assert str(answer).splitlines()[1:] == ["no key was shown: none was found that enough persons have"]
+    assert answer.nonnegative().columns() == answer.columns()
     assert answer.to_pandas().empty
     valid(answer.label)
     assert curator.ask(BY_TOWN, epsilon="0.001", delta="1e-9").columns() == answer.columns()
@@ -254,3 +256,31 @@ def test_made_up_keys_leave_room_for_declared_ones():
     query = parse("SELECT a, b, c, d, COUNT(*) AS n FROM t GROUP BY a, b, c, d", tables)
     supposed = hypothetical_keys(query, tables)
     assert build_request(supposed, tables, Offer(epsilon=1)).plan.cells <= 10**7
+
+
+def test_a_preview_says_whether_there_is_an_answer(place):
+    curator = clinic(place)
+    before = curator.preview(BY_TOWN, **OFFER)
+    assert not before.answered
+    assert "takes" in str(before)
+    curator.ask(BY_TOWN, **OFFER)
+    spent = curator.spent
+    after = curator.preview(BY_TOWN, **OFFER)
+    assert after.answered
+    assert "answered before: asking again costs nothing" in str(after)
+    assert after.event.pure_epsilon == before.event.pure_epsilon
+    assert not curator.preview(BY_TOWN, epsilon=2, delta=1e-6).answered
+    assert not curator.preview(BY_TOWN.replace("COUNT(*)", "SUM(cost)"), **OFFER).answered
+    assert curator.spent == spent
+
+
+def test_a_choice_alone_is_no_answer_unless_it_chose_nothing(place):
+    curator = clinic(place)
+    with mock.patch.object(Curator, "answer", side_effect=EngineFailed), pytest.raises(EngineFailed):
+        curator.ask(BY_TOWN, **OFFER)
+    assert curator.spent.requests == 1
+    assert not curator.preview(BY_TOWN, **OFFER).answered
+    nothing = {"epsilon": "0.001", "delta": "1e-9"}
+    assert not curator.preview(BY_TOWN, **nothing).answered
+    assert not curator.ask(BY_TOWN, **nothing).keys["town"]
+    assert curator.preview(BY_TOWN, **nothing).answered

@@ -160,3 +160,12 @@ def test_the_types_of_the_answer_are_kept_to(sql):
 )
 def test_what_has_these_types_is_taken(sql):
     assert bind(parse(sql, TABLES), TABLES).outputs
+
+
+def test_values_of_which_nothing_is_known_come_last():
+    columns = {"k": ["a", "b", "c", "d"], "m": np.array([9.0, 1.0, 5.0, np.nan])}
+    unknown = {"m": np.array([True, False, False, False])}
+    for descending, order in ((True, [2, 1]), (False, [1, 2])):
+        after = After(order=(Order(column="m", descending=descending),))
+        assert kept(after, columns, unknown) == [*order, 0, 3]
+    assert kept(After(order=(Order(column="k", descending=True),)), columns, unknown) == [3, 2, 1, 0]

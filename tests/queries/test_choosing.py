@@ -85,7 +85,7 @@ def test_which_mechanism_chooses(limit):
     assert isinstance(rho.choices[0].mechanism, Exponential)
     assert all(isinstance(one.choices[1].mechanism, TopK) for one in (pure, rho))
     assert all(one.mechanism.monotone for made in (pure, rho) for one in made.choices)
-    assert pure.groups == (1 if limit.rows else 2)
+    assert pure.choices[0].groups == (1 if limit.rows else 2)
 
 
 def test_groups_cost_less_in_rho_than_all_rows_at_once():

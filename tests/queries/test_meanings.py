@@ -38,6 +38,7 @@ from discreet.queries import (
     TableRequest,
     bind,
     build_request,
+    parse,
 )
 from queries.clinic import CITIES, COLUMNS, TABLES, visits
 
@@ -220,3 +221,24 @@ def test_each_row_may_be_a_person():
     bound = bind(TableRequest(table="t").agg(p=count_persons(), d=col("x").count_distinct()), {"t": table})
     assert bound.plan.measures == (CountPersons(), CountDistinct(column="x"))
     assert all(one.sensitivity.l1 == 1 for one in bound.statistics.statistics)
+
+
+def test_a_quotient_of_what_is_never_negative_needs_one_bound():
+    """Division by 0 is NULL, so that cost / age is at least 0 wherever it is something."""
+    ratio = "SELECT AVG(LEAST(cost / age, 1)) AS m FROM visits"
+    (total, _) = bind(parse(ratio, TABLES), TABLES).plan.measures
+    assert (total.bounds.lower, total.bounds.upper) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "advice"),
+    [
+        ("AVG(cost / age)", "bound it, as in CLIP(x, 0, 100)"),
+        ("AVG(LEAST(cost / balance, 1))", "bound it from below, too, as in CLIP"),
+        ("AVG(cost / balance)", "bound it, as in CLIP(x, 0, 100)"),
+    ],
+)
+def test_what_has_no_bounds_says_which_end_is_missing(aggregate, advice):
+    with pytest.raises(UndeclaredColumn) as caught:
+        bind(parse(f"SELECT {aggregate} AS m FROM visits", TABLES), TABLES)  # noqa: S608
+    assert advice in str(caught.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -260,3 +260,28 @@ def test_intervals_cover_in_many_draws(offer, limits, confidence):
             for name, truth in truths.items():
                 assert int((~covered(columns[name], truth)).sum()) <= allowed_misses(draws, failure)
             assert np.isfinite(columns["m"].values).all()
+
+
+@pytest.mark.parametrize("offer", [Offer(epsilon=1), Offer(epsilon=0.1), Offer(rho=0.5), Offer(rho=0.01)])
+def test_what_raising_to_0_adds_is_what_the_law_says(offer):
+    """By enumeration: the stated excess at a true count of 0, and less above larger ones."""
+    request = request_for(COUNT, offer, cells=1)
+    added = []
+    for truth in (0, 1, 5, 40):
+        columns, weights = enumerated(request, [truth], 2000)
+        raised = columns["n"].nonnegative()
+        assert (raised.values == np.maximum(columns["n"].values, 0)).all()
+        assert (raised.lower <= raised.values).all()
+        assert (raised.values <= raised.upper).all()
+        added.append(float(weights @ raised.values) - truth)
+    assert added[0] == pytest.approx(raised.bias, rel=1e-6)
+    assert all(0 <= later < sooner for sooner, later in pairwise(added))
+
+
+def test_what_a_mean_does_not_know_is_marked():
+    request = request_for(MEAN, OFFERS["pure"], cells=200)
+    for size, lost in ((0, True), (2000, False)):
+        column = drawn(request, exact(request, 20 * size, size))["m"]
+        whole = (column.lower == 0) & (column.upper == 50)
+        assert (column.unknown <= whole).all()
+        assert column.unknown.mean() > 0.9 if lost else not column.unknown.any()

@@ -75,6 +75,7 @@ SPELLINGS = [
     ),
     ("IF(age > 1, cost, 0)", when(col("age") > 1).then(col("cost")).otherwise(0)),
     ("IIF(age > 1, cost, 0)", when(col("age") > 1).then(col("cost")).otherwise(0)),
+    ("CLIP(cost, 0, 100)", col("cost").clip(0, 100)),
     ("IFF(age > 1, cost, 0)", when(col("age") > 1).then(col("cost")).otherwise(0)),
     ("IF(age > 1, cost)", when(col("age") > 1).then(col("cost"))),
     ("CAST(cost AS INTEGER)", col("cost").cast("integer")),
@@ -229,6 +230,7 @@ ARROW = pyarrow.Table.from_pylist(ROWS, schema=SCHEMA)
 DIFFERS = (
     "WIDTH_BUCKET",  # DuckDB has none
     "TIMESTAMP_TRUNC",
+    "CLIP(",
     "IFF(",
     "IIF(",
     "NVL(",

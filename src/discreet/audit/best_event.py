@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.audit.claims import points
+from discreet.audit.outputs import output_key
 from discreet.audit.precision import lowest_bit, trailing_zeros
 from discreet.audit.report import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -185,7 +186,10 @@ def _codes(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[np.int64]
 
 
 def _labels(sample: Sample) -> list[Hashable]:
-    return sample.keys if sample.keys is not None else ["numbers"] * sample.size
+    if sample.keys is not None:
+        return sample.keys
+    rows: Iterable[Any] = [] if sample.values is None else sample.values
+    return [output_key(row.copy() if isinstance(row, np.ndarray) else row) for row in rows]
 
 
 def _label_codes(

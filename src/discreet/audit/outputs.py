@@ -24,7 +24,8 @@ def output_key(output: object) -> Hashable:
     An int is its own key, and so are None, text and bytes. A float becomes ("float", its
     hexadecimal text), an array ("array", its type, its shape, its items, what a view shows of the
     array behind it), a sequence (its type, the keys of its items), an exception its type and its
-    message. Marks of replayed noise are left out.
+    message. Marks of replayed noise are left out. What has no equality of its own, such as a private
+    profile, equals itself only.
     """
     if output is None or isinstance(output, str | bytes):
         return output
@@ -41,6 +42,8 @@ def output_key(output: object) -> Hashable:
         return type(output).__name__, tuple(output_key(item) for item in output)
     if isinstance(output, Exception):
         return "raised", type(output).__name__, str(output)
+    if type(output).__eq__ is object.__eq__ and type(output).__repr__ is not object.__repr__:
+        return type(output).__name__, repr(output), id(output)  # what it holds may not be shown
     return type(output).__name__, repr(output)
 
 

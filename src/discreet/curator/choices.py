@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.curator.estimates import Estimate, SmoothRule
+from discreet.data import Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
 from discreet.mechanisms.scores import LARGEST_SCORE
@@ -21,7 +23,6 @@ from discreet.noise.entropy import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import show, whole
-from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["Choice", "Choices", "FrequencyRule", "RankRule", "Rule", "Selector"]
 
@@ -131,33 +132,9 @@ Rule: TypeAlias = RankRule | FrequencyRule
 """How counts become scores."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A rule, and the mechanism that chooses by its scores in each group."""
-
-    rule: Rule
-    mechanism: Selector
-
-    def __post_init__(self) -> None:
-        picks = self.mechanism.k if isinstance(self.mechanism, TopK) else 1
-        if not isinstance(self.rule, Rule) or picks != self.rule.picks:
-            raise ParameterError("mechanism", "chooses another number of values", "as many as the rule")
-        if self.mechanism.monotone and not self.rule.monotone:
-            raise ParameterError("mechanism", "takes scores that move together", "monotone=False")
-
-    def covers(self, bound: Sensitivity) -> bool:
-        """Tell whether the mechanism is made for scores that move as far as this many rows in one group."""
-        mechanism = self.mechanism
-        return (
-            mechanism.scores.lattice.integers
-            and mechanism.neighbors == bound.neighbors
-            and mechanism.sensitivity >= bound.linf * self.rule.slope
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Choices:
-    """Several choices in every group, from one histogram.
+class Choice:
+    """A rule, and the mechanism that chooses by its scores in each group.
 
     Guarantee
     ---------
@@ -168,91 +145,152 @@ class Choices:
 
     Attributes
     ----------
-    choices : tuple of Choice
-        What is chosen in each group.
-    cells, width : int
-        How many groups there are, and how many values each has counts of.
     groups : int
-        As many groups as a person can fill.
+        g: as many groups as a person can fill.
     """
 
-    choices: tuple[Choice, ...]
-    cells: int
-    width: int
+    rule: Rule
+    mechanism: Selector
     groups: int
 
     def __post_init__(self) -> None:
-        good = isinstance(self.choices, tuple) and all(isinstance(one, Choice) for one in self.choices)
-        if not good or not self.choices or len({one.mechanism.neighbors for one in self.choices}) != 1:
-            raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
-        for name in ("cells", "width", "groups"):
-            whole(getattr(self, name), name, least=1)
-        if any(one.rule.picks > self.width for one in self.choices):
-            raise ParameterError("choices", "choose more values than there are", "at most the width")
+        picks = self.mechanism.k if isinstance(self.mechanism, TopK) else 1
+        if not isinstance(self.rule, Rule) or picks != self.rule.picks:
+            raise ParameterError("mechanism", "chooses another number of values", "as many as the rule")
+        if self.mechanism.monotone and not self.rule.monotone:
+            raise ParameterError("mechanism", "takes scores that move together", "monotone=False")
 
     @property
     def picks(self) -> int:
         """How many places are drawn for each group."""
-        return sum(one.rule.picks for one in self.choices)
+        return self.rule.picks
+
+    def most(self, width: int) -> int:
+        """Return the largest place among so many values."""
+        return width - 1
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation for which the guarantee holds."""
+        return self.mechanism.neighbors
+
+    @property
+    def event(self) -> Event:
+        """The law in all groups together: that of as many groups as a person can fill."""
+        return self.mechanism.event * self.groups
+
+    def covers(self, statistic: Statistic) -> bool:
+        """Tell whether it is made for scores that move so far, in so many groups."""
+        mechanism, bound = self.mechanism, statistic.sensitivity
+        return (
+            mechanism.scores.lattice.integers
+            and mechanism.neighbors == bound.neighbors
+            and mechanism.sensitivity >= bound.linf * self.rule.slope
+            and self.groups * bound.linf >= bound.l1
+            and self.groups * bound.linf**2 >= bound.squared_l2
+        )
+
+    def release(self, table: Integers) -> Integers:
+        """Return the places chosen in each group, by the counts in its row."""
+        chosen = np.empty((len(table), self.picks), np.int64)
+        block = ceil(_AT_ONCE / table.shape[1])
+        for first in range(0, len(table), block):
+            for number, row in enumerate(self.rule.scores(table[first : first + block]), first):
+                chosen[number] = self.mechanism.release(row)
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"{self.rule!r} by {self.mechanism!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Choices:
+    """Several choices and estimates in every group, from one histogram.
+
+    Attributes
+    ----------
+    choices : tuple of Choice and Estimate
+        What is drawn in each group.
+    cells, width : int
+        How many groups there are, and how many values each has counts of.
+    """
+
+    choices: tuple[Choice | Estimate, ...]
+    cells: int
+    width: int
+
+    def __post_init__(self) -> None:
+        good = isinstance(self.choices, tuple) and all(
+            isinstance(one, Choice | Estimate) for one in self.choices
+        )
+        if not good or not self.choices or len({one.neighbors for one in self.choices}) != 1:
+            raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
+        for name in ("cells", "width"):
+            whole(getattr(self, name), name, least=1)
+        if any(one.picks > self.width for one in self.choices):
+            raise ParameterError("choices", "choose more values than there are", "at most the width")
+
+    @property
+    def selections(self) -> tuple[Choice, ...]:
+        """Those that are choices, not estimates."""
+        return tuple(one for one in self.choices if isinstance(one, Choice))
+
+    @property
+    def picks(self) -> int:
+        """How many integers are drawn for each group."""
+        return sum(one.picks for one in self.choices)
 
     @property
     def size(self) -> int:
-        """How many places are drawn in all."""
+        """How many integers are drawn in all."""
         return self.cells * self.picks
 
     @property
     def neighbors(self) -> Neighbors:
         """The relation for which the guarantee holds."""
-        return self.choices[0].mechanism.neighbors
+        return self.choices[0].neighbors
 
     @property
     def event(self) -> Event:
-        """The law of all choices: those of as many groups as a person can fill."""
-        return compose(one.mechanism.event * self.groups for one in self.choices)
+        """The law of all of them, in all groups."""
+        return compose(one.event for one in self.choices)
 
     @property
     def identity(self) -> list[dict[str, object]]:
         """The rules, as plain JSON values."""
         return [one.rule.identity for one in self.choices]
 
-    def covers(self, bound: Sensitivity) -> bool:
+    def covers(self, statistic: Statistic) -> bool:
         """Tell whether a histogram that moves so far is covered."""
-        return (
-            all(one.covers(bound) for one in self.choices)
-            and self.groups * bound.linf >= bound.l1
-            and self.groups * bound.linf**2 >= bound.squared_l2
-        )
+        return all(one.covers(statistic) for one in self.choices)
 
     def release(self, counts: Integers) -> Integers:
-        """Return the places of the values chosen, group by group, in the order of `choices`."""
+        """Return the integers drawn, group by group, in the order of `choices`."""
         table = np.asarray(counts, np.int64).reshape(self.cells, self.width)
-        chosen = np.empty((self.cells, self.picks), np.int64)
-        block = ceil(_AT_ONCE / self.width)
-        place = 0
-        for one in self.choices:
-            for first in range(0, self.cells, block):
-                scores = one.rule.scores(table[first : first + block])
-                for number, row in enumerate(scores, first):
-                    chosen[number, place : place + one.rule.picks] = one.mechanism.release(row)
-            place += one.rule.picks
-        return current().mark(chosen.reshape(-1))
+        drawn = np.hstack([one.release(table) for one in self.choices])
+        return current().mark(drawn.reshape(-1))
 
-    def drawn(self, steps: Integers, rule: Rule) -> Integers:
-        """Return what a rule chose: a row for each group, a column for each pick."""
+    def may_draw(self, steps: Integers) -> bool:
+        """Tell whether integers are such as `release` returns."""
+        table = np.asarray(steps).reshape(self.cells, self.picks)
+        most = np.repeat([one.most(self.width) for one in self.choices], [one.picks for one in self.choices])
+        return bool(((table >= 0) & (table <= most)).all())
+
+    def drawn(self, steps: Integers, rule: Rule | SmoothRule) -> Integers:
+        """Return what was drawn by a rule: a row for each group, a column for each pick."""
         place = 0
         for one in self.choices:
             if one.rule == rule:
-                return np.asarray(steps).reshape(self.cells, self.picks)[:, place : place + rule.picks]
-            place += one.rule.picks
+                return np.asarray(steps).reshape(self.cells, self.picks)[:, place : place + one.picks]
+            place += one.picks
         raise ParameterError("rule", "is none of these choices", "one of them")
 
     def of(self, rule: Rule) -> Selector:
         """Return the mechanism of a rule."""
-        for one in self.choices:
+        for one in self.selections:
             if one.rule == rule:
                 return one.mechanism
         raise ParameterError("rule", "is none of these choices", "one of them")
 
     def __repr__(self) -> str:
-        written = ", ".join(f"{one.rule!r} by {one.mechanism!r}" for one in self.choices)
-        return f"Choices({written}; in each of {self.groups} groups)"
+        return f"Choices({', '.join(f'{one!r} in each of {one.groups} groups' for one in self.choices)})"

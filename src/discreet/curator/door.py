@@ -33,6 +33,7 @@ from discreet.curator.preview import Preview, preview
 from discreet.curator.release import Release, are_private, finish, pack, unpack
 from discreet.curator.request import Draw, Request
 from discreet.data import Table, compute, fresh_salt, outline
+from discreet.data.declarations import KeyValue
 from discreet.errors import EngineFailed, ParameterError
 from discreet.noise.entropy import current
 from discreet.privacy.rational import whole
@@ -139,12 +140,20 @@ class Door:
         account = self.account()
         check_current(account, declared)
         charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
-        return preview(request, account, analyst, rows, answered=charge is not None, chosen=chosen)
+        answered = charge is not None and all(self.is_charged(one) for one in chosen)
+        return preview(request, account, analyst, rows, answered=answered, chosen=chosen)
 
     def is_charged(self, request: Request | KeyRequest) -> bool:
         """Tell whether a request was charged before, so that asking again costs nothing."""
         declared = declare(_checked(request, self._tables))
         return self.ledger.find(CHARGE, request.digest(self._secret, declared)) is not None
+
+    def keys_chosen(self, request: KeyRequest) -> tuple[KeyValue, ...] | None:
+        """Return the keys that a request chose before, if it did. Charges and computes nothing."""
+        declared = declare(_checked(request, self._tables))
+        charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
+        content = None if charge is None else self.ledger.answer(charge)
+        return None if content is None else request.read(content).values
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
         """Charge a request for keys, count, choose, keep the choice and return it: a release of keys alone.

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.curator.choices import Choices
 from discreet.curator.key_request import KeyRequest
+from discreet.curator.printing import cell, remark_of
 from discreet.curator.request import Column, Draw, Request, Values, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
@@ -33,6 +34,8 @@ __all__ = ["Release", "are_private", "finish", "pack", "unpack"]
 _SHOWN = 20
 _REPLAYED = "replayed"
 _STORED = "answered from the store, nothing spent"
+_NO_KEY = "no key was shown: none was found that enough persons have"
+_NO_GROUP = "no group is left: none meets the conditions on released values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,16 +70,21 @@ class Release:
         """Return the groups at some places, in their order."""
         keys = {name: [values[place] for place in places] for name, values in self.keys.items()}
         listed = np.array(places, np.int64)
-        outputs = tuple(
-            replace(
-                column,
-                values=column.values[listed],
-                lower=None if column.lower is None else column.lower[listed],
-                upper=None if column.upper is None else column.upper[listed],
-            )
-            for column in self.outputs
-        )
-        return replace(self, keys=keys, outputs=outputs)
+        return replace(self, keys=keys, outputs=tuple(column.at(listed) for column in self.outputs))
+
+    def nonnegative(self) -> Release:
+        """Return the answer with negative counts raised to 0, and with the bias that this gives them.
+
+        Public arithmetic on released values: it costs nothing, and nothing is stored. Without it a count has
+        no bias, so that sums and means of many counts come out right; raised to 0, each lies above the
+        true count by up to ``bias`` on average, which is reached where the true count is 0. An answer without
+        counts stays as it is.
+        """
+        outputs = tuple(column.nonnegative() for column in self.outputs)
+        biases = {column.name: column.bias for column in outputs if column.bias}
+        if not biases:
+            return self
+        return replace(self, outputs=outputs, label={**self.label, "nonnegative": biases})
 
     @property
     def event(self) -> Event:
@@ -144,20 +152,36 @@ class Release:
         return plot_release(self, output, ax)
 
     def __str__(self) -> str:
-        header = [*self.keys, *(column.name for column in self.outputs)]
-        count = len(next(iter(self.columns().values())))
-        rows = [self._row(place) for place in range(min(count, _SHOWN))]
+        header, rows = self._cells()
         widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
         text = [
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in [header, *rows]
         ]
-        if count > _SHOWN:
-            text.append(f"… {count - _SHOWN} more groups")
-        text += [f"{column.name}: {column.offers}" for column in self.outputs if column.offers]
-        return "\n".join([*text, *self._notes()])
+        return "\n".join([*text, *self._remarks(), *self._notes()])
 
     __repr__ = __str__
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header, and the first groups as text."""
+        count = min(self._groups, _SHOWN)
+        columns = [[str(value) for value in values[:count]] for values in self.keys.values()]
+        columns += [[cell(column, place) for place in range(count)] for column in self.outputs]
+        header = [*self.keys, *(column.name for column in self.outputs)]
+        return header, [list(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def _groups(self) -> int:
+        return len(self.outputs[0].values) if self.outputs else len(next(iter(self.keys.values())))
+
+    def _remarks(self) -> list[str]:
+        """Return what has to be said below the table: of what is not in it, and of columns."""
+        said = []
+        if self._groups == 0:
+            said.append(_NO_KEY if isinstance(self.request, KeyRequest) else _NO_GROUP)
+        if self._groups > _SHOWN:
+            said.append(f"… {self._groups - _SHOWN:,} more groups")
+        return said + [remark for column in self.outputs if (remark := remark_of(column))]
 
     def _notes(self) -> list[str]:
         """Return what has to be said of the answer as a whole."""
@@ -166,34 +190,13 @@ class Release:
             notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
         return [*notes, _STORED] if self.stored else notes
 
-    def _row(self, place: int) -> list[str]:
-        cells = [str(values[place]) for values in self.keys.values()]
-        cells += [_shown(column, place) for column in self.outputs]
-        return cells
-
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{escape(name)}</th>" for name in [*self.keys, *(c.name for c in self.outputs)])
-        count = min(len(next(iter(self.columns().values()))), _SHOWN)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in self._row(place)) + "</tr>"
-            for place in range(count)
-        )
-        notes = self._notes()
+        names, rows = self._cells()
+        header = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows)
+        notes = [*self._remarks(), *self._notes()]
         caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
-
-
-def _shown(column: Column, place: int) -> str:
-    """Write a value with its interval, if it has one."""
-    if column.lower is None or column.upper is None:
-        value = column.values[place]
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    value, lower, upper = (float(a[place]) for a in (column.values, column.lower, column.upper))
-    shown = str(int(value)) if column.values.dtype.kind == "i" else f"{value:.6g}"
-    below, above = value - lower, upper - value
-    if abs(above - below) <= 0.01 * max(above, below):
-        return f"{shown} ± {above:.3g}"
-    return f"{shown} ({lower + 0.0:.4g} to {upper:.4g})"
 
 
 def pack(draws: Sequence[Draw]) -> bytes:
@@ -213,8 +216,7 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
         raise LedgerTampered("a stored answer is not one of its request")
     arrays = [np.array(values, np.int64) for values in lists]
     for part, steps in zip(request.parts, arrays, strict=True):
-        width = part.mechanism.width if isinstance(part.mechanism, Choices) else 0
-        if width and not (steps.min() >= 0 and steps.max() < width):
+        if isinstance(part.mechanism, Choices) and not part.mechanism.may_draw(steps):
             raise LedgerTampered("a stored answer is not one of its request")
     return [
         Draw(part=part, steps=mark_replayed(steps) if replayed else steps)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -74,7 +74,11 @@ def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
     bound = statistic.sensitivity
     if isinstance(mechanism, Choices):
         measure = statistic.measure
-        return isinstance(measure, Histogram) and mechanism.width == measure.width and mechanism.covers(bound)
+        return (
+            isinstance(measure, Histogram)
+            and mechanism.width == measure.width
+            and mechanism.covers(statistic)
+        )
     return (
         isinstance(mechanism, Laplace | Gaussian)
         and mechanism.lattice.integers
@@ -117,6 +121,13 @@ class Column:
     offers : str
         What is promised where there is no interval, such as how many rows a key may be short of the most
         frequent.
+    unknown : array of booleans, optional
+        Where the noise leaves nothing to be said of a value: its interval is all that is possible.
+    excess : float, optional
+        Of counts alone: how far the expected value lies above a true count of 0, if negative values are
+        raised to 0. Above larger counts it lies less far.
+    bias : float
+        How far the expected value may lie above the statistic: `excess` once that was done, else 0.
     """
 
     name: str
@@ -124,6 +135,30 @@ class Column:
     lower: Numbers | None = None
     upper: Numbers | None = None
     offers: str = ""
+    unknown: NDArray[np.bool_] | None = None
+    excess: float | None = None
+    bias: float = 0.0
+
+    def at(self, places: NDArray[np.int64]) -> Column:
+        """Return the groups at some places."""
+        return replace(
+            self,
+            values=self.values[places],
+            lower=None if self.lower is None else self.lower[places],
+            upper=None if self.upper is None else self.upper[places],
+            unknown=None if self.unknown is None else self.unknown[places],
+        )
+
+    def nonnegative(self) -> Column:
+        """Return a count with negative values raised to 0; any other column as it is.
+
+        For a true count c >= 0 and noise Z the expected value is c + E max(0, -Z - c), as
+        max(0, c + Z) = c + Z + max(0, -Z - c) and E Z = 0. The excess falls as c grows, and is largest at
+        c = 0.
+        """
+        if self.excess is None:
+            return self
+        return replace(self, values=np.maximum(self.values, 0), bias=self.excess)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

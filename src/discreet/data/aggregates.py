@@ -32,6 +32,7 @@ __all__ = [
 LARGEST_TOP = 1000
 LARGEST_DENOMINATOR = 10_000
 """Quantiles are ratios of integers up to this."""
+LARGEST_TRIMMED_DENOMINATOR = 1000
 
 
 class AggregateFunction(StrEnum):
@@ -55,6 +56,10 @@ class AggregateFunction(StrEnum):
     CORRELATION = "correlation"
     QUANTILE = "quantile"
     """The least value that at least this share of the values do not exceed."""
+    SMOOTH_QUANTILE = "smooth quantile"
+    """The same, with noise to the smooth sensitivity instead of a choice."""
+    TRIMMED_MEAN = "trimmed mean"
+    """The mean without this share of the values at either end, with noise to the smooth sensitivity."""
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
     MODE = "mode"
@@ -78,6 +83,10 @@ _OPERANDS = {
 }
 
 
+_QUANTILES = {AggregateFunction.QUANTILE, AggregateFunction.SMOOTH_QUANTILE}
+_WITH_PARAMETER = {*_QUANTILES, AggregateFunction.TRIMMED_MEAN, AggregateFunction.TOP}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, init=False)
 class Aggregate:
     """An aggregate of expressions.
@@ -91,7 +100,7 @@ class Aggregate:
     operand : Expression, optional
         Instead, where there is one.
     parameter : number, optional
-        The share of a quantile, from 0 to 1; how many keys the top has.
+        The share of a quantile, from 0 to 1, or of what is trimmed, below 1/2; how many keys the top has.
     """
 
     function: AggregateFunction
@@ -139,7 +148,16 @@ class Aggregate:
 
 
 def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | None:
-    if function is AggregateFunction.QUANTILE and value is not None:
+    if function is AggregateFunction.TRIMMED_MEAN and value is not None:
+        share = rational(value, "trim")
+        if not 0 <= share < Fraction(1, 2) or share.denominator > LARGEST_TRIMMED_DENOMINATOR:
+            raise ParameterError(
+                "trim",
+                "is no part",
+                f"from 0 to below 1/2, in parts of at most {LARGEST_TRIMMED_DENOMINATOR}",
+            )
+        return share
+    if function in _QUANTILES and value is not None:
         share = rational(value, "q")
         if not 0 <= share <= 1 or share.denominator > LARGEST_DENOMINATOR:
             raise ParameterError(
@@ -148,7 +166,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         return share
     if function is AggregateFunction.TOP and value is not None:
         return Fraction(whole(value, "k", least=1, most=LARGEST_TOP))
-    if value is not None or function in {AggregateFunction.QUANTILE, AggregateFunction.TOP}:
+    if value is not None or function in _WITH_PARAMETER:
         raise ParameterError(
             "parameter", "is missing, or has no meaning here", "the share of a quantile, or k of the top k"
         )
@@ -201,6 +219,22 @@ class Aggregated:
     def quantiles(self, shares: Iterable[Number]) -> tuple[Aggregate, ...]:
         """Return several quantiles; their answers are in order."""
         return tuple(self.quantile(q) for q in shares)
+
+    def smooth_median(self) -> Aggregate:
+        """Return the median by smooth sensitivity: see `smooth_quantile`."""
+        return self.smooth_quantile(Fraction(1, 2))
+
+    def smooth_quantile(self, q: Number) -> Aggregate:
+        """Return a quantile with noise that shrinks where many values lie close together, and no interval."""
+        return self._aggregate(AggregateFunction.SMOOTH_QUANTILE, q)
+
+    def trimmed_mean(self, trim: Number) -> Aggregate:
+        """Average the values without the share `trim` of them at either end.
+
+        The noise is to the smooth sensitivity: it does not grow with the bounds where the values that
+        stay lie close together. There is no interval.
+        """
+        return self._aggregate(AggregateFunction.TRIMMED_MEAN, trim)
 
     def min(self) -> Aggregate:
         """Return a value near the least, and a bound that it is below with the request's confidence."""

@@ -1,15 +1,16 @@
 """Tables arranged for limits on groups: bounding a query is one pass over integers, person by person.
 
 Of a table with ``Limits(groups=g, rows_per_group=r)`` all rows are kept, since which groups a person has
-depends on the query. Beside each lies its person's *chance*, a number that is drawn ahead.
+depends on the query. Beside each lie its person's *chance*, a number that is drawn ahead, and its *turn*: a
+person's rows are numbered 0, 1, … in the order of their whole content, and the turn of row j is the chance
+times a number drawn for j, modulo a prime; equal turns are told apart by j.
 
-A query draws a number for each group that has rows. The *lot* of a person's group is the product of
-the person's chance and the group's number modulo a prime; the groups with the g smallest lots stay, equal
-lots in the order of keys. Of the n > r rows of a person in a group, in the order of their measures, r
-stay at equal distances, from a start that is drawn as the lot is: row j = 0, 1, … of them stays if
-(j r + start) mod n >= n - r. So which rows stay is a function of that person's own rows and of salts, at
-most r in each of at most g groups; each group, and each row of a group, is as likely to stay; and digests
-are computed once for each person and each group, not for rows. (Proof: contribution_bounding.)
+A query draws a number for each group that has rows. The *lot* of a person's group is the person's
+chance times the group's number modulo the prime. Of each person, the groups with the g smallest lots stay,
+equal lots in the order of keys, and in each of them the r rows with the smallest turns. So which rows stay is
+a function of that person's own rows and of salts, at most r in each of at most g groups; each group, and
+each row of a group, is as likely to stay; and digests are computed for persons, groups and numbers, once
+for each, not for rows. (Proof: contribution_bounding.)
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ibis.expr.types import Value
 
 from discreet.data.bounding import PERSON
 from discreet.data.engine import lot
-from discreet.data.prepared import Prepared
+from discreet.data.prepared import Prepared, told_apart
 from discreet.data.salt import Salt, fresh_salt
 
 __all__ = ["PRIME", "Arrangement"]
@@ -31,67 +32,74 @@ __all__ = ["PRIME", "Arrangement"]
 PRIME = (1 << 31) - 1
 """Products of two smaller numbers fit in 62 bits."""
 
+_TURNS = 1 << 31
+"""More than one person has rows; a turn fits in 62 bits."""
+
 
 class Arrangement(Prepared):
-    """All rows, each with its person's chance."""
+    """All rows, each with its person's chance and its own turn."""
 
     def carried(self) -> tuple[str, ...]:
-        """Return the columns of the person and of the person's chance."""
-        return self._person, self._chance
+        """Return the columns of the person, of the person's chance and of the row's turn."""
+        return self._person, self._chance, self._turn
 
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:
         """Return the rows of a query that stay: of the g groups with the smallest lots, r rows each."""
         assert self._limits.groups is not None  # noqa: S101
-        assert self._limits.rows_per_group is not None  # noqa: S101
+        rows = rows.rename({PERSON: self._person})
         keys = [name for name in rows.columns if name.startswith("key_")]
-        measures = [name for name in rows.columns if name.startswith("measure_")]
-        placed = self._placed(rows, keys, measures, salt)
-        size = placed["end"] - placed["first"]
-        limit = ibis.literal(self._limits.rows_per_group, type="int64")
-        turn = ((placed["place"] - placed["first"]) * limit + placed["start"]) % size
-        kept = (size <= limit) | (turn >= size - limit)
+        if not keys:
+            placed = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=self._turn))
+            return placed.filter(placed["place"] < self._limits.rows_per_group)
+        groups = rows.select(*keys).distinct()
+        rows = rows.join(groups.mutate(drawn=_number([groups[key] for key in keys], "group", salt)), keys)
+        rows = rows.mutate(lot=_product(rows[self._chance], rows["drawn"]).cast("int32"))
+        placed = rows.mutate(
+            group=ibis.dense_rank().over(group_by=PERSON, order_by=["lot", *keys]),
+            first=ibis.rank().over(group_by=PERSON, order_by=["lot", *keys]),
+            place=ibis.row_number().over(group_by=PERSON, order_by=["lot", *keys, self._turn]),
+        )
+        kept = placed["place"] - placed["first"] < self._limits.rows_per_group
         if self._limits.groups < cells:
             kept &= placed["group"] < self._limits.groups
         return placed.filter(kept)
-
-    def _placed(self, rows: Rows, keys: Sequence[str], measures: Sequence[str], salt: Salt) -> Rows:
-        """Return a person's rows in the order of lots: which group it is, where it begins and ends."""
-        rows = rows.rename({PERSON: self._person})
-        if keys:
-            groups = rows.select(*keys).distinct()
-            numbers = {name: _number([groups[key] for key in keys], name, salt) for name in ("lot", "start")}
-            rows = rows.join(groups.mutate(**numbers), keys)
-        else:
-            rows = rows.mutate(lot=ibis.literal(1, type="int64"), start=_number([], "start", salt))
-        chance = rows[self._chance].cast("int64")
-        rows = rows.mutate(lot=chance * rows["lot"] % PRIME, start=chance * rows["start"] % PRIME)
-        in_groups = {"group_by": PERSON, "order_by": ["lot", *keys]}
-        return rows.mutate(
-            group=ibis.dense_rank().over(**in_groups),
-            first=ibis.rank().over(**in_groups),
-            end=rows.count().over(ibis.range_window(following=0, **in_groups)),
-            place=ibis.row_number().over(group_by=PERSON, order_by=["lot", *keys, *measures]),
-        )
 
     @property
     def _chance(self) -> str:
         return self._free_name("chance")
 
+    @property
+    def _turn(self) -> str:
+        return self._free_name("turn")
+
     def _added_kinds(self) -> Mapping[str, dt.DataType]:
-        return {self._chance: dt.int32}
+        return {self._chance: dt.int32, self._turn: dt.int64}
 
     def _made(self) -> Rows:
         rows = self._rows.filter(self._rows[self._person].notnull())
         inner = {name: f"column_{place}" for place, name in enumerate(rows.columns)}
-        rows = self._with_integers(rows.select(**{inner[name]: rows[name] for name in rows.columns}), inner)
-        person = inner[self._person]
-        persons = rows.select(person).distinct()
-        salt = fresh_salt()
-        chance = _number([persons[person]], "person", salt).cast("int32")
-        rows = rows.join(persons.mutate(person_chance=chance), person)
+        rows = rows.select(**{inner[name]: rows[name] for name in rows.columns})
+        rows = self._with_turns(rows, inner[self._person], fresh_salt())
+        rows = self._with_integers(rows, inner)
         columns = {name: rows[inner[name]] for name in self._rows.columns}
         integers = {name: rows[name] for name in map(self.integer_name, self._declared)}
-        return rows.select(**columns, **integers, **{self._chance: rows["person_chance"]})
+        return rows.select(**columns, **integers, **{self._chance: rows["chance"], self._turn: rows["turn"]})
+
+    def _with_turns(self, rows: Rows, person: str, salt: Salt) -> Rows:
+        """Add the chance of every row's person, and the row's turn."""
+        content = [told_apart(rows[name]) for name in rows.columns if name != person]
+        rows = rows.mutate(number=ibis.row_number().over(group_by=person, order_by=content or [person]))
+        persons = rows.select(person).distinct()
+        rows = rows.join(
+            persons.mutate(chance=_number([persons[person]], "person", salt).cast("int32")), person
+        )
+        numbers = rows.select("number").distinct()
+        rows = rows.join(numbers.mutate(drawn=_number([numbers["number"]], "row", salt)), "number")
+        return rows.mutate(turn=_product(rows["chance"], rows["drawn"]) * _TURNS + rows["number"])
+
+
+def _product(chance: Value, number: Value) -> Value:
+    return chance.cast("int64") * number % PRIME
 
 
 def _number(values: Sequence[Value], purpose: str, salt: Salt) -> Value:

@@ -19,10 +19,11 @@ import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import ibis.expr.schema as sch
 import pyarrow
+from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
 from discreet.data.declarations import Bounds, Keys
-from discreet.data.engine import await_table, keep
+from discreet.data.engine import await_table, double, keep, public_type
 from discreet.data.grid import steps
 from discreet.data.salt import Salt
 from discreet.data.schema import Type
@@ -30,7 +31,7 @@ from discreet.data.schema import Type
 if TYPE_CHECKING:
     from discreet.data.declarations import Declared, Limits
 
-__all__ = ["LISTED_NUMBER", "LISTED_VALUE", "Prepared", "numbered_keys"]
+__all__ = ["LISTED_NUMBER", "LISTED_VALUE", "Prepared", "numbered_keys", "told_apart"]
 
 LISTED_VALUE, LISTED_NUMBER = "listed_value", "listed_number"
 """The columns of `numbered_keys`."""
@@ -155,6 +156,15 @@ def numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
             }
         )
     )
+
+
+def told_apart(column: Column) -> Value:
+    """Return what a request can tell of a column's values: equal ones are the same, minus zero is zero."""
+    if public_type(column.type()) is Type.OTHER:
+        return column.isnull()
+    if not column.type().is_floating():
+        return column
+    return ibis.ifelse(column == 0, double(0).cast(column.type()), column)
 
 
 def _with_integer(rows: Rows, column: str, integer: str, declared: Bounds | Keys) -> Rows:

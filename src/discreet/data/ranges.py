@@ -60,9 +60,14 @@ class Range:
         return Range(step=step)
 
     def over(self, other: Range) -> Range:
-        """Return the range of quotients, if the divisors keep away from 0."""
+        """Return the range of quotients, if the divisors keep away from 0; at 0 there is none.
+
+        Of numbers that are not negative, so are the quotients.
+        """
         if other.high is not None and other.high < 0:
             return self.negative().over(other.negative())
+        if other.low == 0 and self.low is not None and self.low >= 0:
+            return Range(low=Fraction(0))
         if other.low is None or other.low <= 0:
             return UNKNOWN
         inverse = Range(low=Fraction(0) if other.high is None else 1 / other.high, high=1 / other.low)

@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import ibis
 import ibis.expr.datatypes as dt
-from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
 from discreet.data.bounding import PERSON, measure_name, sampled
-from discreet.data.engine import double, public_type
-from discreet.data.prepared import Prepared
+from discreet.data.engine import public_type
+from discreet.data.prepared import Prepared, told_apart
 from discreet.data.relation import Derive, Filter, Project, Relation, Source
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.schema import Type
@@ -53,10 +51,10 @@ class Sample(Prepared):
             if name == self._person:
                 continue
             inner[name] = measure_name(place)
-            selected[measure_name(place)] = _same_where_equal(rows[name])
-            if public_type(rows[name].type()) is Type.OTHER:  # a request can tell only whether it is there
+            selected[measure_name(place)] = told_apart(rows[name])
+            if public_type(rows[name].type()) is Type.OTHER:
                 inner[name] = f"other_{place}"
-                selected |= {inner[name]: rows[name], measure_name(place): rows[name].isnull()}
+                selected[inner[name]] = rows[name]
         assert self._limits.rows is not None  # noqa: S101
         drawn = self._with_integers(sampled(rows.select(**selected), self._limits.rows, fresh_salt()), inner)
         columns = {name: drawn[inner[name]] for name in rows.columns}
@@ -74,10 +72,3 @@ def needs_no_bounding(relation: Relation, tables: Mapping[str, Table]) -> bool:
     while isinstance(relation, Filter | Derive | Project):
         relation = relation.source
     return isinstance(relation, Source) and is_bounded_ahead(tables[relation.table])
-
-
-def _same_where_equal(column: Column) -> Value:
-    """Return a column in which equal values are the same: minus zero is zero."""
-    if not column.type().is_floating():
-        return column
-    return ibis.ifelse(column == 0, double(0).cast(column.type()), column)

@@ -54,12 +54,15 @@ class Statistic:
         How far one person moves the vector, in integer steps.
     step, center : Fraction
         An integer k stands for k step; for a sum it is the sum of the values less `center` each.
+    groups : int
+        In how many groups one person is at most.
     """
 
     measure: Measure
     sensitivity: Sensitivity
     step: Fraction
     center: Fraction
+    groups: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +152,17 @@ def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
             sensitivity=joint_sensitivity([measure], plan.cells, limits),
             step=measure.bounds.step if isinstance(measure, Sum) else Fraction(1),
             center=measure.center if isinstance(measure, Sum) else Fraction(0),
+            groups=_groups(limits, plan.cells),
         )
         for measure in plan.measures
     )
     return Statistics(keys=plan.keys, statistics=statistics, limits=limits)
+
+
+def _groups(limits: Limits, cells: int) -> int:
+    most = limits.rows if limits.groups is None else limits.groups
+    assert most is not None  # noqa: S101
+    return min(most, cells)
 
 
 def joint_sensitivity(measures: Sequence[Measure], cells: int, limits: Limits) -> Sensitivity:

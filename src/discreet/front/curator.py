@@ -12,7 +12,7 @@ from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon
 from discreet.errors import ParameterError
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
-from discreet.front.unknown_keys import answer_unknown
+from discreet.front.unknown_keys import answer_unknown, preview_unknown
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
     ROWS,
@@ -30,7 +30,6 @@ from discreet.queries.unknown_keys import (
     SHARE,
     Selection,
     check_share,
-    hypothetical_keys,
     selection_for,
     unknown_keys,
 )
@@ -179,10 +178,7 @@ class Curator(Door):
         if made is None:
             request = self.request(question, rows=rows, **offer)  # type: ignore[arg-type]
             return self.preview_request(request, analyst=analyst, rows=rows)
-        query, selection, options = made
-        request = build_request(hypothetical_keys(query, self.tables), self.tables, selection.rest, **options)
-        chosen = [one for _, one in selection.requests]
-        return self.preview_request(request, analyst=analyst, rows=rows, chosen=chosen)
+        return preview_unknown(self, *made, analyst=analyst, rows=rows)
 
     def ask(
         self, question: str | Query | Request, *unnamed: NoReturn, analyst: str = "", **offer: object
@@ -214,7 +210,10 @@ class Curator(Door):
             release = self.answer(self.request(query, **offer), analyst=analyst)  # type: ignore[arg-type]
         else:
             release = answer_unknown(self, *made, analyst=analyst)
-        return release if query.after == NOTHING else release.at(kept(query.after, _columns(release)))
+        if query.after == NOTHING:
+            return release
+        unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
+        return release.at(kept(query.after, _columns(release), unknown))
 
     sql = ask
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.curator import Door, Release
+from discreet.curator import Door, Preview, Release
 from discreet.curator.door import check_analyst
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.request import Column
@@ -17,7 +17,7 @@ from discreet.privacy.events import compose
 from discreet.queries import Query, build_request
 from discreet.queries.unknown_keys import Selection, hypothetical_keys
 
-__all__ = ["answer_unknown"]
+__all__ = ["answer_unknown", "preview_unknown"]
 
 
 def answer_unknown(
@@ -56,6 +56,26 @@ def answer_unknown(
     request = build_request(query.with_keys(**listed), tables, selection.rest, **options)
     release = door.answer(request, analyst=analyst)
     return replace(release, chosen=chosen, label=_with_choices(release, choices))
+
+
+def preview_unknown(
+    door: Door, query: Query, selection: Selection, options: dict[str, Any], *, analyst: str, rows: int
+) -> Preview:
+    """Return what the choice of keys and the values on them would cost together.
+
+    The keys are those that were chosen before, where they were; before that, made-up ones stand for them. An
+    answer for no key is made of the choice alone. Other parameters as above.
+    """
+    tables, requests = door.tables, [request for _, request in selection.requests]
+    chosen = [door.keys_chosen(request) for request in requests]
+    supposed = hypothetical_keys(query, tables)
+    if all(chosen):
+        names = (name for name, _ in selection.requests)
+        supposed = query.with_keys(**{name: keys or () for name, keys in zip(names, chosen, strict=True)})
+    request = build_request(supposed, tables, selection.rest, **options)
+    found = door.preview_request(request, analyst=analyst, rows=rows, chosen=requests)
+    settled = all(keys is not None for keys in chosen) and not all(chosen)
+    return replace(found, answered=True) if settled else found
 
 
 def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:

@@ -12,7 +12,7 @@ query mean this, and nothing that happens before noise.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
@@ -40,7 +40,7 @@ from discreet.data.relation import Order
 from discreet.data.schema import Schema, Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept"]
+__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept", "value_of"]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -124,7 +124,9 @@ def check_types(after: After, schema: Schema) -> None:
         raise UnsupportedQuery("the answer is sorted by lists, which have no order; sort by another column")
 
 
-def kept(after: After, columns: Mapping[str, Sequence[Any]]) -> list[int]:
+def kept(
+    after: After, columns: Mapping[str, Sequence[Any]], unknown: Mapping[str, Iterable[Any]] | None = None
+) -> list[int]:
     """Return the places of the groups that are shown, in the order in which they are.
 
     Parameters
@@ -133,15 +135,20 @@ def kept(after: After, columns: Mapping[str, Sequence[Any]]) -> list[int]:
         What is done.
     columns : mapping of names to lists or arrays
         The released columns of an answer.
+    unknown : mapping of names to lists or arrays, optional
+        Where nothing is known of a value: sorted by it, the group comes last, as if it were missing.
     """
     lists = {name: [_plain(value) for value in values] for name, values in columns.items()}
     places = list(range(len(next(iter(lists.values()), []))))
     if after.having is not None:
         having = after.having
         rows = ({name: values[place] for name, values in lists.items()} for place in places)
-        places = [place for place, row in enumerate(rows) if _value(having, row) is True]
+        places = [place for place, row in enumerate(rows) if value_of(having, row) is True]
     for part in reversed(after.order):
+        missing = (unknown or {}).get(part.column)
         values = lists[part.column]
+        if missing is not None:
+            values = [None if lost else value for value, lost in zip(values, missing, strict=True)]
         sign = -1 if part.descending else 1
 
         def compared(one: int, other: int, values: list[Any] = values, sign: int = sign) -> int:
@@ -173,26 +180,26 @@ def _ordered(one: Any, other: Any, sign: int) -> int:
     return sign * (int(one > other) - int(one < other))
 
 
-def _value(node: Expression, row: Mapping[str, Any]) -> Any:
-    """Evaluate an expression over released values, by the logic of SQL."""
+def value_of(node: Expression, row: Mapping[str, Any]) -> Any:
+    """Evaluate an expression over public values, by the logic of SQL."""
     if isinstance(node, Column):
         return row[node.name]
     if isinstance(node, Literal):
         return node.value
     if isinstance(node, IsNull):
-        return _value(node.operand, row) is None
+        return value_of(node.operand, row) is None
     if isinstance(node, Not):
-        truth = _value(node.operand, row)
+        truth = value_of(node.operand, row)
         return None if truth is None else not truth
     if isinstance(node, And | Or):
-        truths = [_value(operand, row) for operand in node.operands]
+        truths = [value_of(operand, row) for operand in node.operands]
         decisive = isinstance(node, Or)
         return decisive if decisive in truths else None if None in truths else not decisive
     if isinstance(node, IsIn):
-        value = _value(node.operand, row)
+        value = value_of(node.operand, row)
         return None if value is None else any(_same(value, listed.value) for listed in node.values)
     assert isinstance(node, Compare | Arithmetic)  # noqa: S101
-    return _binary(node, _value(node.left, row), _value(node.right, row))
+    return _binary(node, value_of(node.left, row), value_of(node.right, row))
 
 
 def _same(one: Any, other: Any) -> bool:

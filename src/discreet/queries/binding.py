@@ -21,6 +21,7 @@ from discreet.data.relation import Filter, Named, Project, Relation, Source, pub
 from discreet.errors import UndeclaredColumn
 from discreet.queries.after import check_types
 from discreet.queries.choice_outputs import FrequentOutput
+from discreet.queries.key_facts import key_facts
 from discreet.queries.meanings import Facts, outputs_of
 from discreet.queries.output import QueryOutput
 from discreet.queries.outputs import CountOutput
@@ -70,9 +71,12 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     relation, aggregates = _calculated(query)
     columns = columns_of_relation(relation, tables)
     persons, own = person_columns(relation, tables), _own_columns(relation, tables)
-    listed = dict(query.listed)
+    listed, grouped = dict(query.listed), key_facts(query, tables)
     keys = tuple(
-        GroupKey(column=key.name, values=listed.get(key.name) or _keys(key.name, columns, persons, own))
+        GroupKey(
+            column=key.name,
+            values=listed.get(key.name) or _keys(key.name, grouped, columns, persons, own),
+        )
         for key in query.keys
     )
     outputs = outputs_of(
@@ -137,9 +141,11 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-def _keys(name: str, columns: Columns, persons: Collection[str], own: Mapping[str, str]) -> Keys:
+def _keys(
+    name: str, grouped: Columns, columns: Columns, persons: Collection[str], own: Mapping[str, str]
+) -> Keys:
     column_type(name, types_of(columns))
-    known = columns[name].keys
+    known = grouped[name].keys
     if known is None:
         raise missing_keys(name, columns, persons, own.get(name))
     return known

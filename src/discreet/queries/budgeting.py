@@ -21,7 +21,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
-from discreet.curator.choices import Choices
+from discreet.curator.choices import Choice, Choices
+from discreet.curator.estimates import Estimate
 from discreet.curator.request import Expectation, Mechanism, Part, Request
 from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
@@ -317,5 +318,12 @@ def _variance(part: Part) -> float:
     """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
     if not isinstance(part.mechanism, Choices):
         return part.mechanism.error.variance
-    deviations = [deviation_in_rows(choice) for choice in part.mechanism.choices]
+    deviations = [_deviation(choice) for choice in part.mechanism.choices]
     return sum(deviation**2 for deviation in deviations) / len(deviations)
+
+
+def _deviation(choice: Choice | Estimate) -> float:
+    """Return a deviation that compares mechanisms of one rule."""
+    if isinstance(choice, Estimate):
+        return choice.mechanism.error_at(smooth_sensitivity=1).deviation
+    return deviation_in_rows(choice.rule, choice.mechanism)

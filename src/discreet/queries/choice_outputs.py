@@ -6,9 +6,9 @@ budget. (Proof: aggregates.)
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import pi, sqrt
 from typing import TypeAlias
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.choices import Choice, Choices, FrequencyRule, RankRule, Rule, Selector
+from discreet.curator.estimates import Estimate, SmoothRule
 from discreet.curator.request import Column, Draw, Expectation, Part
 from discreet.data import Bounds, Histogram, Keys, Measure
 from discreet.mechanisms import PermuteAndFlip
@@ -24,11 +25,23 @@ from discreet.privacy.rational import float_above, show
 from discreet.queries.output import QueryOutput, of_several
 from discreet.queries.rounding import enclosed
 
-__all__ = ["ChoiceOutput", "ExtremeOutput", "FrequentOutput", "QuantileOutput", "deviation_in_rows"]
+__all__ = ["ChoiceOutput", "ExtremeOutput", "FrequentOutput", "Maker", "QuantileOutput", "deviation_in_rows"]
 
-Maker: TypeAlias = Callable[[Rule], Selector]
-"""Makes the mechanism of one choice, from its part of the budget."""
 Integers: TypeAlias = NDArray[np.int64]
+
+
+class Maker(ABC):
+    """Makes what outputs draw from a histogram, from its part of the budget."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def choice(self, rule: Rule) -> Choice:
+        """Return a choice by a rule."""
+
+    @abstractmethod
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+        """Return an estimate by smooth sensitivity."""
 
 
 class ChoiceOutput(QueryOutput):
@@ -54,7 +67,7 @@ class ChoiceOutput(QueryOutput):
         """What it asks of the histogram; outputs that ask the same share the answer."""
 
     @abstractmethod
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice | Estimate, ...]:
         """Return the choices that it needs."""
 
 
@@ -108,10 +121,10 @@ class QuantileOutput(ChoiceOutput):
     def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
         """Return the choices of the value, of the lower end and of the upper end."""
         rule = RankRule(share=self.share)
-        mechanism = make(rule)
-        shift = _shortfall(mechanism, of_several(confidence, 2), self.histogram.width) + 1
+        choice = make.choice(rule)
+        shift = _shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
         rules = (rule, RankRule(share=self.share, shift=-shift), RankRule(share=self.share, shift=shift))
-        return tuple(Choice(rule=one, mechanism=mechanism) for one in rules)
+        return tuple(replace(choice, rule=one) for one in rules)
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return grid points as floats."""
@@ -190,9 +203,9 @@ class ExtremeOutput(ChoiceOutput):
 
     def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
         """Return the one choice."""
-        mechanism = make(RankRule(share=self.share))
-        ranks = _shortfall(mechanism, confidence, self.histogram.width) + 1
-        return (Choice(rule=self._rule(ranks), mechanism=mechanism),)
+        choice = make.choice(RankRule(share=self.share))
+        ranks = _shortfall(choice.mechanism, confidence, self.histogram.width) + 1
+        return (replace(choice, rule=self._rule(ranks)),)
 
     def _rule(self, ranks: int) -> RankRule:
         return RankRule(share=self.share, shift=-ranks if self.largest else ranks)
@@ -200,7 +213,7 @@ class ExtremeOutput(ChoiceOutput):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return grid points as floats."""
         mechanism = _choices(draws[0].part)
-        (rule,) = (one.rule for one in mechanism.choices if _is_extreme(one.rule, self.share))
+        (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
         value = mechanism.drawn(draws[0].steps, rule)[:, 0]
         low, high = np.zeros_like(value), np.full_like(value, self.histogram.width - 1)
         enough = _reach(rule) > _shortfall(mechanism.of(rule), confidence, mechanism.width)
@@ -212,7 +225,7 @@ class ExtremeOutput(ChoiceOutput):
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return how far from the end the value is, if the values are spread evenly over the bounds."""
         mechanism = _choices(parts[0])
-        (rule,) = (one.rule for one in mechanism.choices if _is_extreme(one.rule, self.share))
+        (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
         ranks = Fraction(2 * _reach(rule))
         expected = _spread_evenly(
             self.name, self.histogram, ranks, _deviation(mechanism.of(rule), self.share), rows
@@ -274,7 +287,7 @@ class FrequentOutput(ChoiceOutput):
     def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
         """Return the one choice, of as many keys as are wanted."""
         del confidence
-        return (Choice(rule=self.rule, mechanism=make(self.rule)),)
+        return (make.choice(self.rule),)
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return keys, or lists of keys."""
@@ -297,25 +310,24 @@ class FrequentOutput(ChoiceOutput):
         return Expectation(
             name=self.name,
             margin=float(_shortfall(mechanism, confidence, self.histogram.width)),
-            standard_deviation=deviation_in_rows(Choice(rule=self.rule, mechanism=mechanism)),
+            standard_deviation=deviation_in_rows(self.rule, mechanism),
             means="rows that it may be short of the most frequent",
         )
 
 
-def deviation_in_rows(choice: Choice) -> float:
+def deviation_in_rows(rule: Rule, mechanism: Selector) -> float:
     """Return the standard deviation, in rows, of noise on scores that would choose alike.
 
     Gumbel noise does for the exponential mechanism (its deviation is pi / (rate sqrt(6))), exponential
     noise for permute-and-flip (1 / rate).
     """
-    rate = choice.mechanism.rate
-    unit = 1.0 if isinstance(choice.mechanism, PermuteAndFlip) else pi / sqrt(6)
-    scale = choice.rule.share.denominator if isinstance(choice.rule, RankRule) else 1
-    return unit / float(rate * scale)
+    unit = 1.0 if isinstance(mechanism, PermuteAndFlip) else pi / sqrt(6)
+    scale = rule.share.denominator if isinstance(rule, RankRule) else 1
+    return unit / float(mechanism.rate * scale)
 
 
 def _deviation(mechanism: Selector, share: Fraction) -> float:
-    return deviation_in_rows(Choice(rule=RankRule(share=share), mechanism=mechanism))
+    return deviation_in_rows(RankRule(share=share), mechanism)
 
 
 def _choices(part: Part) -> Choices:
@@ -343,7 +355,7 @@ def _three(
     """Return the value, the lower and the upper end of a quantile, as places; ends only where they hold."""
     rules = {
         np.sign(one.rule.shift): one.rule
-        for one in mechanism.choices
+        for one in mechanism.selections
         if isinstance(one.rule, RankRule) and one.rule.share == share
     }
     value, lower, upper = (mechanism.drawn(steps, rules[side])[:, 0] for side in (0, -1, 1))
@@ -360,7 +372,13 @@ def _on_grid(name: str, histogram: Histogram, value: Integers, lower: Integers, 
     bounds = histogram.values
     assert isinstance(bounds, Bounds)  # noqa: S101
     points = [enclosed(places + bounds.lower_steps, bounds.step) for places in (lower, value, upper)]
-    return Column(name=name, values=points[1].nearest, lower=points[0].below, upper=points[2].above)
+    return Column(
+        name=name,
+        values=points[1].nearest,
+        lower=points[0].below,
+        upper=points[2].above,
+        unknown=(lower == 0) & (upper == histogram.width - 1),
+    )
 
 
 def _spread_evenly(

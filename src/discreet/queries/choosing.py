@@ -5,22 +5,35 @@ outputs were given. Each pick of a question gets an equal part. A person may fil
 of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having bounded
 range. Permute-and-flip, which errs less at the same epsilon, has no such range and would cost g e^2 / 2: it
 is taken for the most frequent key where epsilon is what counts.
+
+An estimate by smooth sensitivity costs the same in every group that a person is in, however few of his rows
+are there, so that with a limit on rows it is charged for as many groups as rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.curator.choices import LARGEST_CHOICES, Choices, Rule, Selector
+from discreet.curator.choices import LARGEST_CHOICES, Choice, Choices, Rule, Selector
+from discreet.curator.estimates import FINENESS, LARGEST_ESTIMATES, Estimate, SmoothRule
 from discreet.data import Histogram, Statistic
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
+from discreet.mechanisms.admissible.noise import LARGEST_BUDGET
+from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.directed import sqrt_interval
-from discreet.queries.choice_outputs import ChoiceOutput
+from discreet.privacy.rational import float_below, show
+from discreet.queries.choice_outputs import ChoiceOutput, Maker
 from discreet.queries.output import QueryOutput
 
 __all__ = ["concentrated_choices", "pure_choices"]
+
+_DECAYS = 10
+"""The decay of a smooth sensitivity is this part of epsilon: some third of the budget pays for it."""
+_LEAST_DECAY, _LEAST_DECAY_PER_ROW, _MOST_DECAY = Fraction(1, 1000), Fraction(1, 10_000), Fraction(100)
+"""With a smaller decay data could be made up for which the smooth sensitivity takes minutes."""
 
 
 def pure_choices(
@@ -49,16 +62,14 @@ def pure_choices(
     given : mapping of output names to fractions, optional
         How much each output was given, in proportion.
     """
-    groups = _groups(statistic)
-
-    def selector(rule: Rule, part: Fraction) -> Selector:
-        share, most = epsilon * part / groups, statistic.sensitivity.linf * rule.slope
-        if rule.picks > 1:
-            return TopK(k=rule.picks, sensitivity=int(most), epsilon=share * rule.picks, monotone=True)
-        kind = PermuteAndFlip if rule.monotone else Exponential
-        return kind(sensitivity=int(most), epsilon=share, monotone=rule.monotone)
-
-    return _made(statistic, outputs, cells, selector, confidence=confidence, given=given)
+    return _made(
+        statistic,
+        outputs,
+        cells,
+        lambda part: _Pure(statistic=statistic, epsilon=epsilon * part),
+        confidence=confidence,
+        given=given,
+    )
 
 
 def concentrated_choices(
@@ -71,16 +82,102 @@ def concentrated_choices(
     given: Mapping[str, Fraction] | None = None,
 ) -> Choices:
     """Return the choices that outputs make from a histogram, for at most rho; parameters as above."""
-    groups = _groups(statistic)
+    return _made(
+        statistic,
+        outputs,
+        cells,
+        lambda part: _Concentrated(statistic=statistic, rho=rho * part),
+        confidence=confidence,
+        given=given,
+    )
 
-    def selector(rule: Rule, part: Fraction) -> Selector:
-        share = sqrt_interval(8 * rho * part / groups)[0]
-        most = statistic.sensitivity.linf * rule.slope
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pure(Maker):
+    """Makes what costs a pure epsilon in all groups together."""
+
+    statistic: Statistic
+    epsilon: Fraction
+
+    def choice(self, rule: Rule) -> Choice:
+        groups = _groups(self.statistic)
+        share, most = self.epsilon / groups, int(self.statistic.sensitivity.linf * rule.slope)
+        selector: Selector
         if rule.picks > 1:
-            return TopK(k=rule.picks, sensitivity=int(most), epsilon=share * rule.picks, monotone=True)
-        return Exponential(sensitivity=int(most), epsilon=share, monotone=rule.monotone)
+            selector = TopK(k=rule.picks, sensitivity=most, epsilon=share * rule.picks, monotone=True)
+        else:
+            kind = PermuteAndFlip if rule.monotone else Exponential
+            selector = kind(sensitivity=most, epsilon=share, monotone=rule.monotone)
+        return Choice(rule=rule, mechanism=selector, groups=groups)
 
-    return _made(statistic, outputs, cells, selector, confidence=confidence, given=given)
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+        share = self.epsilon / self.statistic.groups
+        return _estimate(rule, parameter, self.statistic, decay=_decay(share, self.statistic), epsilon=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Concentrated(Maker):
+    """Makes what costs at most rho in all groups together."""
+
+    statistic: Statistic
+    rho: Fraction
+
+    def choice(self, rule: Rule) -> Choice:
+        groups = _groups(self.statistic)
+        share, most = (
+            sqrt_interval(8 * self.rho / groups)[0],
+            int(self.statistic.sensitivity.linf * rule.slope),
+        )
+        selector: Selector
+        if rule.picks > 1:
+            selector = TopK(k=rule.picks, sensitivity=most, epsilon=share * rule.picks, monotone=True)
+        else:
+            selector = Exponential(sensitivity=most, epsilon=share, monotone=rule.monotone)
+        return Choice(rule=rule, mechanism=selector, groups=groups)
+
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+        share = self.rho / self.statistic.groups
+        decay = _decay(sqrt_interval(2 * share)[0], self.statistic)
+        return _estimate(rule, parameter, self.statistic, decay=decay, rho=share)
+
+
+def _estimate(
+    rule: type[SmoothRule],
+    parameter: Fraction,
+    statistic: Statistic,
+    *,
+    decay: Fraction,
+    epsilon: Fraction | None = None,
+    rho: Fraction | None = None,
+) -> Estimate:
+    offered = epsilon if rho is None else rho
+    if offered is not None and offered > LARGEST_BUDGET:
+        raise UnsupportedQuery(
+            "the budget for each group is too large for an estimate by smooth sensitivity; offer "
+            f"less than {LARGEST_BUDGET} for each"
+        )
+    try:
+        mechanism = SmoothSensitivity.best(
+            lower=0, upper=_upper(statistic), grid=1, decay=decay, epsilon=epsilon, rho=rho
+        )
+    except ParameterError:
+        raise UnsupportedQuery(
+            "the budget for each group is too small for an estimate by smooth sensitivity, which takes an "
+            f"epsilon of some {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or groups "
+            "of a person, or ask for MEDIAN or QUANTILE"
+        ) from None
+    made = rule(share=parameter, rows=int(statistic.sensitivity.linf))
+    return Estimate(rule=made, mechanism=mechanism, groups=statistic.groups)
+
+
+def _upper(statistic: Statistic) -> int:
+    assert isinstance(statistic.measure, Histogram)  # noqa: S101
+    return (statistic.measure.width - 1) * FINENESS
+
+
+def _decay(epsilon: Fraction, statistic: Statistic) -> Fraction:
+    least = max(_LEAST_DECAY, int(statistic.sensitivity.linf) * _LEAST_DECAY_PER_ROW)
+    return min(max(Fraction(float_below(epsilon / _DECAYS)), least), _MOST_DECAY)
 
 
 def _groups(statistic: Statistic) -> int:
@@ -92,7 +189,7 @@ def _made(
     statistic: Statistic,
     outputs: Sequence[QueryOutput],
     cells: int,
-    selector: Callable[[Rule, Fraction], Selector],
+    maker: Callable[[Fraction], Maker],
     *,
     confidence: Fraction,
     given: Mapping[str, Fraction] | None,
@@ -109,12 +206,14 @@ def _made(
     choices = tuple(
         choice
         for output, demand in asked.values()
-        for choice in output.choices(
-            lambda rule, part=demand / total / output.picks: selector(rule, part),  # type: ignore[misc]
-            confidence,
-        )
+        for choice in output.choices(maker(demand / total / output.picks), confidence)
     )
-    made = Choices(choices=choices, cells=cells, width=histogram.width, groups=_groups(statistic))
+    if cells > LARGEST_ESTIMATES and any(isinstance(one, Estimate) for one in choices):
+        raise UnsupportedQuery(
+            f"the request makes more than {LARGEST_ESTIMATES} estimates by smooth sensitivity; group by "
+            "fewer columns or fewer keys"
+        )
+    made = Choices(choices=choices, cells=cells, width=histogram.width)
     if made.size > LARGEST_CHOICES:
         raise UnsupportedQuery(
             f"the request makes more than {LARGEST_CHOICES} choices; group by fewer columns or fewer keys, "

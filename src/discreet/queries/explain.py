@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from discreet.curator.choices import Choices
 from discreet.curator.request import Request
-from discreet.data import DROP, GroupKey, Measure, Statistic, Sum, Table, engine_sql
+from discreet.data import DROP, GroupKey, Keys, Measure, Statistic, Sum, Table, engine_sql
 from discreet.data.description import describe_expression, describe_measure
 from discreet.data.facts import limits_of
 from discreet.data.key_counts import key_counts_sql, keys_of_a_person
@@ -119,10 +119,18 @@ def _keys(query: Query, key: GroupKey, tables: Mapping[str, Table]) -> str:
     """Say how many keys there are, and where they come from."""
     if key.column in dict(query.listed):
         return f"{len(key.values)} listed keys"
-    declared = any(
-        key.values in table.columns.values() for table in tables.values() if isinstance(table, Table)
-    )
-    return f"{len(key.values)} {'declared' if declared else 'possible'} keys"
+    declared = [
+        one
+        for table in tables.values()
+        if isinstance(table, Table)
+        for name, one in table.columns.items()
+        if isinstance(one, Keys) and (one == key.values or (name == key.column and one.contains(key.values)))
+    ]
+    if not declared:
+        return f"{len(key.values)} possible keys"
+    most = min(map(len, declared))
+    narrowed = "" if most == len(key.values) else f"of {most} "
+    return f"{len(key.values)} {narrowed}declared keys"
 
 
 def _choice(selection: Selection) -> Iterator[str]:
@@ -203,9 +211,10 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
         mechanism = part.mechanism
         if isinstance(mechanism, Choices):
             pure, rho = mechanism.event.pure_epsilon, mechanism.event.concentrated_rho
-            assert pure is not None  # noqa: S101
             assert rho is not None  # noqa: S101
-            cost = f"epsilon {show_above(pure)}, rho {show_above(rho)}"
+            cost = f"rho {show_above(rho)}"
+            if pure is not None:
+                cost = f"epsilon {show_above(pure)}, {cost}"
         elif isinstance(mechanism, Laplace):
             cost = f"epsilon {show_above(mechanism.guarantee.epsilon)}"
         else:

@@ -14,6 +14,7 @@
   leave nothing out, its part in that is dropped, so that measures of one column are shared there too.
 - Quantiles are chosen from the grid, coarsened to a few thousand points; all quantiles of a column from one
   histogram. The most frequent keys are chosen from the declared ones.
+- Smooth quantiles and trimmed means are estimated from the same histogram, on a finer grid.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+from discreet.curator.estimates import SmoothQuantileRule, SmoothRule, TrimmedMeanRule
 from discreet.data import (
     DROP,
     Aggregate,
@@ -49,6 +51,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput, QuantileOutput
 from discreet.queries.output import QueryOutput
 from discreet.queries.outputs import CountOutput, MeanOutput, SumOutput
+from discreet.queries.smooth_outputs import SmoothOutput
 from discreet.queries.spread_outputs import CorrelationOutput, Count, CovarianceOutput, Total, VarianceOutput
 from discreet.queries.undeclared import missing_bounds, missing_keys
 
@@ -69,6 +72,10 @@ _PAIRS = {
     AggregateFunction.COVARIANCE,
     AggregateFunction.SAMPLE_COVARIANCE,
     AggregateFunction.CORRELATION,
+}
+_SMOOTH: dict[AggregateFunction, type[SmoothRule]] = {
+    AggregateFunction.SMOOTH_QUANTILE: SmoothQuantileRule,
+    AggregateFunction.TRIMMED_MEAN: TrimmedMeanRule,
 }
 _EXTREMES = {AggregateFunction.MINIMUM: Fraction(0), AggregateFunction.MAXIMUM: Fraction(1)}
 
@@ -143,6 +150,12 @@ class _Meaning:
             return self._frequent(name, aggregate)
         if function in _EXTREMES or function is AggregateFunction.QUANTILE:
             return self._ranked(name, aggregate)
+        if function in _SMOOTH:
+            assert aggregate.parameter is not None  # noqa: S101
+            histogram = self._grid(column, function)
+            return SmoothOutput(
+                name=name, histogram=histogram, rule=_SMOOTH[function], share=aggregate.parameter
+            )
         if function in _VARIANCES:
             sample, root = _VARIANCES[function]
             bounds = self._coarse(column, function)
@@ -188,19 +201,22 @@ class _Meaning:
 
     def _ranked(self, name: str, aggregate: Aggregate) -> QuantileOutput | ExtremeOutput:
         column, function = _name(aggregate), aggregate.function
-        declared = self._bounds(column, function)
-        most = min(LARGEST_WIDTH, LARGEST_CELLS // self._facts.cells)
-        if most < 3:
-            raise UnsupportedQuery(
-                "there are too many groups for a quantile in each; group by fewer columns or fewer keys"
-            )
-        histogram = self._histogram(column, steps_at_most(declared, most - 1))
+        histogram = self._grid(column, function)
         share = _EXTREMES.get(function, aggregate.parameter)
         assert share is not None  # noqa: S101
         if share in (0, 1):
             return ExtremeOutput(name=name, histogram=histogram, largest=share == 1)
         beside = tuple(sorted(set(self._shares[column]) - {share}))
         return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside)
+
+    def _grid(self, column: str, function: AggregateFunction) -> Histogram:
+        declared = self._bounds(column, function)
+        most = min(LARGEST_WIDTH, LARGEST_CELLS // self._facts.cells)
+        if most < 3:
+            raise UnsupportedQuery(
+                "there are too many groups for a quantile in each; group by fewer columns or fewer keys"
+            )
+        return self._histogram(column, steps_at_most(declared, most - 1))
 
     def _histogram(self, column: str, values: Keys | Bounds) -> Histogram:
         histogram = Histogram(column=column, values=values)

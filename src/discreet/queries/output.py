@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from fractions import Fraction
-from math import ceil
+from math import ceil, sqrt
 
 from discreet.curator.combination import Averaged
 from discreet.curator.request import Output, Part
 from discreet.data import to_json
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.error.weighted import WeightedError
 
-__all__ = ["QueryOutput", "margin_of", "of_several", "variance_of"]
+__all__ = ["QueryOutput", "excess_of", "margin_of", "of_several", "variance_of"]
 
 
 class QueryOutput(Output):
@@ -50,6 +51,18 @@ def margin_of(part: Part, confidence: Fraction) -> int:
 def variance_of(part: Part) -> float:
     """Return the variance of the noise, in squared steps."""
     return _noise(part).error.variance
+
+
+def excess_of(part: Part) -> float:
+    """Return E max(0, N) of the noise, in steps, or more: what raising negative values to 0 adds to nothing.
+
+    It is E abs(N) / 2, the noise being symmetric. That of an average is at most half its standard deviation
+    (Jensen), and what rounding it to a whole step adds.
+    """
+    law = _noise(part).error
+    if isinstance(law, WeightedError):
+        return sqrt(law.variance) / 2 + float(law.rounding)
+    return law.mean_absolute / 2
 
 
 def _noise(part: Part) -> Laplace | Gaussian | Averaged:

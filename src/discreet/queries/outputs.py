@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.curator.request import Column, Draw, Expectation, Part
 from discreet.data import CountDistinct, CountNonNull, CountPersons, CountRows, Measure, Sum
 from discreet.privacy.rational import float_above, float_below, show
-from discreet.queries.output import QueryOutput, margin_of, of_several, variance_of
+from discreet.queries.output import QueryOutput, excess_of, margin_of, of_several, variance_of
 from discreet.queries.rounding import enclosed
 
 __all__ = ["CountOutput", "MeanOutput", "QueryOutput", "SumOutput"]
@@ -33,7 +33,7 @@ _SLACK = 2.0**-49
 class CountOutput(QueryOutput):
     """A count of rows, persons or distinct values: the noisy integer itself, so that it has no bias.
 
-    It may be negative.
+    It may be negative. `Release.nonnegative` raises it to 0, and says by how much that biases it.
 
     Error
     -----
@@ -64,7 +64,8 @@ class CountOutput(QueryOutput):
         steps = draws[0].steps
         margin = margin_of(draws[0].part, confidence)
         lower, upper = np.maximum(steps - margin, 0), np.maximum(steps + margin, 0)
-        return Column(name=self.name, values=steps, lower=lower, upper=upper)
+        excess = excess_of(draws[0].part)
+        return Column(name=self.name, values=steps, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, whatever the count is."""
@@ -193,6 +194,7 @@ class MeanOutput(QueryOutput):
             values=value,
             lower=np.where(unknown, low, np.minimum(lower.clip(low, high), value)),
             upper=np.where(unknown, high, np.maximum(upper.clip(low, high), value)),
+            unknown=unknown,
         )
 
     def _mean(self, total: NDArray[np.int64], count: NDArray[np.int64], side: int) -> NDArray[np.float64]:

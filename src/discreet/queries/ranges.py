@@ -64,13 +64,14 @@ class Range:
             low=np.where(where, low, self.low), value=self.value, high=np.where(where, high, self.high)
         )
 
-    def column(self, name: str) -> Column:
-        """Return a column of an answer; an interval holds its value."""
+    def column(self, name: str, unknown: NDArray[np.bool_]) -> Column:
+        """Return a column of an answer; an interval holds its value. In some places nothing is known."""
         return Column(
             name=name,
             values=self.value,
             lower=np.minimum(self.low, self.value),
             upper=np.maximum(self.high, self.value),
+            unknown=unknown,
         )
 
 

@@ -132,9 +132,9 @@ class VarianceOutput(QueryOutput):
         if self.sample:
             widest *= 2
             found = product(found, drawn.correction()).clipped(0, widest)
-        found = found.unknown(drawn.count - drawn.by < (2 if self.sample else 1), 0, widest)
-        found = found.scaled(factor.bounds.step**2)
-        return (root(found) if self.root else found).column(self.name)
+        unknown = drawn.count - drawn.by < (2 if self.sample else 1)
+        found = found.unknown(unknown, 0, widest).scaled(factor.bounds.step**2)
+        return (root(found) if self.root else found).column(self.name, unknown)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval for some rows; that of a root for values spread evenly."""
@@ -222,8 +222,9 @@ class CovarianceOutput(QueryOutput):
         if self.sample:
             widest *= 2
             found = product(found, drawn.correction()).clipped(-widest, widest)
-        found = found.unknown(drawn.count - drawn.by < (2 if self.sample else 1), -widest, widest)
-        return found.scaled(axes[0].bounds.step * axes[1].bounds.step).column(self.name)
+        unknown = drawn.count - drawn.by < (2 if self.sample else 1)
+        found = found.unknown(unknown, -widest, widest)
+        return found.scaled(axes[0].bounds.step * axes[1].bounds.step).column(self.name, unknown)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval for some rows, or more."""
@@ -299,8 +300,8 @@ class CorrelationOutput(QueryOutput):
             value=_ratio(together.value, below.value, at_zero=0.0),
             high=_ratio(together.high, np.where(together.high > 0, below.low, below.high)),
         )
-        found = found.widened().clipped(-1, 1).unknown(drawn.count - drawn.by < 1, -1, 1)
-        return found.column(self.name)
+        unknown = drawn.count - drawn.by < 1
+        return found.widened().clipped(-1, 1).unknown(unknown, -1, 1).column(self.name, unknown)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval for values that are spread evenly and unrelated."""

@@ -35,7 +35,7 @@ from discreet.data.relation import Named
 from discreet.errors import UnsupportedQuery
 from discreet.queries.names import same
 from discreet.queries.query import Query
-from discreet.queries.sql_after import after_of
+from discreet.queries.sql_after import after_of, position_of
 from discreet.queries.sql_aggregates import aggregate_of, default_name
 from discreet.queries.sql_expressions import expression_of, unwrapped
 from discreet.queries.sql_from import Rows
@@ -115,7 +115,7 @@ class _Reader:
         if isinstance(node, exp.AggFunc):
             raise no_aggregate_here("GROUP BY")
         if isinstance(node, exp.Literal):
-            raise refused("GROUP BY with a number or text", "write the name of the column")
+            return self._key_at(position_of(node, len(self._items), "GROUP BY"))
         if isinstance(node, exp.Tuple):
             raise refused("GROUP BY with a row of columns", "leave the parentheses out")
         if type(node) is exp.Column:
@@ -125,6 +125,18 @@ class _Reader:
             if alias is not None and item == node:
                 return Named(name=alias, expression=expression)
         raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
+
+    def _key_at(self, place: int) -> Named:
+        """Return the key that stands at a place of SELECT."""
+        item, alias = self._items[place]
+        if item.find(exp.AggFunc, exp.Star):
+            raise no_aggregate_here("GROUP BY")
+        if type(item) is exp.Column:
+            field = self._scope.field(item)
+            return Named(name=alias or field.name, expression=Column(name=field.column))
+        if alias is None:
+            raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
+        return Named(name=alias, expression=expression_of(item, self._scope.column))
 
     def _named_key(self, node: exp.Column) -> Named:
         """Return the key that a name means: a column in sight or, failing that, a name of SELECT."""

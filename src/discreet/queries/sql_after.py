@@ -17,7 +17,7 @@ from discreet.queries.sql_refusals import check_parts, refused
 from discreet.queries.sql_scope import Scope, is_quoted
 from discreet.queries.sql_windows import order_of
 
-__all__ = ["after_of"]
+__all__ = ["after_of", "position_of"]
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _DIGITS = 18
@@ -58,8 +58,10 @@ class _Answer:
         aggregate: Callable[[exp.Expression], Aggregate],
     ) -> None:
         self._keys, self._outputs, self._scope, self._aggregate = keys, outputs, scope, aggregate
+        self._items: list[exp.Expression] = []
 
     def after(self, select: exp.Select) -> After:
+        self._items = select.expressions
         having, order = select.args.get("having"), select.args.get("order")
         if having is not None:
             check_parts(having, "this")
@@ -91,10 +93,13 @@ class _Answer:
 
     def _order(self, part: exp.Ordered) -> Order:
         descending, node = order_of(part), unwrapped(part.this)
+        if isinstance(node, exp.Literal):
+            item = self._items[position_of(node, len(self._items), "ORDER BY")]
+            if isinstance(item, exp.Alias):
+                return Order(column=str(item.alias), descending=descending)
+            node = unwrapped(item)
         if isinstance(node, _AGGREGATES):
             return Order(column=self._output(node), descending=descending)
-        if isinstance(node, exp.Literal):
-            raise refused("ORDER BY with a number or text", "write the name of the column")
         if type(node) is exp.Column:
             return Order(column=self._column(node), descending=descending)
         expression = expression_of(node, self._scope.column)
@@ -126,6 +131,18 @@ class _Answer:
             f"HAVING or ORDER BY uses {column.name!r}, which is neither grouped by nor aggregated; "
             f"add it to GROUP BY, or {_IN_SELECT}"
         )
+
+
+def position_of(node: exp.Literal, items: int, clause: str) -> int:
+    """Return the place in SELECT, from 0, that a number in GROUP BY or ORDER BY means, or refuse it."""
+    digits = "" if node.is_string else str(node.this)
+    if not digits.isdecimal() or len(digits) > _DIGITS:
+        raise refused(
+            f"{clause} with a constant", "write the name of the column, or its place among the items"
+        )
+    if not 1 <= int(digits) <= items:
+        raise UnsupportedQuery(f"{clause} names a place that is not there; items are counted from 1")
+    return int(digits) - 1
 
 
 def _number(clause: exp.Expression | None) -> int | None:

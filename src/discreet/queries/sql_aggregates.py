@@ -6,6 +6,7 @@ Which there are, and what they mean where engines differ:
   x) of the person column counts persons.
 - VARIANCE, VAR_SAMP, STDDEV and STDDEV_SAMP have the correction n / (n - 1), as on all engines; VAR_POP and
   STDDEV_POP have none. COVAR_POP, COVAR_SAMP and CORR are over the rows in which both values are present.
+- TRIMMED_MEAN(x, t), SMOOTH_MEDIAN(x) and SMOOTH_QUANTILE(x, q), by smooth sensitivity;
 - MEDIAN(x), QUANTILE(x, q), APPROX_QUANTILE(x, q), and PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN
   GROUP (ORDER BY x) are all the least value that at least the share q of the values do not exceed: there is
   no interpolation.
@@ -66,8 +67,12 @@ _NAMED = {
     "QUANTILE_CONT": AggregateFunction.QUANTILE,
     "QUANTILE_DISC": AggregateFunction.QUANTILE,
     "APPROX_PERCENTILE": AggregateFunction.QUANTILE,
+    "SMOOTH_MEDIAN": AggregateFunction.SMOOTH_QUANTILE,
+    "SMOOTH_QUANTILE": AggregateFunction.SMOOTH_QUANTILE,
+    "TRIMMED_MEAN": AggregateFunction.TRIMMED_MEAN,
 }
 """Functions that the parser does not know by themselves."""
+_SHARES = {AggregateFunction.QUANTILE, AggregateFunction.SMOOTH_QUANTILE, AggregateFunction.TRIMMED_MEAN}
 
 _SHORT = {
     AggregateFunction.MEAN: "avg",
@@ -134,6 +139,10 @@ def default_name(aggregate: Aggregate) -> str:
         return "count_persons"
     if function is AggregateFunction.QUANTILE and aggregate.parameter == Fraction(1, 2):
         word = "median"
+    if function is AggregateFunction.SMOOTH_QUANTILE:
+        word = "smooth_median" if aggregate.parameter == Fraction(1, 2) else "smooth_quantile"
+    if function is AggregateFunction.TRIMMED_MEAN:
+        word = "trimmed_mean"
     return "_".join([word, *(one.name for one in aggregate.operands if isinstance(one, Column))])
 
 
@@ -182,11 +191,13 @@ def _named(node: exp.Expression, columns: Columns) -> Aggregate:
     name = str(node.this).upper()
     check_parts(node, "this", "expressions")
     function, given = _NAMED[name], node.expressions
-    if len(given) != (2 if function is AggregateFunction.QUANTILE else 1):
-        raise refused(f"{name} of this form", "write AVG(x), STDDEV_SAMP(x) or QUANTILE(x, 0.5)")
-    if function is AggregateFunction.QUANTILE:
+    has_share = function in _SHARES and name != "SMOOTH_MEDIAN"
+    if len(given) != (2 if has_share else 1):
+        raise refused(f"{name} of this form", "write AVG(x), QUANTILE(x, 0.5) or TRIMMED_MEAN(x, 0.1)")
+    if has_share:
         return _with_parameter(function, node, given[0], given[1], columns)
-    return Aggregate(function=function, operands=(_operand(node, given[0], columns),))
+    parameter = Fraction(1, 2) if function in _SHARES else None
+    return Aggregate(function=function, operands=(_operand(node, given[0], columns),), parameter=parameter)
 
 
 def _with_parameter(
@@ -205,8 +216,13 @@ def _with_parameter(
             pass
     if function is AggregateFunction.TOP:
         raise refused("a top k without a k", "write a whole number from 1, as in APPROX_TOP_K(city, 3)")
+    if function is AggregateFunction.TRIMMED_MEAN:
+        raise refused(
+            "a trimmed mean without a part below 0.5",
+            "write a number from 0 to below 0.5 of at most three decimals, as in TRIMMED_MEAN(x, 0.1)",
+        )
     raise refused(
-        "a quantile without a share",
+        "a quantile without a share from 0 to 1",
         "write a number from 0 to 1 of at most four decimals, as in QUANTILE(x, 0.5)",
     )
 

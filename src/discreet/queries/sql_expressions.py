@@ -49,10 +49,12 @@ from discreet.queries.sql_functions import call_of, refused_function
 from discreet.queries.sql_literals import is_literal, literal_of
 from discreet.queries.sql_refusals import check_parts, no_aggregate_here, refused
 
-__all__ = ["Columns", "condition_of", "expression_of", "unwrapped"]
+__all__ = ["Columns", "Members", "condition_of", "expression_of", "unwrapped"]
 
 Columns = Callable[[exp.Column], Expression]
 """What finds the column that a node names."""
+Members = Callable[[Expression, exp.Expression], Expression]
+"""What reads a subquery in IN."""
 
 _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -92,7 +94,7 @@ _WRITTEN_TYPES = {
 }
 
 
-def expression_of(node: exp.Expression, columns: Columns) -> Expression:
+def expression_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
     """Return the expression that a calculation or condition of SQL means, or refuse it.
 
     Parameters
@@ -101,13 +103,16 @@ def expression_of(node: exp.Expression, columns: Columns) -> Expression:
         What stands in SELECT, WHERE or GROUP BY, or in an aggregate.
     columns : callable
         Returns the column that a node names, or refuses it.
+    members : callable, optional
+        Returns the condition that an operand is among what a subquery lists, or refuses it; by default all
+        are.
     """
-    return _Walk(columns).expression(node, 0)
+    return _Walk(columns, members).expression(node, 0)
 
 
-def condition_of(node: exp.Expression, columns: Columns) -> Expression:
+def condition_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
     """Return the expression that a condition of SQL means; `checking` refuses one that is no condition."""
-    return expression_of(node, columns)
+    return expression_of(node, columns, members)
 
 
 _CAST_TYPES = "INTEGER, DOUBLE, TEXT, DATE or TIMESTAMP"
@@ -116,8 +121,8 @@ _CAST_TYPES = "INTEGER, DOUBLE, TEXT, DATE or TIMESTAMP"
 class _Walk:
     """One walk down a syntax tree."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
+    def __init__(self, columns: Columns, members: Members | None) -> None:
+        self._columns, self._members = columns, members
 
     def expression(self, node: exp.Expression, depth: int) -> Expression:
         if depth > LARGEST_DEPTH:
@@ -208,6 +213,9 @@ class _Walk:
                     Compare(operator=Comparison.AT_MOST, left=value, right=high),
                 )
             )
+        if kind is exp.In and node.args.get("query") is not None and self._members is not None:
+            check_parts(node, "this", "query")
+            return self._members(self.operand(node.this, below), node.args["query"])
         if kind is exp.In:
             check_parts(node, "this", "expressions")
             listed = tuple(self.listed(value, below) for value in node.expressions)

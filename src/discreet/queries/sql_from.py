@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from discreet.data.expressions import Expression
 from discreet.data.persons import Tables, private_table
 from discreet.data.public import PublicTable
 from discreet.data.relation import Source
@@ -14,7 +15,8 @@ from discreet.queries.names import same, table_named
 from discreet.queries.query import filtered
 from discreet.queries.sql_expressions import condition_of
 from discreet.queries.sql_joins import PublicItem, joined
-from discreet.queries.sql_refusals import check_parts, refused, refused_node
+from discreet.queries.sql_members import is_listed, listed_values
+from discreet.queries.sql_refusals import check_parts, refused, refused_clause, refused_node
 from discreet.queries.sql_scope import Field, Scope, is_quoted
 
 __all__ = ["Rows", "Subquery"]
@@ -57,7 +59,7 @@ class Rows:
         if where is None:
             return scope
         check_parts(where, "this")
-        condition = condition_of(where.this, scope.column)
+        condition = condition_of(where.this, scope.column, self._members)
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
 
     def within(self, query: exp.Expression) -> Rows:
@@ -122,6 +124,17 @@ class Rows:
             return PublicItem(table=found, alias=called, public=table)
         fields = tuple(Field(table=called, name=column, column=column) for column in table.schema)
         return Scope(relation=Source(table=found), fields=fields)
+
+    def _members(self, operand: Expression, node: exp.Expression) -> Expression:
+        """Return the condition that an operand is among what a subquery on a public table lists."""
+        inside = node.this if isinstance(node, exp.Subquery) else node
+        clause = inside.args.get("from_") or inside.args.get("from")
+        plain = clause is not None and type(clause.this) is exp.Table and not inside.args.get("joins")
+        if type(inside) is exp.Select and clause is not None and plain:
+            item = self._item(clause.this)
+            if isinstance(item, PublicItem):
+                return is_listed(operand, listed_values(inside, item))
+        raise refused_clause("query", exp.In())
 
     def _check_apart(self, names: list[str]) -> None:
         last = names[-1] if names else ""

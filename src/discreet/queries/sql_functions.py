@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from discreet.data import literal
+from discreet.data import Formula, literal
 from discreet.data.expressions import Call, Cast, Expression, Function
 from discreet.data.functions import EXAMPLES
 from discreet.data.schema import Type
@@ -75,8 +75,8 @@ _TERMS = (exp.Add, exp.Sub, exp.DPipe)
 _FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
 
 FUNCTIONS = (
-    "the functions are CASE, CAST, COALESCE, NULLIF, LEAST, GREATEST, ABS, FLOOR, CEILING, ROUND, SIGN, "
-    "SQRT, MOD, LOWER, UPPER, TRIM, LENGTH, SUBSTRING, CONCAT, LIKE, STARTS_WITH, ENDS_WITH, CONTAINS, "
+    "the functions are CASE, CAST, COALESCE, NULLIF, LEAST, GREATEST, CLIP, ABS, FLOOR, CEILING, ROUND, "
+    "SIGN, SQRT, MOD, LOWER, UPPER, TRIM, LENGTH, SUBSTRING, CONCAT, LIKE, STARTS_WITH, ENDS_WITH, CONTAINS, "
     "REPLACE, EXTRACT, DATE_TRUNC, DATEDIFF and WIDTH_BUCKET"
 )
 _MOMENT = "it is no function of the row; write the date or time itself, such as DATE '2026-01-31'"
@@ -273,6 +273,9 @@ def _anonymous(node: exp.Expression, read: Read) -> Expression:
     check_parts(node, "this", "expressions")
     if name == "DATE_PART" and len(operands) == 2 and isinstance(operands[0], exp.Literal):
         return _part(str(operands[0].this), operands[1], read)
+    if name == "CLIP" and len(operands) == 3:
+        value, lower, upper = (read(operand) for operand in operands)
+        return Formula(value).clip(Formula(lower), Formula(upper)).expression
     if name == "IFF" and len(operands) in {2, 3}:
         return read(exp.If(**dict(zip(("this", "true", "false"), operands, strict=False))))
     raise refused_function(node)

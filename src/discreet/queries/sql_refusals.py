@@ -25,7 +25,7 @@ __all__ = [
 
 AGGREGATES = (
     "COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP, COVAR_POP, COVAR_SAMP, CORR, MEDIAN, "
-    "QUANTILE, MIN, MAX, MODE and APPROX_TOP_K can be asked"
+    "QUANTILE, TRIMMED_MEAN, MIN, MAX, MODE and APPROX_TOP_K can be asked"
 )
 """What can be asked instead of another aggregate."""
 
@@ -90,7 +90,7 @@ CLAUSES: dict[str, tuple[str, str]] = {
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower end first, and BETWEEN alone"),
     "query": (
         "IN with a subquery",
-        "JOIN private rows on the person, JOIN a public table, or list the values",
+        "JOIN private rows on the person, select one column of a public table, or list the values",
     ),
     "unnest": ("IN UNNEST", "list the values, as in city IN ('a', 'b')"),
     "field": ("IN without a list", "list the values in parentheses, as in city IN ('a', 'b')"),

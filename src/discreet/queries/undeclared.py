@@ -86,7 +86,12 @@ def missing_bounds(
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
     problem += f"take that of {others}, or " if others else ""
     if table is None:
-        return UndeclaredColumn(f"{problem}bound it, as in LEAST(GREATEST(x, 0), 100)")
+        known = columns[name]
+        if known.least is not None:
+            return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
+        if known.most is not None:
+            return UndeclaredColumn(f"{problem}bound it from below, too, as in CLIP(x, 0, 100)")
+        return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
     return NotDeclared(f"{problem}have its owner declare", table, name, Bounds)
 
 

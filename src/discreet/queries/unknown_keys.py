@@ -14,8 +14,7 @@ from math import prod
 
 from discreet.curator.key_request import KeyRequest
 from discreet.data import Keys, Table, Type
-from discreet.data.columns import Columns
-from discreet.data.facts import columns_of_relation, limits_of
+from discreet.data.facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.persons import person_columns
 from discreet.data.plan import LARGEST_CELLS, KeyPlan
@@ -25,6 +24,7 @@ from discreet.mechanisms.key_selection import KeySelection
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding import bind
 from discreet.queries.budgeting import Offer
+from discreet.queries.key_facts import key_facts
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
 
@@ -64,7 +64,7 @@ class Selection:
 
 def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
     """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
-    columns, listed = _key_columns(query, tables), dict(query.listed)
+    columns, listed = key_facts(query, tables), dict(query.listed)
     return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
 
 
@@ -114,7 +114,7 @@ def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, Key
 
 def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
     """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
-    columns = _key_columns(query, tables)
+    columns = key_facts(query, tables)
     persons = person_columns(_grouped(query), tables)
     for name, plan in key_plans(query, tables):
         if name in persons:
@@ -124,7 +124,7 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
     """Return the query with made-up keys in the place of unknown ones: more than most people have."""
-    columns, listed, names = _key_columns(query, tables), dict(query.listed), unknown_keys(query, tables)
+    columns, listed, names = key_facts(query, tables), dict(query.listed), unknown_keys(query, tables)
     known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
     groups = prod(len(keys) for keys in known if keys is not None)
     room = max(1, min(_HYPOTHETICAL, LARGEST_CELLS // groups))
@@ -134,10 +134,6 @@ def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
 
 def _grouped(query: Query) -> Project:
     return Project(source=query.relation, columns=query.keys)
-
-
-def _key_columns(query: Query, tables: Mapping[str, Table]) -> Columns:
-    return columns_of_relation(_grouped(query), tables) if query.keys else {}
 
 
 def _made_up(kind: Type, count: int) -> Keys:

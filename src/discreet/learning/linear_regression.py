@@ -1,0 +1,238 @@
+"""Private linear regression from noisy sufficient statistics, with a ridge that adapts to the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import ParameterError
+from discreet.learning.linear_fit import LinearFit, Noise, Units
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.gaussian_calibration import largest_rho
+from discreet.noise import current
+from discreet.privacy.events import Event
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.privacy.rational import Number, float_below, rational, show, whole
+from discreet.privacy.sensitivity import Sensitivity
+from discreet.stability.eigenvalue import gram, smallest_eigenvalue
+from discreet.stability.entries import reals
+from discreet.stability.per_instance import PerInstanceReport, gaussian_losses
+from discreet.stability.prediction_variance import shortened
+
+__all__ = ["LinearRegression"]
+
+_MOST = Fraction(2**800)
+_FINE = 2.0**28  # squares of 64 integers of this size add up below 2^63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class LinearRegression:
+    """Least squares under differential privacy: adaptive sufficient statistics perturbation.
+
+    Three things are released: the smallest eigenvalue of X^T X, the matrix X^T X itself, and the vector of
+    X^T y, y^T y and the number of rows. Everything else, the ridge, the coefficients and their
+    intervals, is computed from these. No intercept is added: give a constant column.
+
+    Parameters
+    ----------
+    columns : int
+        The number of columns of X, at most 64.
+    largest : number
+        The largest Euclidean length of a row of X. Longer rows are shortened.
+    response : number
+        The largest absolute value of y. What is beyond is clipped.
+    rho : number, optional
+        The zero-concentrated privacy loss; or give
+    epsilon, delta : number, optional
+        both of these.
+    rows : int
+        How many rows a person has at most. That the data keep to it is the caller's promise.
+    resolution : int
+        In how many steps `largest` is divided, but for a margin; values are rounded to this grid, and
+        half of it for y.
+
+    Guarantee
+    ---------
+    rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them: each of the three
+    releases has a third of rho. In steps, N for `largest` and M = N / 2 for `response`, one row moves
+    the eigenvalue by at most N^2, X^T X (its upper half) by at most N^2 in L2, and the vector by at most
+    sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the weight of the count
+    (Wang 2018; proof: docs/proofs/linear_regression.md).
+
+    Finite precision
+    ----------------
+    Rows are rounded to integers, each by itself, sums are integer sums, the integer part of the eigenvalue is
+    exact, and the noise is the discrete Gaussian. Floats come after the release. `largest` is a few steps
+    less than N, half the root of the number of columns, so that rounding makes no row too long; and
+    intervals are as much wider as rounding may matter.
+
+    Error
+    -----
+    The ridge is what it takes that the noise in X^T X is at most half of X^T X + ridge, with probability
+    99%: none where the data are rich, and as much as a fixed ridge would be where they are singular.
+    Coefficients have intervals; see `LinearFit.intervals`.
+
+    Examples
+    --------
+    >>> from discreet.learning import LinearRegression
+    >>> regression = LinearRegression(columns=3, largest=2, response=5, rho=0.5)
+    >>> regression.guarantee
+    ZeroConcentratedDP(rho=0.5)
+    """
+
+    columns: int
+    units: Units
+    rows: int
+    eigenvalue: Gaussian
+    """The noise on the smallest eigenvalue."""
+    matrix: Gaussian
+    """The noise on the upper half of X^T X."""
+    moments: Gaussian
+    """The noise on X^T y, y^T y and the weighted count."""
+    guarantee: ZeroConcentratedDP | ApproximateDP
+
+    def __init__(
+        self,
+        *,
+        columns: int,
+        largest: Number,
+        response: Number,
+        rho: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rows: int = 1,
+        resolution: int = 2**12,
+    ) -> None:
+        width = whole(columns, "columns", least=1, most=64)
+        held = whole(rows, "rows", least=1, most=2**20)
+        steps = 2 * (whole(resolution, "resolution", least=2**4, most=2**16) // 2)
+        units = Units(
+            steps=steps,
+            row_steps=steps - (isqrt(width - 1) // 2 + 1),
+            largest=_bound(largest, "largest"),
+            response=_bound(response, "response"),
+        )
+        budget, guarantee = _budget(rho, epsilon, delta)
+        share = budget / 3
+        half, weight = units.response_steps, units.weight
+        squared = held**2 * ((steps * half) ** 2 + half**4 + weight**2)
+        moments = Sensitivity(
+            l0=width + 2,
+            l1=isqrt((width + 2) * squared),
+            squared_l2=squared,
+            linf=held * steps * half,
+            neighbors=ADD_REMOVE_PERSON,
+        )
+        filled: dict[str, object] = {
+            "columns": width,
+            "units": units,
+            "rows": held,
+            "eigenvalue": Gaussian(sensitivity=held * steps**2, rho=share, size=1),
+            "matrix": Gaussian(sensitivity=held * steps**2, rho=share, size=width * (width + 1) // 2),
+            "moments": Gaussian(sensitivity=moments, rho=share, size=width + 2),
+            "guarantee": guarantee,
+        }
+        for name, value in filled.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"LinearRegression(columns={self.columns}, largest={show(self.units.largest)}, "
+            f"response={show(self.units.response)}, {self.guarantee!r})"
+        )
+
+    @property
+    def event(self) -> Event:
+        """The three releases, composed."""
+        return self.eigenvalue.event + self.matrix.event + self.moments.event
+
+    def release(self, design: ArrayLike, response: ArrayLike) -> LinearFit:
+        """Return a fit to the rows of a design and a response.
+
+        Never fails on data: not a number counts as 0, infinities and numbers beyond every float are
+        clipped, and no rows, constant columns and singular designs have a fit like any other. What is no
+        number by its type is refused.
+        """
+        rows, target = self._on_grid(design, response)
+        products = gram(rows, self.units.steps)
+        upper = np.triu_indices(self.columns)
+        vector = [
+            *(rows.T @ target).tolist(),
+            int(target @ target),
+            len(target) * self.units.weight,
+        ]
+        eigenvalue = self.eigenvalue.release(smallest_eigenvalue(products))
+        matrix = self.matrix.release([products[i][j] for i, j in zip(*upper, strict=True)])
+        moments = self.moments.release(vector)
+        square = np.zeros((self.columns, self.columns))
+        square[upper] = np.asarray(matrix)
+        source = current()
+        return LinearFit(
+            units=self.units,
+            noise=Noise(
+                eigenvalue=self.eigenvalue.sigma, matrix=self.matrix.sigma, moments=self.moments.sigma
+            ),
+            eigenvalue=source.mark(float(eigenvalue)),  # type: ignore[arg-type]
+            matrix=source.mark(np.triu(square, 1).T + square),
+            moments=source.mark(np.asarray(moments, dtype=np.float64)),
+        )
+
+    def instance_losses(self, design: ArrayLike, response: ArrayLike, *, delta: Number) -> PerInstanceReport:
+        """Return what a release reveals about each row that is there: private, for the curator alone.
+
+        With x and y in steps, a row has rho = |x|^4 / (2 s^2) for the eigenvalue, at most, |upper half of
+        x x^T|^2 / (2 s^2) for the matrix, and (|x|^2 y^2 + y^4 + w^2) / (2 s^2) for the vector, each with the
+        s of its noise.
+        """
+        rows, target = (part.astype(np.float64) for part in self._on_grid(design, response))
+        squares, responses = rows**2, target**2
+        lengths = squares.sum(axis=1)
+        upper = (lengths**2 + (squares**2).sum(axis=1)) / 2
+        vectors = responses * (lengths + responses) + float(self.units.weight) ** 2
+        moved = np.zeros(len(rows))
+        for shifts, noise in ((lengths**2, self.eigenvalue), (upper, self.matrix), (vectors, self.moments)):
+            moved += shifts / float_below(noise.event.variance)
+        return gaussian_losses(np.sqrt(moved), sigma=1, delta=delta)
+
+    def _on_grid(self, design: ArrayLike, response: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return rows and responses in steps, none of them beyond its bound."""
+        rows, target = reals(design, "design"), reals(response, "response")
+        if rows.ndim != 2 or rows.shape[1] != self.columns:
+            raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
+        if target.shape != rows.shape[:1]:
+            raise ParameterError("response", "has another length than the design", "one number for each row")
+        long, high = float(self.units.largest), float(self.units.response)
+        rows = np.nan_to_num(rows, nan=0.0)
+        parts = rows / np.maximum(np.abs(rows).max(axis=1), long)[:, None]  # of `largest`, none beyond 1
+        # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
+        lengths = np.sqrt((np.rint(parts * _FINE).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
+        parts = parts / np.maximum(lengths / _FINE, 1.0)[:, None]
+        steps = shortened(np.rint(parts * self.units.row_steps).astype(np.int64), self.units.steps)
+        target = np.nan_to_num(target, nan=0.0).clip(-high, high)
+        return steps, np.rint(target / high * self.units.response_steps).astype(np.int64)
+
+
+def _bound(value: Number, name: str) -> Fraction:
+    bound = rational(value, name, positive=True)
+    if not 1 / _MOST <= bound <= _MOST:
+        raise ParameterError(name, "is out of range", "from 2^-800 to 2^800")
+    return bound
+
+
+def _budget(
+    rho: Number | None, epsilon: Number | None, delta: Number | None
+) -> tuple[Fraction, ZeroConcentratedDP | ApproximateDP]:
+    if rho is not None and epsilon is None and delta is None:
+        budget = rational(rho, "rho", positive=True)
+        return budget, ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
+    if rho is not None or epsilon is None or delta is None:
+        raise ParameterError("rho", "is given together with epsilon and delta, or neither is", "rho, or both")
+    loss, failure = rational(epsilon, "epsilon", positive=True), rational(delta, "delta", positive=True)
+    if failure >= 1:
+        raise ParameterError("delta", "is not below 1", "between 0 and 1")
+    return largest_rho(loss, failure), ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)

@@ -1,0 +1,85 @@
+"""How many persons must change before a statistic becomes sensitive, or its answer another.
+
+A distance moves by at most 1 between neighbors, which is all that a test of stability relies on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.privacy.rational import non_negative
+from discreet.stability.ordered import ordered
+from discreet.stability.profile import Profile, check_step
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from discreet.privacy.rational import Number
+
+__all__ = ["NEVER", "distance_to_sensitive", "distance_to_unstable_mode", "mode"]
+
+NEVER = 2**62
+"""The distance where there is no such data set at all, as a public number that no data reach."""
+
+
+def distance_to_sensitive(profile: Profile, bound: Number) -> int:
+    """Return how many persons must change until the local sensitivity exceeds a proposed bound.
+
+    It is the least k with A_k > bound. Where the profile is an upper bound, the distance is a lower bound,
+    and it still moves by at most 1 between neighbors, since A_k(x') <= A_{k+1}(x).
+    """
+    proposed = non_negative(bound, "bound")
+    if profile.local_at(profile.reach) <= proposed:
+        return NEVER
+    below, above = -1, 1  # A at `below` is within the bound; `above` grows until A exceeds it there
+    while above < profile.reach and profile.local_at(above) <= proposed:
+        below, above = above, 2 * above
+    above = min(above, profile.reach)
+    while above - below > 1:
+        middle = (below + above) // 2
+        if profile.local_at(middle) <= proposed:
+            below = middle
+        else:
+            above = middle
+    return above
+
+
+def mode(values: ArrayLike, *, lower: int, upper: int) -> int:
+    """Return the most frequent value; among equally frequent ones, and of no values, the smallest."""
+    data = ordered(values, lower=lower, upper=upper)
+    if not data.size:
+        return lower
+    found, counts = np.unique(data.padded[1:-1], return_counts=True)
+    return int(found[np.argmax(counts)])
+
+
+def distance_to_unstable_mode(
+    values: ArrayLike, *, lower: int, upper: int, relation: Neighbors = ADD_REMOVE_PERSON, rows: int = 1
+) -> int:
+    """Return how many persons must change until some neighbor has another mode.
+
+    Let the lead of the mode over a value v be the difference of their counts, less 1 if v < mode, since
+    v then wins a draw, and g the least lead over all integers within the bounds. Another value is the mode
+    as soon as the lead over it is below 0. One person who comes with `rows` copies of v, or goes with as
+    many of the mode, takes `rows` of the lead, and a replacement takes 2: the data are unstable where g is
+    less than that step, and the distance to the nearest unstable data is floor(g / step).
+    """
+    rows = check_step(relation, rows)
+    data = ordered(values, lower=lower, upper=upper)
+    if not data.spread or (relation.change is Change.REPLACE and not data.size):
+        return NEVER
+    step = 2 if relation.change is Change.REPLACE else rows
+    found, counts = np.unique(data.padded[1:-1], return_counts=True)
+    if not data.size:
+        return 0
+    best = int(np.argmax(counts))
+    leader, votes = int(found[best]), int(counts[best])
+    leads = []
+    if leader > lower:
+        leads.append(votes - int(counts[:best].max(initial=0)) - 1)
+    if leader < upper:
+        leads.append(votes - int(counts[best + 1 :].max(initial=0)))
+    return min(leads) // step
