@@ -32,6 +32,7 @@ bench: $(VENV)/.bench $(PEER)/.done  ## speed against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.accounting
 	$(BIN)/python -m benchmarks.stability
+	$(BIN)/python -m benchmarks.workloads
 	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made

@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability
+    from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
     from discreet.curator import Budget
     from discreet.data import (
         EACH_ROW,
@@ -77,6 +77,7 @@ __all__ = [
     "sensitivity",
     "stability",
     "when",
+    "workloads",
 ]
 
 _HOMES = {
