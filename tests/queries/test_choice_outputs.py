@@ -165,7 +165,9 @@ def test_ends_that_are_not_moved_far_enough_promise_nothing():
     assert (column.upper - column.lower < 100).any()
     narrow = tuple(
         Choice(
-            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))), mechanism=one.mechanism
+            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+            mechanism=one.mechanism,
+            groups=one.groups,
         )
         for one in request.parts[0].mechanism.choices
     )
@@ -181,7 +183,9 @@ def test_unmoved_ends_would_not_cover(monkeypatch):
     monkeypatch.setattr("discreet.queries.choice_outputs._shortfall", lambda *_: 0)
     narrow = tuple(
         Choice(
-            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))), mechanism=one.mechanism
+            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+            mechanism=one.mechanism,
+            groups=one.groups,
         )
         for one in request.parts[0].mechanism.choices
     )

@@ -30,12 +30,13 @@ from discreet.data import (
     Limits,
     Table,
     Type,
+    arrangement,
     compute,
     contributions,
     engine,
     facts,
-    prepared,
     rows,
+    sample,
     to_json,
 )
 from discreet.data import statistics as statistics_module
@@ -158,7 +159,10 @@ def session(seed: int, questions: int, seen: Counter) -> None:
     """Some questions to one pair of worlds."""
     chooser = random.Random(seed)
     grammar, salt = Grammar(chooser), Salt(value=f"salt {seed}")
-    with mock.patch.object(prepared, "fresh_salt", return_value=salt):
+    with (
+        mock.patch.object(sample, "fresh_salt", return_value=salt),
+        mock.patch.object(arrangement, "fresh_salt", return_value=salt),
+    ):
         pair = worlds(seed, prepare=seed % 3 == 0)
         for _ in range(questions):
             ask(grammar.question(chooser.choice([0, 1, 2, 3])), pair, salt, seen)

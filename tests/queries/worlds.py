@@ -126,7 +126,7 @@ class Worlds:
 def worlds(seed: int, *, prepare: bool = False) -> Worlds:
     """Neighboring worlds; the seed decides about everything.
 
-    With `prepare`, and limits that permit it, the visits are bounded ahead of time.
+    With `prepare` the visits are bounded ahead of time, or arranged for it.
     """
     chooser = random.Random(seed)
     limits = dict(zip(("visits", "staff"), LIMITS[seed % len(LIMITS)], strict=True))
@@ -148,9 +148,8 @@ def worlds(seed: int, *, prepare: bool = False) -> Worlds:
     lonely = chooser.choice(["crowd", "guests"])
     stranger[lonely] = [row(chooser, lonely, chooser.choice([_PLAIN, _NASTY]), None)]
     more = {name: [*stranger[name][::2], *rows[name], *stranger[name][1::2]] for name in rows}
-    prepared = prepare and limits["visits"].rows is not None
     return Worlds(
-        without=opened(rows, limits, prepared), with_person=opened(more, limits, prepared), prepared=prepared
+        without=opened(rows, limits, prepare), with_person=opened(more, limits, prepare), prepared=prepare
     )
 
 
