@@ -259,7 +259,8 @@ def test_every_row_of_a_group_is_as_likely_to_stay():
 def kept_of(table):
     """The rows of a table that stay where there are no groups, with their levels."""
     rows = table._prepared.relation
-    named = rows.select(*table._prepared.carried(), measure_1=rows["level"])
+    carried = {name: rows[column] for name, column in table._prepared.carried().items()}
+    named = rows.select(**carried, measure_1=rows["level"])
     return table._prepared.bounded(named, 1, SALT)
 
 
@@ -315,3 +316,20 @@ def test_names_of_columns_never_clash():
     counts, sums = values(table, plan)
     assert sum(counts) == 1
     assert sum(sums) in {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "person", ["key_0", "measure_1", "chance", "turn", "lot", "drawn", "place", "column_0"]
+)
+def test_the_person_may_have_any_name(person):
+    frame = pyarrow.table({person: [1] * 40, "city": ["a", "b"] * 20, "cost": range(40)})
+    columns = {"city": Keys(["a", "b"]), "cost": Bounds(0, 50)}
+    table = Table(
+        frame, person=person, limits=Limits(groups=1, rows_per_group=2), columns=columns, prepare=True
+    )
+    plan = Group(
+        source=SOURCE,
+        keys=(GroupKey(column="city", values=columns["city"]),),
+        measures=(CountRows(), Sum(column="cost", bounds=columns["cost"])),
+    )
+    assert sorted(values(table, plan)[0]) == [0, 2]

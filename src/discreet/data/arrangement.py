@@ -32,6 +32,8 @@ __all__ = ["PRIME", "Arrangement"]
 PRIME = (1 << 31) - 1
 """Products of two smaller numbers fit in 62 bits."""
 
+_CHANCE, _TURN = "chance", "turn"
+
 _TURNS = 1 << 31
 """More than one person has rows; a turn fits in 62 bits."""
 
@@ -39,25 +41,24 @@ _TURNS = 1 << 31
 class Arrangement(Prepared):
     """All rows, each with its person's chance and its own turn."""
 
-    def carried(self) -> tuple[str, ...]:
+    def carried(self) -> Mapping[str, str]:
         """Return the columns of the person, of the person's chance and of the row's turn."""
-        return self._person, self._chance, self._turn
+        return {PERSON: self._person, _CHANCE: self._chance, _TURN: self._turn}
 
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:
         """Return the rows of a query that stay: of the g groups with the smallest lots, r rows each."""
         assert self._limits.groups is not None  # noqa: S101
-        rows = rows.rename({PERSON: self._person})
         keys = [name for name in rows.columns if name.startswith("key_")]
         if not keys:
-            placed = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=self._turn))
+            placed = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=_TURN))
             return placed.filter(placed["place"] < self._limits.rows_per_group)
         groups = rows.select(*keys).distinct()
         rows = rows.join(groups.mutate(drawn=_number([groups[key] for key in keys], "group", salt)), keys)
-        rows = rows.mutate(lot=_product(rows[self._chance], rows["drawn"]).cast("int32"))
+        rows = rows.mutate(lot=_product(rows[_CHANCE], rows["drawn"]).cast("int32"))
         placed = rows.mutate(
             group=ibis.dense_rank().over(group_by=PERSON, order_by=["lot", *keys]),
             first=ibis.rank().over(group_by=PERSON, order_by=["lot", *keys]),
-            place=ibis.row_number().over(group_by=PERSON, order_by=["lot", *keys, self._turn]),
+            place=ibis.row_number().over(group_by=PERSON, order_by=["lot", *keys, _TURN]),
         )
         kept = placed["place"] - placed["first"] < self._limits.rows_per_group
         if self._limits.groups < cells:
@@ -66,11 +67,11 @@ class Arrangement(Prepared):
 
     @property
     def _chance(self) -> str:
-        return self._free_name("chance")
+        return self._free_name(_CHANCE)
 
     @property
     def _turn(self) -> str:
-        return self._free_name("turn")
+        return self._free_name(_TURN)
 
     def _added_kinds(self) -> Mapping[str, dt.DataType]:
         return {self._chance: dt.int32, self._turn: dt.int64}

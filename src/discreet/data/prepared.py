@@ -101,8 +101,8 @@ class Prepared(ABC):
                 self._is_made = True
 
     @abstractmethod
-    def carried(self) -> tuple[str, ...]:
-        """Return the columns that `bounded` needs beside keys and measures."""
+    def carried(self) -> Mapping[str, str]:
+        """Return the columns that `bounded` needs beside keys and measures, by the names that it knows."""
 
     @abstractmethod
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:

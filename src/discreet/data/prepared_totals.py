@@ -68,7 +68,8 @@ def _integers(rows: Rows, plan: Plan, table: Table, prepared: Prepared) -> Rows:
         for place, measure in enumerate(plan.measures)
         if not isinstance(measure, CountRows)
     }
-    columns = {name: rows[name] for name in prepared.carried()} | keys | measures
+    carried = {name: rows[column] for name, column in prepared.carried().items()}
+    columns = carried | keys | measures
     return rows.select(**columns) if columns else rows
 
 

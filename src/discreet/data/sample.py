@@ -33,9 +33,9 @@ __all__ = ["Sample", "is_bounded_ahead", "needs_no_bounding"]
 class Sample(Prepared):
     """At most so many rows of each person as the limit says."""
 
-    def carried(self) -> tuple[str, ...]:
+    def carried(self) -> Mapping[str, str]:
         """Return nothing: there is no bounding left to do."""
-        return ()
+        return {}
 
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:
         """Return all rows."""

@@ -8,6 +8,7 @@ the sum over l of tr(G Q_l) / mu_l.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,9 +82,9 @@ class LevelStrategy(Strategy):
     widths: tuple[int, ...]
 
     @property
+    @abstractmethod
     def eigenvalues(self) -> Vector:
         """mu_l, from the cells to the whole."""
-        raise NotImplementedError
 
     @property
     def padded(self) -> int:
