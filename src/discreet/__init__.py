@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.front import Curator, open
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
+    from discreet.queries.linear import cdf, marginals, ranges
 
 __version__ = "0.1.0"
 
@@ -56,6 +57,7 @@ __all__ = [
     "Table",
     "accounting",
     "audit",
+    "cdf",
     "coalesce",
     "col",
     "concat",
@@ -69,11 +71,13 @@ __all__ = [
     "guarantees",
     "learning",
     "least",
+    "marginals",
     "mechanisms",
     "neighbors",
     "noise",
     "open",
     "privacy",
+    "ranges",
     "sensitivity",
     "stability",
     "when",
@@ -93,6 +97,7 @@ _HOMES = {
     "PublicTable": "discreet.data",
     "Sensitivity": "discreet.privacy",
     "Table": "discreet.data",
+    "cdf": "discreet.queries.linear",
     "coalesce": "discreet.data",
     "col": "discreet.data",
     "concat": "discreet.data",
@@ -104,8 +109,10 @@ _HOMES = {
     "greatest": "discreet.data",
     "guarantees": "discreet.privacy",
     "least": "discreet.data",
+    "marginals": "discreet.queries.linear",
     "neighbors": "discreet.privacy",
     "open": "discreet.front",
+    "ranges": "discreet.queries.linear",
     "sensitivity": "discreet.privacy",
     "when": "discreet.data",
 }

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.workloads.budgets import allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.budgets import Reach, allowed_noise, mechanism_for, unit_variance
 
 
 def test_kinds_of_noise_by_budget():
@@ -26,7 +26,7 @@ def test_kinds_of_noise_by_budget():
 def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
     """Discrete noise is a little narrower than continuous noise, the more so the coarser the integers."""
     loss = allowed_noise(epsilon, 1e-6, None)[kind]
-    least = unit_variance(kind, loss, 1)
+    least = unit_variance(kind, loss, Reach())
     for norm in (2, 3, 5, 17, 1000):
         mechanism = mechanism_for(kind, loss, norm, 7)
         assert isinstance(mechanism, Laplace | Gaussian)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.estimates import Estimate, SmoothRule
-from discreet.data import Statistic
+from discreet.curator.histogram_mechanism import HistogramMechanism
+from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
 from discreet.mechanisms.scores import LARGEST_SCORE
@@ -204,7 +205,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Choices:
+class Choices(HistogramMechanism):
     """Several choices and estimates in every group, from one histogram.
 
     Attributes
@@ -261,8 +262,13 @@ class Choices:
         return [one.rule.identity for one in self.choices]
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether a histogram that moves so far is covered."""
-        return all(one.covers(statistic) for one in self.choices)
+        """Tell whether a histogram of as many values, that moves so far, is covered."""
+        measure = statistic.measure
+        return (
+            isinstance(measure, Histogram)
+            and measure.width == self.width
+            and all(one.covers(statistic) for one in self.choices)
+        )
 
     def release(self, counts: Integers) -> Integers:
         """Return the integers drawn, group by group, in the order of `choices`."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.curator.choices import Choices
+from discreet.curator.histogram_mechanism import HistogramMechanism
 from discreet.curator.request import Draw, Part
 from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -40,9 +40,10 @@ class _AveragedPart(Part):
 
 def check_combined(parts: Sequence[Part]) -> None:
     """Refuse what has no average, before anything is charged."""
-    if any(isinstance(part.mechanism, Choices) for part in parts):
+    if any(isinstance(part.mechanism, HistogramMechanism) for part in parts):
         raise UnsupportedQuery(
-            "a quantile or a most frequent key cannot be averaged; ask again with a larger offer"
+            "what is drawn from a whole histogram, as a quantile, a most frequent key or many ranges, cannot "
+            "be averaged; ask again with a larger offer"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.curator.choices import Choices
+from discreet.curator.histogram_mechanism import HistogramMechanism
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.printing import cell, remark_of
-from discreet.curator.request import Column, Draw, Request, Values, column_names
+from discreet.curator.request import Column, Draw, Output, Request, Values, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.data import Plan
     from discreet.data.plan import KeyPlan
 
-__all__ = ["Release", "are_private", "finish", "pack", "unpack"]
+__all__ = ["Release", "WholeOutput", "are_private", "finish", "pack", "unpack"]
 
 _SHOWN = 20
 _REPLAYED = "replayed"
@@ -199,6 +200,18 @@ class Release:
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
 
 
+class WholeOutput(Output):
+    """The only output of a request, where its answer is more than a column: it makes the release itself."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def release(
+        self, request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool
+    ) -> Release:
+        """Return the release, from the draws of `measures` in their order."""
+
+
 def pack(draws: Sequence[Draw]) -> bytes:
     """Write noisy integers for the ledger's store, with a mark if their noise was replayed."""
     lists = [draw.steps.tolist() for draw in draws]
@@ -216,7 +229,7 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
         raise LedgerTampered("a stored answer is not one of its request")
     arrays = [np.array(values, np.int64) for values in lists]
     for part, steps in zip(request.parts, arrays, strict=True):
-        if isinstance(part.mechanism, Choices) and not part.mechanism.may_draw(steps):
+        if isinstance(part.mechanism, HistogramMechanism) and not part.mechanism.may_draw(steps):
             raise LedgerTampered("a stored answer is not one of its request")
     return [
         Draw(part=part, steps=mark_replayed(steps) if replayed else steps)
@@ -234,6 +247,10 @@ def finish(
 ) -> Release:
     """Make a release of noisy integers, by public arithmetic; `stored` if they were read from the store."""
     by_measure = {draw.part.measure: draw for draw in draws}
+    (first, *others) = request.outputs
+    if isinstance(first, WholeOutput) and not others:
+        read = [by_measure[measure] for measure in first.measures]
+        return first.release(request, read, label, stored=stored)
     groups = list(product(*(key.values.values for key in request.plan.keys)))
     keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
     outputs = tuple(

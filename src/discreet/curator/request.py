@@ -16,10 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.choices import Choices
+from discreet.curator.histogram_mechanism import HistogramMechanism
 from discreet.curator.identity import keyed_digest
 from discreet.curator.ledger import Value
-from discreet.data import Histogram, Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
 from discreet.data.relation import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -40,8 +40,8 @@ __all__ = [
 LARGEST_ANSWER = 12_000_000
 """How many noisy integers a request may draw, so that the ledger can keep them."""
 
-Mechanism: TypeAlias = Laplace | Gaussian | Choices
-"""Noise on integers, or choices among the values of a histogram."""
+Mechanism: TypeAlias = Laplace | Gaussian | HistogramMechanism
+"""Noise on integers, or what releases a whole histogram."""
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
 Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
@@ -72,13 +72,8 @@ class Part:
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
     bound = statistic.sensitivity
-    if isinstance(mechanism, Choices):
-        measure = statistic.measure
-        return (
-            isinstance(measure, Histogram)
-            and mechanism.width == measure.width
-            and mechanism.covers(statistic)
-        )
+    if isinstance(mechanism, HistogramMechanism):
+        return mechanism.covers(statistic)
     return (
         isinstance(mechanism, Laplace | Gaussian)
         and mechanism.lattice.integers
@@ -100,7 +95,7 @@ class Draw:
     part : Part
         What was released.
     steps : array of integers
-        The noisy integers of the statistic, in units of its step; of choices, the places that were chosen.
+        The noisy integers of the statistic, in units of its step; or what else the mechanism drew.
     """
 
     part: Part
@@ -275,7 +270,7 @@ class Request:
             )
 
     def _fits(self, part: Part) -> bool:
-        if isinstance(part.mechanism, Choices):
+        if isinstance(part.mechanism, HistogramMechanism):
             return part.mechanism.cells == self.plan.cells
         return part.mechanism.size in (None, self.plan.size(part.measure))
 
@@ -283,7 +278,9 @@ class Request:
     def sizes(self) -> tuple[int, ...]:
         """How many integers are drawn for each part."""
         return tuple(
-            part.mechanism.size if isinstance(part.mechanism, Choices) else self.plan.size(part.measure)
+            part.mechanism.size
+            if isinstance(part.mechanism, HistogramMechanism)
+            else self.plan.size(part.measure)
             for part in self.parts
         )
 
@@ -317,7 +314,7 @@ class Request:
         """
         content = {
             "choices": [
-                part.mechanism.identity if isinstance(part.mechanism, Choices) else None
+                part.mechanism.identity if isinstance(part.mechanism, HistogramMechanism) else None
                 for part in self.parts
             ],
             "confidence": str(self.confidence),

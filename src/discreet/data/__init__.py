@@ -34,6 +34,8 @@ from discreet.data.formulas import (
     covariance,
 )
 from discreet.data.measures import (
+    Axis,
+    ContingencyTable,
     CountDistinct,
     CountNonNull,
     CountPersons,
@@ -58,7 +60,9 @@ __all__ = [
     "EACH_ROW",
     "Aggregate",
     "AggregateFunction",
+    "Axis",
     "Bounds",
+    "ContingencyTable",
     "CountDistinct",
     "CountNonNull",
     "CountPersons",

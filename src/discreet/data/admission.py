@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 from discreet.data.checking import column_type
 from discreet.data.coarsening import is_coarsened
 from discreet.data.columns import Columns, types_of
-from discreet.data.declarations import Bounds
+from discreet.data.declarations import Bounds, Keys
 from discreet.data.facts import columns_of_relation
-from discreet.data.measures import CountDistinct, CountNonNull, Histogram, Measure, Moment, Sum
+from discreet.data.measures import (
+    ContingencyTable,
+    CountDistinct,
+    CountNonNull,
+    Histogram,
+    Measure,
+    Moment,
+    Sum,
+)
 from discreet.data.plan import GroupKey, Plan
 from discreet.data.schema import Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
@@ -31,6 +39,8 @@ def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
     columns = columns_of_relation(plan.source, tables)
     for key in plan.keys:
         _check_key(key, columns)
+    for axis in plan.present:
+        _check_values(axis.column, axis.values, columns)
     for measure in plan.measures:
         _check_measure(measure, columns)
     return columns
@@ -65,10 +75,17 @@ def _check_measure(measure: Measure, columns: Columns) -> None:
         for factor in measure.factors:
             _check_bounds(factor.column, factor.bounds, columns)
     if isinstance(measure, Histogram):
-        if isinstance(measure.values, Bounds):
-            _check_bounds(measure.column, measure.values, columns)
-        else:
-            _check_key(GroupKey(column=measure.column, values=measure.values), columns)
+        _check_values(measure.column, measure.values, columns)
+    if isinstance(measure, ContingencyTable):
+        for axis in measure.axes:
+            _check_values(axis.column, axis.values, columns)
+
+
+def _check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
+    if isinstance(values, Bounds):
+        _check_bounds(column, values, columns)
+    else:
+        _check_key(GroupKey(column=column, values=values), columns)
 
 
 def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:

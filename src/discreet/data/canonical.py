@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from discreet.data import expressions, measures, plan, relation
 from discreet.data.declarations import Bounds, Dates, Keys
 from discreet.data.expressions import LARGEST_DEPTH, Expression, Literal
-from discreet.data.measures import Factor, Measure
+from discreet.data.measures import Axis, Factor, Measure
 from discreet.data.plan import Group, GroupKey, KeyPlan
 from discreet.data.relation import Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
@@ -38,6 +38,7 @@ Node: TypeAlias = (
     | KeyPlan
     | Measure
     | Factor
+    | Axis
 )
 Value: TypeAlias = Node | Bounds | Keys | Dates
 
@@ -81,8 +82,12 @@ _KINDS: dict[str, type] = {
     "moment": measures.Moment,
     "factor": measures.Factor,
     "histogram": measures.Histogram,
+    "contingency_table": measures.ContingencyTable,
+    "axis": measures.Axis,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_HIDDEN = {"sum": {"center"}, "factor": {"center"}, "moment": {"shift"}, "axis": {"width"}}
+"""What is chosen by looking at bounds."""
 _ALLOWED = "what to_json writes"
 
 
@@ -135,7 +140,7 @@ def _without_ends(value: JSON) -> JSON:
         return {"node": "bounds"}
     if value.get("node") == "keys":
         return {"node": "keys", "type": value["type"], "count": len(value["values"])}  # type: ignore[arg-type]
-    hidden = {"center", "shift"} if value.get("node") in {"sum", "moment", "factor"} else set()
+    hidden = _HIDDEN.get(value.get("node"), set())  # type: ignore[arg-type]
     return {name: _without_ends(item) for name, item in value.items() if name not in hidden}
 
 

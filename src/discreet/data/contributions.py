@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import ibis
-from ibis.expr.types import Column, Value
+from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Contributions
 
 from discreet.data import prepared_totals
 from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
-from discreet.data.declarations import Keys
+from discreet.data.declarations import Bounds, Keys
 from discreet.data.engine import double
 from discreet.data.facts import is_single, limits_of
 from discreet.data.grid import steps
 from discreet.data.kept import kept_rows, totals_of_kept
-from discreet.data.listed import is_listed
+from discreet.data.listed import is_listed, place
 from discreet.data.measures import (
+    Axis,
+    ContingencyTable,
     CountDistinct,
     CountNonNull,
     CountPersons,
@@ -65,13 +67,15 @@ def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
 
 
 def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
-    """Return one row for each row that passes the plan's filters and has one of the plan's keys.
+    """Return one row for each row that passes the plan's filters and has one of the plan's keys and cells.
 
     Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0.
     """
     rows = rows_of(plan.source, tables)
     for key in plan.keys:
         rows = rows.filtered(is_listed(rows.columns[key.column], key.values))
+    for axis in plan.present:
+        rows = rows.filtered(_has_cell(rows.columns[axis.column], axis.values))
     found = rows.columns
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     columns |= {key_name(index): found[key.column] for index, key in enumerate(plan.keys)}
@@ -93,6 +97,8 @@ def _contribution(columns: Mapping[str, Column], measure: Measure) -> Value:
         raise TypeError("not a measure of a column")
     if isinstance(measure, Moment):
         return _product(columns, measure)
+    if isinstance(measure, ContingencyTable):
+        return _cell(columns, measure)
     column = columns[measure.column]
     if isinstance(measure, CountDistinct):
         return _told_apart(column)
@@ -122,6 +128,34 @@ def _power(columns: Mapping[str, Column], factor: Factor) -> Value:
         return ibis.ifelse(index.notnull(), _integer(1), ibis.null("int64"))
     centered = index - _integer(factor.center_steps)
     return centered if factor.power == 1 else centered * centered
+
+
+def _cell(columns: Mapping[str, Column], measure: ContingencyTable) -> Value:
+    """Return the number of the combination of cells; NULL where one of them is absent."""
+    first, *others = measure.axes
+    cell = _cell_of_axis(columns, first)
+    for axis in others:
+        cell = cell * _integer(axis.cells) + _cell_of_axis(columns, axis)
+    return cell
+
+
+def _has_cell(column: Column, values: Keys | Bounds) -> BooleanValue:
+    return is_listed(column, values) if isinstance(values, Keys) else steps(column, values).notnull()
+
+
+def _cell_of_axis(columns: Mapping[str, Column], axis: Axis) -> Value:
+    """Return the number of the cell of an axis; NULL where there is none.
+
+    Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and b > 0 the double nearest
+    to a / b is below every integer that a / b is below.
+    """
+    column, values = columns[axis.column], axis.values
+    if isinstance(values, Keys):
+        return place(column, values)
+    above = steps(column, values) - _integer(values.lower_steps)
+    if axis.width == 1:
+        return above
+    return above // _integer(min(axis.width, values.upper_steps - values.lower_steps + 1))
 
 
 def _told_apart(column: Column) -> Value:

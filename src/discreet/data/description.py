@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from discreet.data.canonical import calculates
-from discreet.data.declarations import Bounds
+from discreet.data.declarations import Bounds, Keys
 from discreet.data.expressions import (
     And,
     Arithmetic,
@@ -22,6 +22,8 @@ from discreet.data.expressions import (
     Or,
 )
 from discreet.data.measures import (
+    Axis,
+    ContingencyTable,
     CountDistinct,
     CountNonNull,
     CountPersons,
@@ -61,6 +63,8 @@ def describe(plan: Plan | KeyPlan) -> str:
     lines = [f"group by {by}" if by else "all rows together"]
     told = not calculates(plan)
     lines += [f"  {describe_measure(measure, bounds=told)}" for measure in plan.measures]
+    if plan.present:
+        lines.append(f"  of rows with a cell of {', '.join(axis.column for axis in plan.present)}")
     lines += _lines(plan.source, "  ")
     return "\n".join(lines)
 
@@ -131,6 +135,8 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
         ends = _within(values) if isinstance(values, Bounds) and bounds else "its bounds"
         over = ends if isinstance(values, Bounds) else f"{len(values)} keys"
         return f"histogram of {measure.column} over {over}"
+    if isinstance(measure, ContingencyTable):
+        return f"table of {' by '.join(_axis(axis, bounds=bounds) for axis in measure.axes)}"
     raise TypeError("not a measure")
 
 
@@ -153,6 +159,12 @@ def _factor(factor: Factor, *, bounds: bool) -> str:
     if not bounds:
         return f"({factor.column}){power} in its bounds"
     return f"({factor.column}{_centered(factor)}){power} in {_within(factor.bounds)}"
+
+
+def _axis(axis: Axis, *, bounds: bool) -> str:
+    if isinstance(axis.values, Keys):
+        return f"{axis.column} ({axis.cells} keys)"
+    return f"{axis.column} ({f'{axis.cells} cells' if bounds else 'cells of its bounds'})"
 
 
 def describe_expression(node: Expression) -> str:

@@ -7,7 +7,8 @@ too; all measures of a plan that has one of these are taken from it, in one stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import ibis
 from ibis.expr.types import Table
@@ -17,19 +18,37 @@ from discreet.data.bounding import PERSON, ROWS, key_name, measure_name
 from discreet.data.declarations import Keys, Limits
 from discreet.data.engine import bounded_total
 from discreet.data.listed import is_listed
-from discreet.data.measures import CountDistinct, CountPersons, CountRows, Histogram, Measure
+from discreet.data.measures import (
+    Binned,
+    ContingencyTable,
+    CountDistinct,
+    CountPersons,
+    CountRows,
+    Histogram,
+    Measure,
+)
 from discreet.data.plan import Plan
 from discreet.data.salt import Salt
 
-__all__ = ["PART", "bin_name", "kept_rows", "totals_of_kept"]
+__all__ = ["CELL", "PART", "TABLES", "bin_name", "first_cells", "kept_rows", "totals_of_kept"]
 
 PART = "part"
-"""Which statistics a fetched row belongs to: that of the histogram of this number, or -1 for all others."""
+"""Which statistics a fetched row belongs to: that of the histogram of this number, or `TABLES`, or -1."""
+CELL, TABLES = "cell", -2
+"""The number of a contingency table's cell, and what tells the rows that have one."""
 
 
 def bin_name(index: int) -> str:
     """Return the name of a histogram's values in a table of totals."""
     return f"bin_{index}"
+
+
+def first_cells(plan: Plan) -> Mapping[int, int]:
+    """Return the number of each contingency table's first cell: they are numbered through a plan."""
+    widths = {
+        index: one.width for index, one in enumerate(plan.measures) if isinstance(one, ContingencyTable)
+    }
+    return dict(zip(widths, accumulate(widths.values(), initial=0), strict=False))
 
 
 def kept_rows(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
@@ -79,10 +98,11 @@ def _in_kept_groups(rows: Table, keys: Sequence[str], groups: int, salt: Salt) -
 def totals_of_kept(kept: Table, plan: Plan) -> Table:
     """Return all statistics of a plan over rows that stay, as one table.
 
-    Its columns are `PART`, the keys, `ROWS`, a total for each measure that has one, and the values of each
-    histogram. So one statement answers all, at one state of the data.
+    Its columns are `PART`, the keys, `ROWS`, a total for each measure that has one, the values of each
+    histogram, and the cells of all tables. So one statement answers all, at one state of the data.
     """
     keys = [key_name(index) for index in range(len(plan.keys))]
+    first = first_cells(plan)
     histograms = {
         index: kept[measure_name(index)].type()
         for index, measure in enumerate(plan.measures)
@@ -91,10 +111,10 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
     added = {
         measure_name(index): _total(kept, index, measure)
         for index, measure in enumerate(plan.measures)
-        if not isinstance(measure, CountRows | Histogram)
+        if not isinstance(measure, CountRows | Binned)
     }
     parts = []
-    if len(histograms) < len(plan.measures):
+    if len(histograms) + len(first) < len(plan.measures):
         totals = {ROWS: kept.count(), **added}
         parts.append((-1, kept.group_by(keys).agg(**totals) if keys else kept.agg(**totals)))
     for index in histograms:
@@ -102,6 +122,8 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
         binned = kept.filter(_has_bin(kept, index, plan.measures[index]))
         counted = binned.group_by([*keys, name]).agg(**{ROWS: binned.count()})
         parts.append((index, counted.rename({bin_name(index): name})))
+    if first:
+        parts.append((TABLES, _counted_cells(kept, keys, first)))
     tables = [
         part.select(
             **{PART: ibis.literal(number, type="int64")},
@@ -111,10 +133,19 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
                 bin_name(index): part[bin_name(index)] if index == number else ibis.null(kind)
                 for index, kind in histograms.items()
             },
+            **({CELL: part[CELL] if number == TABLES else ibis.null("int64")} if first else {}),
         )
         for number, part in parts
     ]
     return tables[0].union(*tables[1:]) if len(tables) > 1 else tables[0]
+
+
+def _counted_cells(kept: Table, keys: Sequence[str], first: Mapping[int, int]) -> Table:
+    """Count the cells of all tables at once: hundreds of tables are one pass over the rows."""
+    cells = [kept[measure_name(index)] + ibis.literal(least, type="int64") for index, least in first.items()]
+    unfolded = kept.select(*keys, **{CELL: ibis.array(cells).unnest()})
+    present = unfolded.filter(unfolded[CELL].notnull())
+    return present.group_by([*keys, CELL]).agg(**{ROWS: present.count()})
 
 
 def _total(kept: Table, index: int, measure: Measure) -> ibis.Value:

@@ -1,4 +1,4 @@
-"""Whether a column's value is one of some declared keys, inside the engine."""
+"""Whether a column's value is one of some declared keys, and which, inside the engine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import ibis
 import pyarrow
-from ibis.expr.types import BooleanColumn, Column
+from ibis.expr.types import BooleanColumn, Column, IntegerColumn
 
 from discreet.data.declarations import Keys
 from discreet.data.schema import Type
 
-__all__ = ["is_listed"]
+__all__ = ["is_listed", "place"]
 
 _LISTED_INLINE = 256
 
@@ -27,6 +27,14 @@ def is_listed(column: Column, keys: Keys) -> BooleanColumn:
     else:
         declared = column.isin(ibis.memtable(_key_table(keys, present))["value"])
     return declared | column.isnull() if keys.has_null else declared
+
+
+def place(column: Column, keys: Keys) -> IntegerColumn:
+    """Return which of the declared keys the value is, counted from 0; NULL where it is none."""
+    places = {value: ibis.literal(number, type="int64") for number, value in enumerate(keys.values)}
+    present = [(_key_literal(value, column), number) for value, number in places.items() if value is not None]
+    found = column.cases(*present, else_=ibis.null("int64"))
+    return ibis.ifelse(column.isnull(), places[None], found) if keys.has_null else found
 
 
 def _key_literal(value: object, column: Column) -> ibis.Value:

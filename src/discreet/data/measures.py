@@ -13,6 +13,9 @@ from discreet.privacy.rational import rational
 
 __all__ = [
     "LARGEST_TERM",
+    "Axis",
+    "Binned",
+    "ContingencyTable",
     "CountDistinct",
     "CountNonNull",
     "CountPersons",
@@ -168,23 +171,71 @@ class Histogram:
     @property
     def width(self) -> int:
         """The number of values."""
-        if isinstance(self.values, Keys):
-            return len(self.values)
-        return self.values.upper_steps - self.values.lower_steps + 1
+        return _points(self.values)
 
 
-Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | Sum | Moment | Histogram
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A column and the cells that its values fall in.
+
+    With `Keys` there is one cell for each key, in order; other values are left out. With `Bounds` values
+    are rounded to the grid and clipped by the rules of the bounds, and `width` neighboring grid points make a
+    cell, from the lower bound on; the last cell may be narrower. Absent values are left out.
+    """
+
+    column: str
+    values: Keys | Bounds
+    width: int = 1
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.values, Keys | Bounds))
+        _check(type(self.width) is int and self.width >= 1)
+        if isinstance(self.values, Keys) and self.width != 1:
+            raise UnsupportedQuery("a cell of an axis holds several keys; list fewer keys, or give bounds")
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return -(-_points(self.values) // self.width)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContingencyTable:
+    """How many (bounded) rows of a group fall in each combination of cells, the last axis fastest.
+
+    A row that has no cell on some axis is left out. All groups come one after the other, each with `width`
+    integers.
+    """
+
+    axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.axes, tuple) and all(isinstance(axis, Axis) for axis in self.axes))
+        _check(len(self.axes) >= 1)
+        if len({axis.column for axis in self.axes}) != len(self.axes):
+            raise UnsupportedQuery("a table has a column on two axes; list it once")
+
+    @property
+    def width(self) -> int:
+        """The number of combinations."""
+        return prod(axis.cells for axis in self.axes)
+
+
+Binned: TypeAlias = Histogram | ContingencyTable
+"""What counts rows by the bin that they fall in, one at most."""
+
+Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | Sum | Moment | Binned
 """What is computed for every group. To add one: a class here, its meaning in `contributions`."""
 
 
 def adds_up(measure: Measure) -> bool:
     """Tell whether a measure of a group is the sum of one integer of each of its rows."""
-    return not isinstance(measure, CountPersons | CountDistinct | Histogram)
+    return not isinstance(measure, CountPersons | CountDistinct | Binned)
 
 
 def width(measure: Measure) -> int:
     """Return how many integers a measure has for each group."""
-    return measure.width if isinstance(measure, Histogram) else 1
+    return measure.width if isinstance(measure, Binned) else 1
 
 
 def largest_term(measure: Measure) -> int:
@@ -198,6 +249,8 @@ def columns_read(measure: Measure) -> tuple[str, ...]:
         return ()
     if isinstance(measure, Moment):
         return tuple(factor.column for factor in measure.factors)
+    if isinstance(measure, ContingencyTable):
+        return tuple(axis.column for axis in measure.axes)
     return (measure.column,)
 
 
@@ -210,6 +263,12 @@ def _center(center: Fraction, bounds: Bounds) -> Fraction:
 
 def _farthest(bounds: Bounds, center_steps: int) -> int:
     return max(abs(bounds.upper_steps - center_steps), abs(bounds.lower_steps - center_steps))
+
+
+def _points(values: Keys | Bounds) -> int:
+    if isinstance(values, Keys):
+        return len(values)
+    return values.upper_steps - values.lower_steps + 1
 
 
 def _check(good: bool) -> None:

@@ -28,7 +28,7 @@ from math import prod
 from typing import TypeAlias
 
 from discreet.data.declarations import Keys
-from discreet.data.measures import Measure, width
+from discreet.data.measures import Axis, Measure, width
 from discreet.data.relation import Relation
 from discreet.errors import UnsupportedQuery
 
@@ -55,16 +55,19 @@ class Group:
     """Measures for every combination of keys; without keys, for all rows together.
 
     The order of `keys` orders the groups: all combinations, the last key fastest. Measures are
-    distinct; an answer names them, the plan does not.
+    distinct; an answer names them, the plan does not. Rows that have no cell on one of the axes of
+    `present` are left out, as rows with other keys are.
     """
 
     source: Relation
     keys: tuple[GroupKey, ...] = ()
+    present: tuple[Axis, ...] = ()
     measures: tuple[Measure, ...]
 
     def __post_init__(self) -> None:
         _check(isinstance(self.source, Relation))
         _check(isinstance(self.keys, tuple) and all(isinstance(key, GroupKey) for key in self.keys))
+        _check(isinstance(self.present, tuple) and all(isinstance(axis, Axis) for axis in self.present))
         _check(isinstance(self.measures, tuple) and all(isinstance(one, Measure) for one in self.measures))
         if not self.measures:
             raise UnsupportedQuery("the request has no aggregate; ask for COUNT, SUM or AVG")

@@ -15,7 +15,15 @@ from discreet.data.compile import compiled
 from discreet.data.declarations import Bounds, Keys
 from discreet.data.engine import bounded_total
 from discreet.data.grid import clipped
-from discreet.data.measures import CountNonNull, CountPersons, CountRows, Measure, Moment, Sum
+from discreet.data.measures import (
+    ContingencyTable,
+    CountNonNull,
+    CountPersons,
+    CountRows,
+    Measure,
+    Moment,
+    Sum,
+)
 from discreet.data.prepared import LISTED_NUMBER, LISTED_VALUE, Prepared, numbered_keys
 from discreet.data.relation import Filter, Source
 from discreet.data.salt import Salt
@@ -85,15 +93,17 @@ def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
 
 def _is_ready(plan: Plan, table: Table) -> bool:
     """Tell whether the integers that lie beside columns are those that keys and measures need."""
-    return all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures) and all(
-        _has_integer(table, part) for part in (*plan.keys, *plan.measures)
+    return (
+        not plan.present
+        and all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures)
+        and all(_has_integer(table, part) for part in (*plan.keys, *plan.measures))
     )
 
 
 def _has_integer(table: Table, part: GroupKey | Measure) -> bool:
     if isinstance(part, CountRows) or (isinstance(part, CountNonNull) and part.bounds is None):
         return True
-    assert not isinstance(part, CountPersons | Moment)  # noqa: S101
+    assert not isinstance(part, CountPersons | Moment | ContingencyTable)  # noqa: S101
     declared = table.columns.get(part.column)
     if isinstance(part, CountNonNull | Sum):
         return isinstance(declared, Bounds) and part.bounds is not None and declared.contains(part.bounds)

@@ -18,6 +18,8 @@ from discreet.data.admission import check_plan
 from discreet.data.declarations import Keys, KeyValue, Limits
 from discreet.data.facts import limits_of
 from discreet.data.measures import (
+    Binned,
+    ContingencyTable,
     CountPersons,
     CountRows,
     Histogram,
@@ -44,7 +46,7 @@ __all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensiti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """A vector of integers, one for each group (a histogram: several), that stands for values on a grid.
+    """A vector of integers, one for each group (of bins: several), that stands for values on a grid.
 
     Attributes
     ----------
@@ -241,13 +243,14 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
     places = np.zeros(rows.num_rows, np.int64)
     for index, key in enumerate(plan.keys):
         places = places * len(key.values) + _positions(rows.column(key_name(index)), key.values)
+    parts = _parts(rows, plan)
     values = []
     for index, measure in enumerate(plan.measures):
-        of_measure = _of_measure(rows, index, plan)
+        of_measure = parts == (index if isinstance(measure, Binned) else -1)
         where = places[of_measure]
-        name = ROWS if isinstance(measure, CountRows | Histogram) else measure_name(index)
-        if isinstance(measure, Histogram):
-            where = where * measure.width + _bins(rows.take(np.flatnonzero(of_measure)), index, measure)
+        name = ROWS if isinstance(measure, CountRows | Binned) else measure_name(index)
+        if isinstance(measure, Binned):
+            where = where * measure.width + _bins(rows.take(np.flatnonzero(of_measure)), index, plan)
         array = np.zeros(plan.size(measure), np.int64)
         array[where] = rows.column(name).to_numpy()[of_measure]
         array.flags.writeable = False
@@ -255,19 +258,27 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
     return tuple(values)
 
 
-def _of_measure(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.bool_]:
-    """Tell which of the fetched rows hold a measure."""
-    from discreet.data.kept import PART
+def _parts(rows: pyarrow.Table, plan: Group) -> NDArray[np.int64]:
+    """Return the number of the measure whose bin each fetched row is; -1 for rows of all other measures."""
+    from discreet.data.kept import CELL, PART, TABLES, first_cells
 
     if all(adds_up(measure) for measure in plan.measures):
-        return np.ones(rows.num_rows, np.bool_)
-    part = index if isinstance(plan.measures[index], Histogram) else -1
-    return np.asarray(rows.column(PART).to_numpy() == part)
+        return np.full(rows.num_rows, -1)
+    parts = rows.column(PART).to_numpy()
+    first = first_cells(plan)
+    if not first:
+        return np.asarray(parts)
+    table = np.searchsorted([*first.values()], rows.column(CELL).fill_null(0).to_numpy(), side="right") - 1
+    return np.asarray(np.where(parts == TABLES, np.array([*first])[table], parts))
 
 
-def _bins(rows: pyarrow.Table, index: int, measure: Histogram) -> NDArray[np.int64]:
-    from discreet.data.kept import bin_name
+def _bins(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.int64]:
+    from discreet.data.kept import CELL, bin_name, first_cells
 
+    measure = plan.measures[index]
+    if isinstance(measure, ContingencyTable):
+        return np.asarray(rows.column(CELL).to_numpy() - first_cells(plan)[index])
+    assert isinstance(measure, Histogram)  # noqa: S101
     column = rows.column(bin_name(index))
     if isinstance(measure.values, Keys):
         return _positions(column, measure.values)

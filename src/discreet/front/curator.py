@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from discreet.curator import Account, Budget, Door, Permit, Preview, Release, Request, offered
 from discreet.curator.door import check_analyst
@@ -25,7 +25,8 @@ from discreet.queries import (
     parse,
 )
 from discreet.queries.after import NOTHING, kept
-from discreet.queries.budgeting import remeasuring_request
+from discreet.queries.budgeting import level_of, remeasuring_request
+from discreet.queries.linear import LinearQuestion, explain_linear
 from discreet.queries.unknown_keys import (
     SHARE,
     Selection,
@@ -37,9 +38,12 @@ from discreet.queries.unknown_keys import (
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["Curator", "Remaining", "Spent"]
+__all__ = ["Curator", "Question", "Remaining", "Spent"]
 
 _CONFIDENCE = Fraction(95, 100)
+
+Question: TypeAlias = str | Query | LinearQuestion | Request
+"""What may be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +114,7 @@ class Curator(Door):
 
     def request(
         self,
-        question: str | Query | Request,
+        question: Question,
         *unnamed: NoReturn,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -125,8 +129,9 @@ class Curator(Door):
 
         Parameters
         ----------
-        question : str, Query or Request
-            SQL, what `table(…)` built, or a finished request.
+        question : str, Query, LinearQuestion or Request
+            SQL, what `table(…)` built, many counts at once (`ranges`, `cdf`, `marginals`), or a finished
+            request.
         epsilon, delta, rho : number, optional
             The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
         error : mapping of outputs to numbers, optional
@@ -152,18 +157,27 @@ class Curator(Door):
                     "question", "is a finished request, which has its offer already", "no offer beside it"
                 )
             return question
+        if error is not None and offered:
+            raise ParameterError("error", "is given beside an offer", "an error or an offer")
+        if isinstance(question, LinearQuestion):
+            if split is not None:
+                raise ParameterError("split", "is given for a question of one output", "no split")
+            level = level_of(confidence)
+            if error is None:
+                offer = self._offer(epsilon=epsilon, delta=delta, rho=rho)
+            else:
+                offer = question.offer_for(self.tables, error, level)
+            return question.request(self.tables, offer, level)
         query = self._query(question)
         if error is None:
             offer = self._offer(epsilon=epsilon, delta=delta, rho=rho)
-        elif offered:
-            raise ParameterError("error", "is given beside an offer", "an error or an offer")
         else:
             offer = for_error(query, self.tables, error=error, confidence=confidence, rows=rows, split=split)
         return build_request(query, self.tables, offer, confidence=confidence, split=split)
 
     def preview(
         self,
-        question: str | Query | Request,
+        question: Question,
         *unnamed: NoReturn,
         analyst: str = "",
         rows: int = ROWS,
@@ -180,9 +194,7 @@ class Curator(Door):
             return self.preview_request(request, analyst=analyst, rows=rows)
         return preview_unknown(self, *made, analyst=analyst, rows=rows)
 
-    def ask(
-        self, question: str | Query | Request, *unnamed: NoReturn, analyst: str = "", **offer: object
-    ) -> Release:
+    def ask(self, question: Question, *unnamed: NoReturn, analyst: str = "", **offer: object) -> Release:
         """Spend, then answer. Takes what `request` takes.
 
         The same question with the same offer on the same data returns the same answer at no cost, whatever
@@ -202,7 +214,7 @@ class Curator(Door):
             After the charge; asking again computes without another.
         """
         _refuse_unnamed(unnamed)
-        if isinstance(question, Request):
+        if isinstance(question, Request | LinearQuestion):
             return self.answer(self.request(question, **offer), analyst=analyst)  # type: ignore[arg-type]
         query = self._query(question)
         made = self._selection(query, offer)
@@ -219,7 +231,7 @@ class Curator(Door):
 
     def explain(
         self,
-        question: str | Query,
+        question: str | Query | LinearQuestion,
         *unnamed: NoReturn,
         sql: bool = False,
         key_share: Number = SHARE,
@@ -232,6 +244,8 @@ class Curator(Door):
         """
         _refuse_unnamed(unnamed)
         made = self._offer(**offer) if offer else None  # type: ignore[arg-type]
+        if isinstance(question, LinearQuestion):
+            return explain_linear(question, self.tables, made, sql=sql)
         return explain(self._query(question), self.tables, made, key_share=key_share, sql=sql)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
@@ -279,10 +293,10 @@ class Curator(Door):
         abandon(self, permit, reason=reason)
 
     def _selection(
-        self, question: str | Query | Request, offer: dict[str, object]
+        self, question: Question, offer: dict[str, object]
     ) -> tuple[Query, Selection, dict[str, Any]] | None:
         """Return how the keys of a question that nobody declared are chosen; None if there are none."""
-        if isinstance(question, Request) or "error" in offer:
+        if isinstance(question, Request | LinearQuestion) or "error" in offer:
             return None
         query = self._query(question)
         if not unknown_keys(query, self.tables):
@@ -373,7 +387,11 @@ class Curator(Door):
             return parse(question, self.tables)
         if isinstance(question, Query):
             return question
-        raise ParameterError("question", "is neither SQL nor a request", "text, or table(…).agg(…)")
+        raise ParameterError(
+            "question",
+            "is neither SQL nor a request",
+            "text, table(…).agg(…), or ranges(…), cdf(…), marginals(…)",
+        )
 
 
 def _columns(release: Release) -> dict[str, Any]:

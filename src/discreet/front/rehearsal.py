@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator.ledger import open_store
 from discreet.errors import RequestRefused
-from discreet.front.curator import Curator
+from discreet.front.curator import Curator, Question
 
 if TYPE_CHECKING:
     from discreet.curator import Request
     from discreet.curator.key_request import KeyRequest
     from discreet.front.declaration import Declaration
-    from discreet.queries import Query
 
 __all__ = ["Rehearsal", "rehearse"]
 
@@ -40,7 +39,7 @@ class Rehearsal(Curator):
         """Refuse: rows need the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 
-    def check_fits(self, question: str | Query | Request, *, analyst: str = "", **offer: object) -> None:
+    def check_fits(self, question: Question, *, analyst: str = "", **offer: object) -> None:
         """Refuse a question that would not fit even if nothing was spent yet.
 
         Takes what `preview` takes.

@@ -28,7 +28,7 @@ from discreet.queries.outputs import CountOutput
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
 
-__all__ = ["BoundQuery", "bind"]
+__all__ = ["BoundQuery", "bind", "own_columns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
             raise UndeclaredColumn(f"there is no such table; there is {known}")
     relation, aggregates = _calculated(query)
     columns = columns_of_relation(relation, tables)
-    persons, own = person_columns(relation, tables), _own_columns(relation, tables)
+    persons, own = person_columns(relation, tables), own_columns(relation, tables)
     listed, grouped = dict(query.listed), key_facts(query, tables)
     keys = tuple(
         GroupKey(
@@ -151,7 +151,7 @@ def _keys(
     return known
 
 
-def _own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
+def own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
     """Return the private table of every column that is one of a table, as far as a declaration would help."""
     while isinstance(relation, Filter):
         relation = relation.source

@@ -37,7 +37,7 @@ from discreet.queries.output import QueryOutput
 from discreet.queries.query import Query
 from discreet.queries.splitting import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 
-__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error", "remeasuring_request"]
+__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
 
 ROWS = 1000
 """How many values a group is supposed to have where the error of a mean depends on it."""
@@ -142,7 +142,7 @@ def build_request(
     epsilons is the offer; for rho the sum of rhos is at most the offer.
     """
     bound = bind(query, tables)
-    level = _level(confidence)
+    level = level_of(confidence)
     return _request(bound, _parts(bound, offer, split, level), level)
 
 
@@ -198,7 +198,7 @@ def for_error(
     rows : int
         The number of values that a group is supposed to have, which the error of a mean depends on.
     """
-    bound, level = bind(query, tables), _level(confidence)
+    bound, level = bind(query, tables), level_of(confidence)
     names = [output.name for output in bound.outputs]
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(
@@ -226,7 +226,8 @@ def _request(bound: BoundQuery, parts: Parts, confidence: Fraction) -> Request:
     )
 
 
-def _level(confidence: Number) -> Fraction:
+def level_of(confidence: Number) -> Fraction:
+    """Return the confidence of intervals as a fraction, if it is one."""
     level = rational(confidence, "confidence")
     if not 0 < level < 1:
         raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
@@ -316,8 +317,9 @@ def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
 
 def _variance(part: Part) -> float:
     """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
-    if not isinstance(part.mechanism, Choices):
+    if isinstance(part.mechanism, Laplace | Gaussian):
         return part.mechanism.error.variance
+    assert isinstance(part.mechanism, Choices)  # noqa: S101
     deviations = [_deviation(choice) for choice in part.mechanism.choices]
     return sum(deviation**2 for deviation in deviations) / len(deviations)
 

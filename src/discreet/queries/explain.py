@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from discreet.curator.choices import Choices
+from discreet.curator.histogram_mechanism import HistogramMechanism
 from discreet.curator.request import Request
 from discreet.data import DROP, GroupKey, Keys, Measure, Statistic, Sum, Table, engine_sql
 from discreet.data.description import describe_expression, describe_measure
@@ -209,7 +209,7 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
     yield "noise and cost:"
     for part in request.parts:
         mechanism = part.mechanism
-        if isinstance(mechanism, Choices):
+        if isinstance(mechanism, HistogramMechanism):
             pure, rho = mechanism.event.pure_epsilon, mechanism.event.concentrated_rho
             assert rho is not None  # noqa: S101
             cost = f"rho {show_above(rho)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -9,13 +10,28 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
+from discreet.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
-    from discreet.privacy.sensitivity import Sensitivity
+    from discreet.workloads.residual_basis import ResidualBasis
+    from discreet.workloads.strategy import Strategy
 
-__all__ = ["Loss", "allowed_noise", "mechanism_for", "unit_variance"]
+__all__ = ["Loss", "Reach", "allowed_noise", "mechanism_for", "unit_variance"]
 
 Loss: TypeAlias = dict[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How many rows one person has: `rows` in each of up to `groups` of the `tables` that are measured."""
+
+    rows: int = 1
+    groups: int = 1
+    tables: int = 1
+
+    def sensitivity(self, strategy: Strategy | ResidualBasis) -> Sensitivity:
+        """Return how far one person moves the measurements of all tables together."""
+        return strategy.sensitivity(self.rows, groups=self.groups)
 
 
 def allowed_noise(epsilon: Number | None, delta: Number | None, rho: Number | None) -> dict[str, Loss]:
@@ -46,13 +62,20 @@ def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: 
     return Gaussian(sensitivity=sensitivity, size=size, epsilon=loss["epsilon"], delta=loss["delta"])
 
 
-def unit_variance(noise: str, loss: Loss, rows: int) -> float:
+def unit_variance(noise: str, loss: Loss, reach: Reach) -> float:
     """Return the least variance of noise per squared norm of a column of integers: that at norm 1."""
+    one_cell = Sensitivity(
+        l0=reach.groups,
+        l1=reach.groups * reach.rows,
+        squared_l2=reach.groups * reach.rows**2,
+        linf=reach.rows,
+        integers=True,
+    )
     if noise == "Laplace":
-        return Laplace(sensitivity=rows, epsilon=loss["epsilon"]).error.variance
+        return Laplace(sensitivity=one_cell, epsilon=loss["epsilon"]).error.variance
     rho = loss.get("rho")
     if rho is None:
         vector = mechanism_for(noise, loss, 2, 2)
         assert isinstance(vector, Gaussian)  # noqa: S101
         rho = vector.event.rho
-    return Gaussian(sensitivity=rows, rho=rho).error.variance
+    return Gaussian(sensitivity=one_cell, rho=rho).error.variance

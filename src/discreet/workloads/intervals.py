@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
+from discreet.curator.printing import number
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import Number, rational
@@ -22,6 +23,7 @@ __all__ = ["LinearAnswer", "half_width"]
 _LEAST_SIGMA = 4.0
 _DISTANCE = 2.0
 _NEGLIGIBLE = 1e-9
+_CONFIDENCE = 0.95
 
 
 def half_width(mechanism: Laplace | Gaussian, factor: float, confidence: Number) -> float:
@@ -66,12 +68,15 @@ class LinearAnswer:
         Unbiased.
     variance : float
         Of the value, exactly known.
+    about : str
+        What was asked, in words.
     """
 
     value: float
     variance: float
     mechanism: Laplace | Gaussian
     factor: float
+    about: str = ""
 
     @property
     def standard_error(self) -> float:
@@ -85,3 +90,8 @@ class LinearAnswer:
 
     def __float__(self) -> float:
         return self.value
+
+    def __str__(self) -> str:
+        margin = half_width(self.mechanism, self.factor, _CONFIDENCE)
+        asked = f"{self.about}: " if self.about else ""
+        return f"{asked}{number(self.value, margin)} ± {number(margin, margin, side=1)}"

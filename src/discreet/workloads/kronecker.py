@@ -92,6 +92,13 @@ class Kronecker(Strategy):
             np.asarray(vectors, np.float64), sizes, [factor.covariance_times for factor in self.factors]
         )
 
+    def cell_variances(self) -> Vector:
+        """The inverse of a product is the product of the inverses, and so are diagonals."""
+        variances = np.ones(1)
+        for factor in self.factors:
+            variances = np.multiply.outer(variances, factor.cell_variances()).reshape(-1)
+        return variances
+
     def trace(self, workload: Workload) -> float:
         """For a product of workloads over the same axes, the product of the factors' traces."""
         check_domain(self, workload)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.workloads.budgets import Loss, mechanism_for, unit_variance
+from discreet.workloads.budgets import Loss, Reach, mechanism_for, unit_variance
 from discreet.workloads.expected_error import ExpectedError
 from discreet.workloads.intervals import half_width
 from discreet.workloads.residual_basis import ResidualBasis, Set, marginal_bound
@@ -88,6 +88,11 @@ class MarginalPlan:
         return self.mechanism.event
 
     @property
+    def name(self) -> str:
+        """The chosen strategy and noise, in words."""
+        return f"the residual basis with {type(self.mechanism).__name__} noise"
+
+    @property
     def gap(self) -> float:
         """By which fraction the error is above the lower bound."""
         return self.expected_error.rmse / self.lower_bound - 1
@@ -102,14 +107,14 @@ class MarginalPlan:
         )
 
 
-def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], rows: int) -> MarginalPlan:
+def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach) -> MarginalPlan:
     """Return the better of Gaussian and Laplace noise on the residual basis."""
     plans = []
     for noise, loss in losses.items():
         basis = ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
-        mechanism = mechanism_for(noise, loss, basis.sensitivity(rows), basis.measurements)
+        mechanism = mechanism_for(noise, loss, reach.sensitivity(basis), reach.tables * basis.measurements)
         total = mechanism.error.variance * basis.trace()
-        unit = unit_variance(noise, loss, rows) * (1 - _ROUNDING)
+        unit = unit_variance(noise, loss, reach) * (1 - _ROUNDING)
         plans.append(
             MarginalPlan(
                 workload=workload,

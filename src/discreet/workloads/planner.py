@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, whole
-from discreet.workloads.budgets import Loss, allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.budgets import Loss, Reach, allowed_noise, mechanism_for, unit_variance
 from discreet.workloads.candidates import candidates
 from discreet.workloads.expected_error import ExpectedError, expected_error
 from discreet.workloads.lower_bound import Bound, lower_bound
@@ -78,6 +78,11 @@ class Plan:
         return self.mechanism.event
 
     @property
+    def name(self) -> str:
+        """The chosen strategy and noise, in words."""
+        return f"the {self.considered[0].name} strategy with {self.considered[0].noise} noise"
+
+    @property
     def gap(self) -> float:
         """By which fraction the error is above the lower bound."""
         return self.expected_error.rmse / self.lower_bound - 1
@@ -100,6 +105,8 @@ def plan(
     delta: Number | None = None,
     rho: Number | None = None,
     rows: int = 1,
+    groups: int = 1,
+    tables: int = 1,
 ) -> Plan | MarginalPlan:
     """Choose the strategy and the noise whose exact error is least.
 
@@ -114,7 +121,11 @@ def plan(
     rho : number, optional
         Zero-concentrated privacy: both are compared, Laplace noise at epsilon = sqrt(2 rho).
     rows : int
-        How many rows one person may have in the data.
+        How many rows one person may have in a table.
+    groups : int
+        In how many tables one person may have so many rows, where the workload is asked of several.
+    tables : int
+        How many tables there are, each to be measured by itself with the noise of the plan.
 
     Examples
     --------
@@ -125,10 +136,15 @@ def plan(
     >>> released = chosen.release([7] * 256)
     >>> low, high = released.range(10, 99).interval(0.95)
     """
-    rows = whole(rows, "rows", least=1)
+    tables = whole(tables, "tables", least=1)
+    reach = Reach(
+        rows=whole(rows, "rows", least=1),
+        groups=whole(groups, "groups", least=1, most=tables),
+        tables=tables,
+    )
     losses = allowed_noise(epsilon, delta, rho)
     if isinstance(workload, Marginals):
-        return plan_marginals(workload, losses, rows)
+        return plan_marginals(workload, losses, reach)
     bound = lower_bound(workload)
     best: Plan | None = None
     considered: list[Candidate] = []
@@ -136,7 +152,7 @@ def plan(
         if noise not in losses:
             continue
         found = _best(
-            workload, noise, losses[noise], rows=rows, bound=bound, best=best, considered=considered
+            workload, noise, losses[noise], reach=reach, bound=bound, best=best, considered=considered
         )
         best = found or best
     if best is None:
@@ -158,13 +174,13 @@ def _best(
     noise: str,
     loss: Loss,
     *,
-    rows: int,
+    reach: Reach,
     bound: Bound,
     best: Plan | None,
     considered: list[Candidate],
 ) -> Plan | None:
     """Return the best plan with one kind of noise, if it beats the best so far; skip what cannot."""
-    unit = unit_variance(noise, loss, rows)
+    unit = unit_variance(noise, loss, reach)
     limit = sqrt(unit * bound.total / workload.queries)
     if best is not None and limit >= best.expected_error.rmse:
         return None
@@ -173,7 +189,9 @@ def _best(
     bits = int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit))))
     for name, build in candidates(workload, norm, bits):
         strategy = build()
-        mechanism = mechanism_for(noise, loss, strategy.sensitivity(rows), strategy.measurements)
+        mechanism = mechanism_for(
+            noise, loss, reach.sensitivity(strategy), reach.tables * strategy.measurements
+        )
         error = expected_error(workload, strategy, mechanism)
         considered.append(Candidate(name=name, noise=noise, rmse=error.rmse))
         if best is None or error.total < best.expected_error.total:

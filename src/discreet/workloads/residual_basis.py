@@ -21,7 +21,13 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.workloads.exact import LARGEST_CELL, fold
+from discreet.workloads.exact import LARGEST_CELL
+from discreet.workloads.residual_part import (
+    ResidualPart,
+    Set,
+    contrast_norm1,
+    squared_contrast_norm2,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ResidualBasis", "Set", "marginal_bound"]
 
-Set = tuple[int, ...]
 _FINEST = 1 << 12
 
 
@@ -100,13 +105,15 @@ class ResidualBasis:
             for chosen, weight in self.weights.items()
         )
 
-    def sensitivity(self, rows: int = 1, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
-        """Return the sensitivity of all measurements together, when one person has up to `rows` rows."""
-        rows = whole(rows, "rows", least=1)
+    def sensitivity(
+        self, rows: int = 1, *, groups: int = 1, neighbors: Neighbors = ADD_REMOVE_PERSON
+    ) -> Sensitivity:
+        """Return the sensitivity of all measurements together, of a person as for `Strategy.sensitivity`."""
+        rows, groups = whole(rows, "rows", least=1), whole(groups, "groups", least=1)
         return Sensitivity(
-            l0=self.measurements,
-            l1=rows * self.column_norm1,
-            squared_l2=rows**2 * self.squared_column_norm2,
+            l0=groups * self.measurements,
+            l1=groups * rows * self.column_norm1,
+            squared_l2=groups * rows**2 * self.squared_column_norm2,
             linf=rows * self.largest_entry,
             neighbors=neighbors,
             integers=True,
@@ -117,17 +124,33 @@ class ResidualBasis:
 
         Tables are those of the same rows. Returns all measurements, one set after the other.
         """
+        parts = {part.chosen: part for part in self.parts()}
         tables = {chosen: self._table(marginals, chosen) for chosen in self.workload.sets}
-        parts = []
+        measured = {chosen: part.measure(tables[chosen]) for chosen, part in parts.items()}
+        return self.gathered(measured)
+
+    def parts(self) -> tuple[ResidualPart, ...]:
+        """Return what is measured of each marginal: every interaction once, of the first that holds it."""
+        held: dict[Set, dict[Set, int]] = {}
         for chosen, weight in self.weights.items():
             holder = next(found for found in self.workload.sets if set(chosen) <= set(found))
-            others = tuple(axis for axis, place in enumerate(holder) if place not in chosen)
-            table = tables[holder].sum(axis=others)
-            for axis, place in enumerate(chosen):
-                count = np.int64(self.workload.shape[place])
-                table = table * count - table.sum(axis=axis, keepdims=True)
-            parts.append(fold((table * np.int64(weight)).reshape(-1)))
-        return np.concatenate(parts)
+            held.setdefault(holder, {})[chosen] = weight
+        return tuple(
+            ResidualPart(
+                chosen=holder,
+                shape=tuple(self.workload.shape[place] for place in holder),
+                weights=held[holder],
+            )
+            for holder in self.workload.sets
+            if holder in held
+        )
+
+    def gathered(self, measured: Mapping[Set, NDArray[Any]]) -> NDArray[Any]:
+        """Return the measurements of all parts, by their marginals, in the order that `reconstruct` takes."""
+        found: dict[Set, NDArray[Any]] = {}
+        for part in self.parts():
+            found |= part.split(measured[part.chosen])
+        return np.concatenate([found[chosen] for chosen in self.weights])
 
     def reconstruct(self, measured: NDArray[Any]) -> dict[Set, Vector]:
         """Return the least-squares estimate of each marginal; they agree on what they share."""
@@ -151,6 +174,20 @@ class ResidualBasis:
                 float(self.weights[part]) ** 2
                 * prod(float(shape[place]) ** 2 for place in chosen if place not in part)
             )
+        return total
+
+    def variance(self, chosen: Set, query: Vector) -> float:
+        """Return the variance of a linear query of one marginal, for noise of variance 1.
+
+        With q_S the query summed over the attributes outside of S, and P q_S its part that sums to zero along
+        every attribute of S, it is the sum over S of ||P q_S||^2 / (weight_S n)^2, n the number of cells.
+        """
+        table, total = np.asarray(query, np.float64), 0.0
+        for part in self._measured(chosen):
+            rest = table.sum(axis=tuple(axis for axis, place in enumerate(chosen) if place not in part))
+            for axis in range(len(part)):
+                rest = rest - rest.mean(axis=axis, keepdims=True)
+            total += float(np.square(rest).sum()) / (float(self.weights[part]) * table.size) ** 2
         return total
 
     def trace(self) -> float:
@@ -217,8 +254,8 @@ def _shares(workload: Marginals) -> dict[Set, float]:
 
 
 def _column_norm1(workload: Marginals, chosen: Set) -> int:
-    return prod(2 * (workload.shape[place] - 1) for place in chosen)
+    return contrast_norm1([workload.shape[place] for place in chosen])
 
 
 def _squared_norm(workload: Marginals, chosen: Set) -> int:
-    return prod(workload.shape[place] * (workload.shape[place] - 1) for place in chosen)
+    return squared_contrast_norm2([workload.shape[place] for place in chosen])

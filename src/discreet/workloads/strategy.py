@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Strategy", "check_domain"]
 
+_AT_ONCE = 512
+
 
 class Strategy(ABC):
     """An integer matrix A of full column rank, applied without being built.
@@ -95,23 +97,28 @@ class Strategy(ABC):
         _check_dense(self.size * self.measurements, self.size)
         return np.ascontiguousarray(self.times(np.eye(self.size, dtype=np.int64)).T)
 
-    def sensitivity(self, rows: int = 1, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Sensitivity:
+    def sensitivity(
+        self, rows: int = 1, *, groups: int = 1, neighbors: Neighbors = ADD_REMOVE_PERSON
+    ) -> Sensitivity:
         """Return the sensitivity of A x, when one person has up to `rows` rows.
 
         Parameters
         ----------
         rows : int
             How many rows a person may add: k rows move A x by at most k times the largest column,
-            and by exactly that where they share a cell. For g groups of r rows each, g r is a
-            bound.
+            and by exactly that where they share a cell.
+        groups : int
+            In how many groups, each with a table x of its own that A is applied to, a person may
+            have so many rows. (Where the cells of one table are the groups, a person of g cells with
+            r rows each has g r rows.)
         neighbors : Neighbors
             Adding or removing a person. (To replace one is to remove and to add: twice as far.)
         """
-        rows = whole(rows, "rows", least=1)
+        rows, groups = whole(rows, "rows", least=1), whole(groups, "groups", least=1)
         return Sensitivity(
-            l0=self.measurements,
-            l1=rows * self.column_norm1,
-            squared_l2=rows**2 * self.squared_column_norm2,
+            l0=groups * self.measurements,
+            l1=groups * rows * self.column_norm1,
+            squared_l2=groups * rows**2 * self.squared_column_norm2,
             linf=rows * self.largest_entry,
             neighbors=neighbors,
             integers=True,
@@ -122,6 +129,15 @@ class Strategy(ABC):
         check_domain(self, workload)
         _check_dense(self.size**2, self.size)
         return float(np.trace(workload.gram_times(self.covariance_times(np.eye(self.size)))))
+
+    def cell_variances(self) -> Vector:
+        """Return the diagonal of (A^T A)^-1: variances of the estimates, for noise of variance 1."""
+        _check_dense(self.size**2, self.size)
+        blocks = []
+        for first in range(0, self.size, _AT_ONCE):
+            units = np.eye(min(_AT_ONCE, self.size - first), self.size, first)
+            blocks.append((units * self.covariance_times(units)).sum(axis=1))
+        return np.concatenate(blocks)
 
     def variance(self, query: Vector) -> float:
         """Return q^T (A^T A)^-1 q: the variance of one linear query's answer, for noise of variance 1."""

@@ -1,0 +1,31 @@
+"""Many counts at once: ranges, distribution functions and marginals of declared tables.
+
+- `ranges` and `marginals` make a question of names; `question` and `planning` make a request of it, with the
+  strategy and the noise of the least error.
+- `range_release`, `cumulative_release` and `marginal_release` answer whatever is asked of it afterwards.
+- `cells` knows which values a cell holds, `shares` the intervals of ratios.
+"""
+
+from __future__ import annotations
+
+from discreet.queries.linear.cumulative_release import CumulativeRelease
+from discreet.queries.linear.explained import explain_linear
+from discreet.queries.linear.marginal_release import MarginalRelease
+from discreet.queries.linear.marginals import MarginalsQuestion, marginals
+from discreet.queries.linear.question import LinearQuestion
+from discreet.queries.linear.range_release import RangeRelease
+from discreet.queries.linear.ranges import CumulativeQuestion, RangesQuestion, cdf, ranges
+
+__all__ = [
+    "CumulativeQuestion",
+    "CumulativeRelease",
+    "LinearQuestion",
+    "MarginalRelease",
+    "MarginalsQuestion",
+    "RangeRelease",
+    "RangesQuestion",
+    "cdf",
+    "explain_linear",
+    "marginals",
+    "ranges",
+]

@@ -1,0 +1,152 @@
+"""What was released for marginals: any count within one of them is answered, at no further cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.curator.release import Release
+from discreet.data import Axis, Bounds
+from discreet.errors import ParameterError
+from discreet.queries.linear.cells import key_cell, labels, range_cells, range_words
+from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
+
+if TYPE_CHECKING:
+    import pandas
+    from numpy.typing import NDArray
+
+    from discreet.curator.plot import Axes
+
+__all__ = ["MarginalRelease"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MarginalRelease(Release):
+    """Noisy tables of counts that agree with each other on what they share.
+
+    As a `Release` it is a list of all cells of all tables, with None in the columns that a table does not
+    have.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        The columns and their cells.
+    design : MarginalPlan
+        What was measured, with which error, and the error that no strategy is below.
+    released : ReleasedMarginals
+        The estimates, by the places of the columns.
+    """
+
+    axes: tuple[Axis, ...]
+    design: MarginalPlan
+    released: ReleasedMarginals = field(repr=False)
+
+    def count(self, **conditions: object) -> LinearAnswer:
+        """Return how many rows meet conditions on columns that were asked for together.
+
+        Parameters
+        ----------
+        **conditions
+            Of a column of keys a key, or a list of keys; of one of numbers a pair (low, high), for
+            low <= x < high.
+        """
+        for name in conditions:
+            self.axis(name)
+        places = {place for place, axis in enumerate(self.axes) if axis.column in conditions}
+        sets = [chosen for chosen in self.released.tables if places <= set(chosen)]
+        if not sets:
+            raise ParameterError(
+                "conditions",
+                "name columns of which no table was asked together",
+                f"columns of {self._sets()}",
+            )
+        chosen = min(sets, key=self.design.workload.cells)
+        query, words = np.ones(()), list[str]()
+        for place in chosen:
+            axis = self.axes[place]
+            row, said = _row(axis, conditions)
+            query, words = np.multiply.outer(query, row), [*words, said]
+        factor = self.released.basis.variance(chosen, query)
+        return LinearAnswer(
+            value=float((query * self.released.tables[chosen]).sum()),
+            variance=factor * self.released.mechanism.error.variance,
+            mechanism=self.released.mechanism,
+            factor=factor,
+            about=" and ".join(word for word in words if word) or "all",
+        )
+
+    def cells(self, *columns: str) -> tuple[NDArray[np.float64], float]:
+        """Return the table of some columns, in their order, and the margin of each of its cells."""
+        places = [self.axes.index(self.axis(column)) for column in columns]
+        chosen = tuple(sorted(places))
+        table = self.released.marginal(*chosen)
+        margin = self.released.half_width(*chosen, confidence=self.request.confidence)
+        return np.transpose(table, [chosen.index(place) for place in places]), margin
+
+    def table(self, *columns: str) -> pandas.DataFrame:
+        """Return the table of some columns as a frame: the columns, the counts and their intervals."""
+        import pandas
+
+        cells, margin = self.cells(*columns)
+        listed = [labels(self.axis(column)) for column in columns]
+        index = pandas.MultiIndex.from_product(listed, names=list(columns))
+        name, values = self.outputs[0].name, cells.reshape(-1)
+        frame = pandas.DataFrame(
+            {name: values, f"{name}_lower": values - margin, f"{name}_upper": values + margin}, index=index
+        )
+        return frame.reset_index()
+
+    def axis(self, column: str) -> Axis:
+        """Return a column's cells."""
+        for axis in self.axes:
+            if axis.column == column:
+                return axis
+        names = ", ".join(axis.column for axis in self.axes)
+        raise ParameterError(column, "is no column of this answer", f"one of {names}")
+
+    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the marginal of a column, or of two, named as "city" or "city, age"; by default the first."""
+        from discreet.queries.linear.plot import plot_marginal
+
+        first = [self.axes[place].column for place in self.design.workload.sets[0]]
+        columns = first if output is None else [name.strip() for name in output.split(",")]
+        return plot_marginal(self, tuple(columns), ax)
+
+    def __str__(self) -> str:
+        return "\n".join([*self._described(), *self._notes()])
+
+    __repr__ = __str__
+
+    def _described(self) -> Iterator[str]:
+        error = self.design.expected_error
+        yield f"{len(self.design.workload.sets):,} marginals: count(…) answers within any, at no further cost"
+        yield f"tables of {self._sets()}"
+        yield (
+            f"root mean square error over {error.queries:,} cells {error.rmse:.6g}; no strategy with this "
+            f"noise is below {self.design.lower_bound:.6g}"
+        )
+
+    def _sets(self) -> str:
+        sets = self.design.workload.sets
+        shown = ["(" + ", ".join(self.axes[place].column for place in one) + ")" for one in sets[:6]]
+        return ", ".join(shown) + (f" and {len(sets) - 6:,} more" if len(sets) > 6 else "")
+
+
+def _row(axis: Axis, conditions: dict[str, object]) -> tuple[NDArray[np.float64], str]:
+    """Return which cells of an axis meet a condition, and the condition in words."""
+    row = np.ones(axis.cells)
+    if axis.column not in conditions:
+        return row, ""
+    wanted, row = conditions[axis.column], np.zeros(axis.cells)
+    if isinstance(axis.values, Bounds):
+        if not isinstance(wanted, tuple | list) or len(wanted) != 2:
+            raise ParameterError(axis.column, "is no range", "a pair (low, high): low <= x < high")
+        first, after = range_cells(axis, *wanted)
+        row[first:after] = 1.0
+        return row, range_words(axis, *wanted)
+    listed = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
+    row[[key_cell(axis, value) for value in listed]] = 1.0
+    return row, f"{axis.column} = {' or '.join(map(str, listed))}"

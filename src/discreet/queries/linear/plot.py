@@ -1,0 +1,103 @@
+"""Figures of tables of counts, distribution functions and marginals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import MissingExtra, ParameterError
+from discreet.queries.linear.cells import labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from discreet.queries.linear.cumulative_release import CumulativeRelease
+    from discreet.queries.linear.marginal_release import MarginalRelease
+    from discreet.queries.linear.range_release import RangeRelease
+
+__all__ = ["plot_cells", "plot_cumulative", "plot_marginal"]
+
+_MOST_LABELS = 12
+_SHADE = 0.25
+
+
+def plot_cells(release: RangeRelease, ax: Axes | None) -> Axes:
+    """Draw the cells of all groups together: one column as steps with intervals, two as a map."""
+    ax = _axes(ax)
+    cells = np.sum([group.cells for group in release.released], axis=0)
+    if len(release.axes) == 2:
+        return _map(ax, cells, [labels(axis) for axis in release.axes], [one.column for one in release.axes])
+    if len(release.axes) > 2:
+        raise ParameterError(
+            "release", "has more than two columns", "an answer of one or two, or counts of it"
+        )
+    (axis,) = release.axes
+    edges = np.array(labels(axis), np.float64)
+    ax.step(edges, cells, where="post")
+    column = release.outputs[0]
+    if len(release.released) == 1 and column.lower is not None and column.upper is not None:
+        ax.fill_between(edges, column.lower, column.upper, step="post", alpha=_SHADE)
+    ax.set_xlabel(axis.column)
+    ax.set_ylabel(f"rows ({float(release.request.confidence):.0%} intervals)")
+    return ax
+
+
+def plot_cumulative(release: CumulativeRelease, ax: Axes | None) -> Axes:
+    """Draw the curve that never falls, and the intervals of some of its shares."""
+    ax = _axes(ax)
+    (axis,) = release.axes
+    curve, edges = release.curve(), labels(axis)
+    total = max(curve.total, 1.0)
+    ax.step(np.array(edges, np.float64), curve.counts / total, where="post")
+    places = np.unique(np.linspace(1, axis.cells - 1, min(24, max(axis.cells - 1, 1))).astype(int))
+    shown = [(edges[place], release.share(None, edges[place])) for place in places if place]
+    if shown:
+        ends = np.array([share.interval(release.request.confidence) for _, share in shown]).T
+        middle = np.array([share.value for _, share in shown])
+        error = np.maximum(np.stack([middle - ends[0], ends[1] - middle]), 0.0)
+        ax.errorbar([float(edge) for edge, _ in shown], middle, yerr=error, fmt="none", capsize=2)
+    ax.set_xlabel(axis.column)
+    ax.set_ylabel(f"share below ({float(release.request.confidence):.0%} intervals)")
+    ax.set_ylim(-0.02, 1.02)
+    return ax
+
+
+def plot_marginal(release: MarginalRelease, columns: tuple[str, ...], ax: Axes | None) -> Axes:
+    """Draw one marginal: of one column as bars with intervals, of two as a map."""
+    ax = _axes(ax)
+    if not 1 <= len(columns) <= 2:
+        raise ParameterError("columns", "are none, or more than two", "one or two columns of a marginal")
+    cells, margin = release.cells(*columns)
+    names = [labels(release.axis(column)) for column in columns]
+    if len(columns) == 2:
+        return _map(ax, cells, names, list(columns))
+    places = np.arange(len(cells))
+    ax.errorbar(places, cells, yerr=margin, fmt="o", capsize=3)
+    _ticks(ax.set_xticks, names[0])
+    ax.set_xlabel(columns[0])
+    ax.set_ylabel(f"rows ({float(release.request.confidence):.0%} intervals)")
+    return ax
+
+
+def _map(ax: Axes, cells: Any, names: list[list[Any]], columns: list[str]) -> Axes:
+    image = ax.imshow(np.asarray(cells).T, origin="lower", aspect="auto")
+    ax.figure.colorbar(image, ax=ax, label="rows")
+    for set_ticks, listed in zip((ax.set_xticks, ax.set_yticks), names, strict=True):
+        _ticks(set_ticks, listed)
+    ax.set_xlabel(columns[0])
+    ax.set_ylabel(columns[1])
+    return ax
+
+
+def _ticks(set_ticks: Any, names: list[Any]) -> None:
+    shown = range(0, len(names), max(1, -(-len(names) // _MOST_LABELS)))
+    set_ticks(list(shown), [str(names[place]) for place in shown])
+
+
+def _axes(ax: Axes | None) -> Axes:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot") from None
+    return plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax

@@ -1,0 +1,131 @@
+"""Questions for many counts at once, answered from one measurement of a whole table of counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.curator.request import Request
+from discreet.data import Axis, GroupKey, Relation, Source, Table, count
+from discreet.data.checking import column_type
+from discreet.data.columns import Columns, types_of
+from discreet.data.facts import columns_of_relation
+from discreet.data.persons import person_columns
+from discreet.data.relation import leftmost
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.mechanisms.calibration import smallest
+from discreet.privacy.rational import Number, rational
+from discreet.queries.binding import bind, own_columns
+from discreet.queries.budgeting import Offer, expectations
+from discreet.queries.frame import TableRequest
+from discreet.queries.linear.cells import default_width, widened
+from discreet.queries.query import Query, key_of
+from discreet.queries.undeclared import missing_bounds
+
+__all__ = ["COUNT", "Domain", "LinearQuestion", "relation_of"]
+
+COUNT = "n"
+"""What the counts are called in an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """What is public about the rows of a question.
+
+    Attributes
+    ----------
+    source : Relation
+        The rows.
+    keys : tuple of GroupKey
+        The groups, each of which has a table of counts.
+    columns : Columns
+        The columns.
+    tables : mapping of names to Table
+        The declared tables.
+    versions : tuple of (table, version)
+        Which data are read.
+    """
+
+    source: Relation
+    keys: tuple[GroupKey, ...]
+    columns: Columns
+    tables: Mapping[str, Table]
+    versions: tuple[tuple[str, str], ...]
+
+    def axis(self, column: str, width: Number | None, most: int) -> Axis:
+        """Return the axis of a column of numbers, in cells of a width, or of at most so many cells."""
+        column_type(column, types_of(self.columns))
+        bounds = self.columns[column].bounds
+        if bounds is None:
+            persons, own = person_columns(self.source, self.tables), own_columns(self.source, self.tables)
+            raise missing_bounds(column, "histogram", self.columns, persons, own.get(column))
+        return default_width(column, bounds, most) if width is None else widened(column, bounds, width)
+
+    def table_axis(self, column: str, width: Number | None, most: int) -> Axis:
+        """Return the axis of a column of numbers or of keys."""
+        column_type(column, types_of(self.columns))
+        keys = self.columns[column].keys
+        if keys is None:
+            return self.axis(column, width, most)
+        if width is not None:
+            raise ParameterError("width", f"is given for {column!r}, which has keys", "widths of numbers")
+        return Axis(column=column, values=keys)
+
+
+class LinearQuestion(ABC):
+    """A question whose answer holds those to many others. Building it touches nothing."""
+
+    __slots__ = ()
+
+    relation: Relation
+
+    @property
+    def table(self) -> str:
+        """The name of the table that is read."""
+        return leftmost(self.relation).table
+
+    @abstractmethod
+    def request(self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction) -> Request:
+        """Return the request that an offer buys."""
+
+    def domain(self, tables: Mapping[str, Table], by: tuple[str, ...] = ()) -> Domain:
+        """Return what is public about the rows, or refuse tables and groups that are not there."""
+        query = Query(
+            relation=self.relation, keys=tuple(key_of(name) for name in by), outputs=((COUNT, count()),)
+        )
+        bound = bind(query, tables)
+        return Domain(
+            source=bound.plan.source,
+            keys=bound.plan.keys,
+            columns=columns_of_relation(bound.plan.source, tables),
+            tables=tables,
+            versions=bound.versions,
+        )
+
+    def offer_for(
+        self, tables: Mapping[str, Table], error: Mapping[str, Number], confidence: Fraction
+    ) -> Offer:
+        """Return the smallest pure epsilon whose expected margin is as small as wanted."""
+        if not isinstance(error, Mapping) or set(error) != {COUNT}:
+            raise ParameterError("error", "names no output, or another one", f"a margin for {COUNT!r}")
+        wanted = rational(error[COUNT], "error", positive=True)
+
+        def suffices(epsilon: Fraction) -> bool:
+            (expected,) = expectations(self.request(tables, Offer.pure(epsilon), confidence))
+            return expected.margin <= wanted
+
+        return Offer.pure(smallest(suffices, "error"))
+
+
+def relation_of(rows: str | TableRequest) -> Relation:
+    """Return the rows that a question is about: those of a table by its name, or filtered ones."""
+    if isinstance(rows, TableRequest):
+        return Source(table=rows.table) if rows.relation is None else rows.relation
+    if isinstance(rows, str) and rows:
+        return Source(table=rows)
+    raise UnsupportedQuery(
+        "the rows are neither the name of a table nor what table(…) built; write 'visits', or "
+        "clinic.table('visits').filter(col('age') < 40)"
+    )
