@@ -49,7 +49,7 @@ from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding import bind
-from discreet.queries.budgeting import Offer
+from discreet.queries.offers import Offer
 from discreet.queries.sql import parse
 from discreet.queries.unknown_keys import selection_for, unknown_keys
 from queries.fuzz_grammar import Grammar

@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 from discreet.queries.binding import BoundQuery, bind
-from discreet.queries.budgeting import ROWS, Offer, build_request, expectations, for_error
+from discreet.queries.budgeting import ROWS, build_request, expectations, for_error
 from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput, QuantileOutput
 from discreet.queries.explain import explain
 from discreet.queries.frame import GroupedRequest, TableRequest
+from discreet.queries.offers import Offer
 from discreet.queries.outputs import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.query import Query
 from discreet.queries.spread_outputs import CorrelationOutput, CovarianceOutput, VarianceOutput

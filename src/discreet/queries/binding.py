@@ -28,7 +28,7 @@ from discreet.queries.outputs import CountOutput
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
 
-__all__ = ["BoundQuery", "bind", "own_columns"]
+__all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ..
     names: dict[Expression, str] = {key.expression: key.name for key in query.keys}
     for operand in operands:
         if operand not in names:
-            names[operand] = _free(describe_expression(operand), taken)
+            names[operand] = free_name(describe_expression(operand), taken)
             taken.add(names[operand].lower())
     columns = tuple(Named(name=name, expression=expression) for expression, name in names.items())
     aggregates = tuple(
@@ -132,7 +132,7 @@ def _answered(output: QueryOutput) -> Type:
     return Type.INTEGER if isinstance(output, CountOutput) else Type.FLOAT
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """Return a name that is not taken."""
     free, number = name, 1
     while free.lower() in taken:

@@ -16,8 +16,9 @@ and the offer, which are public.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from math import sqrt
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
@@ -29,15 +30,17 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.rational import Number, rational, show, whole
+from discreet.privacy.rational import Number, rational, whole
 from discreet.queries.binding import BoundQuery, bind
 from discreet.queries.choice_outputs import deviation_in_rows
 from discreet.queries.choosing import concentrated_choices, pure_choices
+from discreet.queries.offers import Offer
 from discreet.queries.output import QueryOutput
 from discreet.queries.query import Query
 from discreet.queries.splitting import CONCENTRATED, PURE, given_by, shares_of, squared_weights
+from discreet.queries.together import counted_together
 
-__all__ = ["ROWS", "Offer", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
+__all__ = ["ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
 
 ROWS = 1000
 """How many values a group is supposed to have where the error of a mean depends on it."""
@@ -45,72 +48,6 @@ ROWS = 1000
 LARGEST_ROWS = 10**18
 
 Parts: TypeAlias = tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True, init=False, repr=False)
-class Offer:
-    """What an analyst is ready to spend on one query.
-
-    Parameters
-    ----------
-    epsilon : number, optional
-        Alone: pure DP.
-    delta : number, optional
-        With epsilon: (epsilon, delta)-DP.
-    rho : number, optional
-        Instead: zero-concentrated DP.
-    """
-
-    epsilon: Fraction | None
-    delta: Fraction | None
-    rho: Fraction | None
-
-    def __init__(
-        self, *, epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
-    ) -> None:
-        if (epsilon is None) == (rho is None):
-            raise ParameterError(
-                "epsilon or rho", "must be given, and only one of them", "epsilon, epsilon with delta, or rho"
-            )
-        if delta is not None and epsilon is None:
-            raise ParameterError("delta", "is given without epsilon", "with epsilon, or left out")
-        failure = None if delta is None else rational(delta, "delta")
-        if failure is not None and not 0 <= failure < 1:
-            raise ParameterError("delta", "is out of range", "at least 0 and below 1")
-        values = {
-            "epsilon": None if epsilon is None else rational(epsilon, "epsilon", positive=True),
-            "delta": failure or None,
-            "rho": None if rho is None else rational(rho, "rho", positive=True),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    @classmethod
-    def pure(cls, epsilon: Number) -> Offer:
-        """Offer a pure epsilon."""
-        return cls(epsilon=epsilon)
-
-    @classmethod
-    def concentrated(cls, rho: Number) -> Offer:
-        """Offer a rho."""
-        return cls(rho=rho)
-
-    def as_rho(self) -> Offer:
-        """Return the largest rho that implies this (epsilon, delta); any other offer as it is.
-
-        It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
-        more than this rho.
-        """
-        if self.epsilon is None or self.delta is None:
-            return self
-        rho = rho_below(self.epsilon, self.delta)
-        if rho == 0:
-            raise ParameterError("delta", "is too small: no rho implies it", "larger, or left out")
-        return Offer(rho=rho)
-
-    def __repr__(self) -> str:
-        named = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))
-        return f"Offer({', '.join(f'{name}={show(value)}' for name, value in named if value is not None)})"
 
 
 def build_request(
@@ -141,9 +78,7 @@ def build_request(
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
     epsilons is the offer; for rho the sum of rhos is at most the offer.
     """
-    bound = bind(query, tables)
-    level = level_of(confidence)
-    return _request(bound, _parts(bound, offer, split, level), level)
+    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
 
 
 def remeasuring_request(
@@ -210,7 +145,7 @@ def for_error(
     offer(Fraction(1))
 
     def suffices(parameter: Fraction) -> bool:
-        request = _request(bound, _parts(bound, offer(parameter), split, level), level)
+        request = _built(query, bound, tables, offer(parameter), split=split, confidence=level)
         return all(
             expected.margin <= wanted[expected.name]
             for expected in expectations(request, rows=rows)
@@ -220,10 +155,32 @@ def for_error(
     return offer(smallest(suffices, "error"))
 
 
-def _request(bound: BoundQuery, parts: Parts, confidence: Fraction) -> Request:
-    return Request(
-        plan=bound.plan, versions=bound.versions, parts=parts, outputs=bound.outputs, confidence=confidence
+def _built(
+    query: Query,
+    bound: BoundQuery,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    split: Mapping[str, Number] | None,
+    confidence: Fraction,
+) -> Request:
+    """Return the request whose outputs have noise of their own or, where that errs less, noise together."""
+    alone = Request(
+        plan=bound.plan,
+        versions=bound.versions,
+        parts=_parts(bound, offer, split, confidence),
+        outputs=bound.outputs,
+        confidence=confidence,
     )
+    if split is not None:
+        return alone
+    together = counted_together(query, bound, tables, offer, confidence)
+    return together if together is not None and _deviation_of(together) < _deviation_of(alone) else alone
+
+
+def _deviation_of(request: Request) -> float:
+    """Return the root of the summed variances of counts."""
+    return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
 
 
 def level_of(confidence: Number) -> Fraction:

@@ -19,8 +19,9 @@ from discreet.mechanisms import Laplace
 from discreet.privacy.rational import Number, show, show_above
 from discreet.queries.after import After
 from discreet.queries.binding import BoundQuery, bind
-from discreet.queries.budgeting import Offer, build_request, expectations
+from discreet.queries.budgeting import build_request, expectations
 from discreet.queries.explained_rows import bounding, rows_in_words
+from discreet.queries.offers import Offer
 from discreet.queries.query import Query
 from discreet.queries.splitting import CONCENTRATED, PURE, shares_of
 from discreet.queries.unknown_keys import (
@@ -75,7 +76,11 @@ def explain(
         lines += _shares(bound, letters, key_share if unknown else None)
     else:
         rest = offer if selection is None else selection.rest
-        lines += _noise(build_request(settled, tables, rest), letters)
+        request = build_request(settled, tables, rest)
+        if request.plan != bound.plan:
+            letters = {part.measure: _letter(len(letters)) for part in request.parts}
+            lines += _together(request, letters)
+        lines += _noise(request, letters)
     lines += _afterwards(query.after)
     if sql:
         lines += _statements(query, bound, tables, unknown)
@@ -224,6 +229,14 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
     for expected in expectations(request):
         note = f", {expected.note}" if expected.note else ""
         yield f"  {expected.name} ± {expected.margin:.4g}{note}"
+
+
+def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
+    """Say what is measured instead, where all counts together err less than one by one."""
+    yield "measured instead, since all counts together then err less:"
+    for part in request.parts:
+        yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"
+        yield f"     {_sensitivity(part.statistic)}"
 
 
 def _letter(place: int) -> str:

@@ -23,8 +23,8 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding import bind
-from discreet.queries.budgeting import Offer
 from discreet.queries.key_facts import key_facts
+from discreet.queries.offers import Offer
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_keys
 

@@ -9,11 +9,12 @@ from discreet.curator.request import Request
 from discreet.data import Table, engine_sql, sensitivity
 from discreet.data.description import describe_measure
 from discreet.privacy.rational import show
-from discreet.queries.budgeting import Offer, expectations
+from discreet.queries.budgeting import expectations
 from discreet.queries.explained_rows import bounding, rows_in_words
 from discreet.queries.linear.marginals import MarginalsOutput
 from discreet.queries.linear.question import LinearQuestion
 from discreet.queries.linear.ranges import RangesOutput
+from discreet.queries.offers import Offer
 
 __all__ = ["explain_linear"]
 

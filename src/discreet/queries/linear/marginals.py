@@ -27,12 +27,12 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.queries.budgeting import Offer
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import labels
 from discreet.queries.linear.marginal_release import MarginalRelease
-from discreet.queries.linear.planning import planned
 from discreet.queries.linear.question import COUNT, LinearQuestion, relation_of
+from discreet.queries.offers import Offer
+from discreet.queries.planning import planned
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.intervals import half_width
 from discreet.workloads.measurement import Measurement

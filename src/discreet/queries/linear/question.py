@@ -18,9 +18,10 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding import bind, own_columns
-from discreet.queries.budgeting import Offer, expectations
+from discreet.queries.budgeting import expectations
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import default_width, widened
+from discreet.queries.offers import Offer
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_bounds
 

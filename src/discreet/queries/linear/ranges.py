@@ -16,13 +16,13 @@ from discreet.curator.request import Column, Draw, Expectation, Part, Request
 from discreet.data import Axis, ContingencyTable, Group, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number
-from discreet.queries.budgeting import Offer
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import labels
 from discreet.queries.linear.cumulative_release import CumulativeRelease
-from discreet.queries.linear.planning import planned
 from discreet.queries.linear.question import COUNT, LinearQuestion, relation_of
 from discreet.queries.linear.range_release import RangeRelease
+from discreet.queries.offers import Offer
+from discreet.queries.planning import planned
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
 from discreet.workloads.intervals import half_width
 from discreet.workloads.measurement import Measurement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from discreet.data import Statistic
-from discreet.queries.budgeting import Offer
+from discreet.queries.offers import Offer
 from discreet.workloads import MarginalPlan, Plan, Workload, plan
 
 __all__ = ["planned"]

@@ -1,0 +1,78 @@
+"""What an analyst is ready to spend on one question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.accounting.filters import rho_below
+from discreet.errors import ParameterError
+from discreet.privacy.rational import Number, rational, show
+
+__all__ = ["Offer"]
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Offer:
+    """What an analyst is ready to spend on one query.
+
+    Parameters
+    ----------
+    epsilon : number, optional
+        Alone: pure DP.
+    delta : number, optional
+        With epsilon: (epsilon, delta)-DP.
+    rho : number, optional
+        Instead: zero-concentrated DP.
+    """
+
+    epsilon: Fraction | None
+    delta: Fraction | None
+    rho: Fraction | None
+
+    def __init__(
+        self, *, epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
+    ) -> None:
+        if (epsilon is None) == (rho is None):
+            raise ParameterError(
+                "epsilon or rho", "must be given, and only one of them", "epsilon, epsilon with delta, or rho"
+            )
+        if delta is not None and epsilon is None:
+            raise ParameterError("delta", "is given without epsilon", "with epsilon, or left out")
+        failure = None if delta is None else rational(delta, "delta")
+        if failure is not None and not 0 <= failure < 1:
+            raise ParameterError("delta", "is out of range", "at least 0 and below 1")
+        values = {
+            "epsilon": None if epsilon is None else rational(epsilon, "epsilon", positive=True),
+            "delta": failure or None,
+            "rho": None if rho is None else rational(rho, "rho", positive=True),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def pure(cls, epsilon: Number) -> Offer:
+        """Offer a pure epsilon."""
+        return cls(epsilon=epsilon)
+
+    @classmethod
+    def concentrated(cls, rho: Number) -> Offer:
+        """Offer a rho."""
+        return cls(rho=rho)
+
+    def as_rho(self) -> Offer:
+        """Return the largest rho that implies this (epsilon, delta); any other offer as it is.
+
+        It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
+        more than this rho.
+        """
+        if self.epsilon is None or self.delta is None:
+            return self
+        rho = rho_below(self.epsilon, self.delta)
+        if rho == 0:
+            raise ParameterError("delta", "is too small: no rho implies it", "larger, or left out")
+        return Offer(rho=rho)
+
+    def __repr__(self) -> str:
+        named = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))
+        return f"Offer({', '.join(f'{name}={show(value)}' for name, value in named if value is not None)})"
