@@ -9,6 +9,9 @@ JOBS ?= auto
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint bench clean
 
+# Every core runs tests of its own: more threads would only wait for each other.
+test test-slow: export OMP_NUM_THREADS := 1
+
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 

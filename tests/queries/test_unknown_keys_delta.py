@@ -23,8 +23,8 @@ from discreet.mechanisms.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
-from discreet.queries.offers import Offer
 from discreet.queries.frame import TableRequest
+from discreet.queries.offers import Offer
 from discreet.queries.unknown_keys import selection_for
 from mechanisms.key_selection_oracle import gaussian_chance, geometric_chance, laplace_chance, real
 from queries.worlds import created

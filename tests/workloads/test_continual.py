@@ -23,6 +23,7 @@ def test_one_charge_covers_the_stream():
         counter.add(1)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_errors_are_as_computed_at_every_step():
     increments = [3, 0, 5, 2, 8, 1, 1, 0]

@@ -88,6 +88,7 @@ def test_small_budgets_get_coarser_integers():
     assert chosen.gap < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_B3_errors_of_planned_releases_are_as_computed():
     x = np.arange(36)

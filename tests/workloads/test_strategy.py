@@ -172,6 +172,7 @@ def test_B3_total_variance_is_the_sum_over_queries(strategy, family):
     assert strategy.trace(workload) == pytest.approx(sum(single), rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_B3_measured_error_is_the_computed_one(strategy):
     """Mean squared error over releases against `expected_error`, for both kinds of noise.

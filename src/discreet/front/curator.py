@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from discreet.curator import Account, Budget, Door, Permit, Preview, Release, Request, offered
+from discreet.curator.combination import check_combined
 from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon
 from discreet.errors import ParameterError
@@ -331,6 +332,7 @@ class Curator(Door):
             raise ParameterError("release", "has keys only", "an answer with values")
         made = self._offer(**offer)  # type: ignore[arg-type]
         requests = [one for one in before if isinstance(one, Request)]
+        check_combined(requests[0].parts)
         request = remeasuring_request(requests[0], self.tables, made, repetition=len(requests))
         again = self.remeasure_request(requests, request, analyst=analyst)
         return replace(again, chosen=release.chosen)

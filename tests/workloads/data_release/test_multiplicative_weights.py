@@ -216,6 +216,7 @@ def test_replayed_noise_is_marked():
     assert is_private(mechanism.release([1, 2, 2]).average)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_it_passes_the_battery():
     mechanism = MultiplicativeWeights(queries=QUERIES[:2], epsilon=4, rounds=1, total=3)

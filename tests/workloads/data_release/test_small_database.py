@@ -179,6 +179,7 @@ def test_replayed_choices_are_marked():
     assert not is_private(made.answers)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_it_passes_the_battery():
     mechanism = SmallDatabase(queries=QUERIES, epsilon=1, records=2, total=3)

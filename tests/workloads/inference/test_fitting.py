@@ -64,7 +64,9 @@ def test_a_strategy_that_does_not_determine_the_cells_is_fitted_all_the_same():
         assert np.abs(estimate.unbiased - shortest).max() < 1e-9
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "everything" else []) for name in SETS]
+)
 def test_B2_a_projection_is_never_farther_from_the_truth(name):
     """On every draw of the noise, and strictly closer on average."""
     random = np.random.default_rng(4)

@@ -67,10 +67,7 @@ class MarginalsQuestion(LinearQuestion):
     widths: tuple[tuple[str, Number], ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.columns or not all(isinstance(name, str) and name for name in self.columns):
-            raise UnsupportedQuery("marginals need columns; write dp.marginals('visits', ['city', 'age'])")
-        if len(set(self.columns)) != len(self.columns):
-            raise UnsupportedQuery("a column is named twice; name it once")
+        _check_names(self.columns)
         for name, _ in self.widths:
             if name not in self.columns:
                 raise ParameterError("width", "is given for another column", f"one of {list(self.columns)}")
@@ -224,6 +221,7 @@ def marginals(
     MarginalsQuestion(source visits; 3 tables of city, age, sex)
     """
     names = (columns,) if isinstance(columns, str) else tuple(columns)
+    _check_names(names)
     if ways is not None and sets is not None:
         raise ParameterError("ways", "is given beside sets", "one of the two")
     if sets is None:
@@ -281,6 +279,13 @@ def _keys(axes: tuple[Axis, ...], workload: Marginals) -> dict[str, Sequence[obj
             keys[axis.column] += [value for value in listed for _ in range(after)] * before
             before *= len(listed)
     return dict(keys)
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise UnsupportedQuery("marginals need columns; write dp.marginals('visits', ['city', 'age'])")
+    if len(set(names)) != len(names):
+        raise UnsupportedQuery("a column is named twice; name it once")
 
 
 def _check_size(workload: Marginals) -> None:

@@ -68,7 +68,7 @@ class Domain:
         """Return the axis of a column of numbers or of keys."""
         column_type(column, types_of(self.columns))
         keys = self.columns[column].keys
-        if keys is None:
+        if keys is None or self.columns[column].bounds is not None:
             return self.axis(column, width, most)
         if width is not None:
             raise ParameterError("width", f"is given for {column!r}, which has keys", "widths of numbers")
