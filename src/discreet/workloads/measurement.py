@@ -64,7 +64,7 @@ class Measurement(HistogramMechanism):
     Let one person have n_b rows in the table of group b. A x then moves there by at most n_b times the
     largest column of A, in either norm. If the n_b add up to at most L1 and their squares to at most L2^2,
     all measurements together move by at most column_norm1 L1, and by at most squared_column_norm2 L2^2 in
-    squared distance; noise for this much is what `covers` demands (proof: strategies, proposition 10).
+    squared distance; noise for this much is what `covers` demands (proof: measurement).
 
     Attributes
     ----------

@@ -78,8 +78,7 @@ class CumulativeRelease(RangeRelease):
         With j the cell of the true quantile, prefix_j - share · all is not negative and
         prefix_(j-1) - share · all is. `lower` is the first cell at which the noisy answers do not deny the
         former by more than its margin, `upper` the last at which they do not deny the latter; noise
-        being symmetric, either end fails with at most half the probability (proof: strategies,
-        proposition 12).
+        being symmetric, either end fails with at most half the probability (proof: measurement).
         """
         exact = rational(share, "share")
         if not 0 < exact < 1:
