@@ -71,7 +71,7 @@ class TablePart:
         counts = np.asarray(x)
         if counts.size != self.size:
             raise ParameterError("x", "is no table of counts of the marginal", f"{self.size} counts")
-        return np.clip(counts.reshape(-1), -LARGEST_CELL, LARGEST_CELL).astype(np.int64)
+        return np.asarray(np.clip(counts.reshape(-1), -LARGEST_CELL, LARGEST_CELL), np.int64)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)

@@ -55,7 +55,7 @@ def test_tables_agree_and_come_as_frames(clinic, complete):
     assert np.allclose(by_city.sum(axis=1), also.sum(axis=1))
     swapped, _ = tables.cells("sex", "city")
     assert np.allclose(swapped, by_city.T)
-    frame = tables.table("sex", "city")
+    frame = tables.table("sex", "city").to_pandas()
     assert list(frame) == ["sex", "city", "n", "n_lower", "n_upper"]
     assert np.allclose(frame["n"], swapped.reshape(-1))
     everything = tables.to_pandas()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,6 @@ from discreet.queries.linear.cells import key_cell, labels, range_cells, range_w
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
 
 if TYPE_CHECKING:
-    import pandas
     from numpy.typing import NDArray
 
     from discreet.curator.plot import Axes
@@ -86,18 +86,18 @@ class MarginalRelease(Release):
         margin = self.released.half_width(*chosen, confidence=self.request.confidence)
         return np.transpose(table, [chosen.index(place) for place in places]), margin
 
-    def table(self, *columns: str) -> pandas.DataFrame:
-        """Return the table of some columns as a frame: the columns, the counts and their intervals."""
-        import pandas
-
+    def table(self, *columns: str) -> Release:
+        """Return the table of some columns as an answer by itself: the columns, the counts, their intervals."""
         cells, margin = self.cells(*columns)
-        listed = [labels(self.axis(column)) for column in columns]
-        index = pandas.MultiIndex.from_product(listed, names=list(columns))
-        name, values = self.outputs[0].name, cells.reshape(-1)
-        frame = pandas.DataFrame(
-            {name: values, f"{name}_lower": values - margin, f"{name}_upper": values + margin}, index=index
+        groups = list(product(*(labels(self.axis(column)) for column in columns)))
+        values = cells.reshape(-1)
+        return Release(
+            request=self.request,
+            keys={column: [group[place] for group in groups] for place, column in enumerate(columns)},
+            outputs=(replace(self.outputs[0], values=values, lower=values - margin, upper=values + margin),),
+            label=self.label,
+            stored=self.stored,
         )
-        return frame.reset_index()
 
     def axis(self, column: str) -> Axis:
         """Return a column's cells."""
