@@ -34,7 +34,7 @@ WALLS = {
     "secrets": [],
     "random": [],
     "scipy": ["stability/", "workloads/", "mechanisms/", "accounting/", "audit/"],
-    "matplotlib": ["accounting/plot.py", "curator/plot.py", "stability/plot.py"],
+    "matplotlib": ["accounting/plot.py", "curator/plot.py", "queries/linear/plot.py", "stability/plot.py"],
     "ibis": ["data/"],
     "duckdb": ["data/duckdb_engine.py"],
     "pyarrow": ["data/", "curator/release.py", "curator/permit.py", "cli/"],

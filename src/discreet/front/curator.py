@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from discreet.curator import Account, Budget, Door, Permit, Preview, Release, Request, offered
+from discreet.curator import Budget, Door, Permit, Preview, Release, Request, offered
 from discreet.curator.combination import check_combined
 from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon
 from discreet.errors import ParameterError
+from discreet.front.balance import Remaining, Spent
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
 from discreet.front.unknown_keys import answer_unknown, preview_unknown
 from discreet.privacy.rational import float_above, float_below
@@ -39,55 +40,12 @@ from discreet.queries.unknown_keys import (
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["Curator", "Question", "Remaining", "Spent"]
+__all__ = ["Curator", "Question"]
 
 _CONFIDENCE = Fraction(95, 100)
 
 Question: TypeAlias = str | Query | LinearQuestion | Request
 """What may be asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What was spent, open reservations included: readings, not guarantees; only the cap is one.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        In this period, at the delta of the budget; infinity where no epsilon is known at that delta.
-    rho : float or None
-        In this period, as zero-concentrated privacy; None where no rho is known.
-    lifetime_epsilon, lifetime_rho : float
-        Since the ledger was opened, whatever was renewed.
-    requests : int
-        How many charges there were.
-    """
-
-    epsilon: float
-    delta: float
-    rho: float | None
-    lifetime_epsilon: float
-    lifetime_rho: float | None
-    requests: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remaining:
-    """What may still be spent.
-
-    Attributes
-    ----------
-    epsilon : float
-        The largest pure epsilon that the next request may cost.
-    """
-
-    epsilon: float
-    _account: Account = field(repr=False)
-    _analyst: str = field(repr=False)
-
-    def fits(self, request: Request) -> int:
-        """Return how many such requests still fit."""
-        return min(one.remaining(request.event) for _, one in self._account.filters(self._analyst))
 
 
 class Curator(Door):

@@ -87,7 +87,7 @@ class MarginalRelease(Release):
         return np.transpose(table, [chosen.index(place) for place in places]), margin
 
     def table(self, *columns: str) -> Release:
-        """Return the table of some columns as an answer by itself: the columns, the counts, their intervals."""
+        """Return the table of some columns as an answer by itself: columns, counts and intervals."""
         cells, margin = self.cells(*columns)
         groups = list(product(*(labels(self.axis(column)) for column in columns)))
         values = cells.reshape(-1)
