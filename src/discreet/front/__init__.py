@@ -1,6 +1,7 @@
 """The words that users type on a curator."""
 
-from discreet.front.curator import Curator, Remaining, Spent
+from discreet.front.balance import Remaining, Spent
+from discreet.front.curator import Curator
 from discreet.front.opening import open_file as open
 
 __all__ = ["Curator", "Remaining", "Spent", "open"]
