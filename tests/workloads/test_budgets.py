@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from mpmath import mp
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.sensitivity import Sensitivity
 from discreet.workloads.budgets import Reach, allowed_noise, mechanism_for, unit_variance
 
 
@@ -31,3 +33,43 @@ def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
         mechanism = mechanism_for(kind, loss, norm, 7)
         assert isinstance(mechanism, Laplace | Gaussian)
         assert mechanism.error.variance / norm**2 >= least * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.01, 1e-6])
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
+@pytest.mark.parametrize("reach", [Reach(), Reach(rows=2), Reach(groups=2, tables=3)], ids=str)
+def test_no_strategy_has_less_variance_than_the_unit(epsilon, delta, reach):
+    """Norms whose calibration goes by way of rho, and those of one integer, which needs less noise."""
+    loss = allowed_noise(epsilon, delta, None)["Gaussian"]
+    many, one = (unit_variance("Gaussian", loss, reach, single=single) for single in (False, True))
+    for squared in (1, 2, 3, 4, 9, 100, 2**30):
+        moved = Sensitivity(
+            l0=reach.groups * squared,
+            l1=reach.groups * reach.rows * squared,
+            squared_l2=reach.groups * reach.rows**2 * squared,
+            linf=reach.rows,
+            integers=True,
+        )
+        variance = mechanism_for("Gaussian", loss, moved, 2 * reach.tables).error.variance
+        assert variance / squared >= many * (1 - 1e-12)
+    if reach.tables > 1:
+        assert one == many
+        return
+    for norm in (1, 2, 3, 7, 40, 1000):
+        alone = mechanism_for("Gaussian", loss, reach.rows * norm, 1).error.variance
+        assert alone / norm**2 >= one
+
+
+@pytest.mark.parametrize("curvature", [0.5, 1, 2, 3, 3.2, 4, 9])
+def test_variance_over_squared_sigma_grows_with_sigma(curvature):
+    """2 b m(b) falls in b = 1 / (2 sigma^2), and b m(b) + b' m(b') = 1/2 for b b' = pi^2."""
+
+    def ratio(b):
+        with mp.workdps(30):
+            weights = [(k, mp.exp(-b * k * k)) for k in range(-60, 61)]
+            return b * sum(k * k * w for k, w in weights) / sum(w for _, w in weights)
+
+    assert ratio(mp.mpf(curvature)) > ratio(mp.mpf(curvature) * mp.mpf("1.001"))
+
+    other = mp.pi**2 / mp.mpf(curvature)
+    assert abs(ratio(mp.mpf(curvature)) + ratio(other) - mp.mpf(1) / 2) < 1e-12

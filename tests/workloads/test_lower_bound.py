@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian
 from discreet.workloads import (
     AllRanges,
     Hierarchy,
@@ -18,9 +22,13 @@ from discreet.workloads import (
     RangesOfWidth,
     Total,
     Wavelet,
+    WeightedUnion,
+    direct_error,
     lower_bound,
     optimize,
 )
+
+module = sys.modules["discreet.workloads.lower_bound"]  # the package has the function by this name
 
 
 @settings(deadline=None, max_examples=60)
@@ -65,3 +73,57 @@ def test_named_strategies_are_above_it():
     workload = AllRanges(32)
     for strategy in (Hierarchy(32, 2), Hierarchy(32, 4), Wavelet(32)):
         assert strategy.trace(workload) * strategy.squared_column_norm2 > lower_bound(workload).total
+
+
+@pytest.mark.parametrize("size", [1, 3, 50, 400, 500])
+def test_queries_asked_directly_are_above_it(size):
+    """Eigenvalues that are 0 but for rounding add nothing: each would add a root of about 1e-8."""
+    halves = np.zeros((2, size))
+    halves[0, : size // 2] = halves[1, size // 2 :] = 1.0
+    padded = np.concatenate([np.ones((1, size)), np.zeros((size, size))])
+    tables = (np.ones((1, size)), np.ones((2, size)), halves, padded)
+    for workload in (Total(size), *map(Matrix, tables)):
+        columns = np.square(workload.matrix()).sum(axis=0).max()
+        noise = Gaussian(sensitivity=1, sigma=1)
+        direct = direct_error(workload, noise).total / noise.error.variance * columns
+        if workload.queries > size:
+            direct = columns  # the queries that are 0 need no noise
+        bound = lower_bound(workload).total
+        assert bound <= direct
+        assert bound == pytest.approx(np.linalg.svd(workload.matrix())[1].sum() ** 2 / size, rel=0.3)
+
+
+def test_a_product_has_the_product_of_its_factors_bounds():
+    ranges, prefixes = AllRanges(5), Prefixes(4)
+    product = lower_bound(Product(ranges, prefixes))
+    assert product.total == pytest.approx(lower_bound(ranges).total * lower_bound(prefixes).total)
+    dense = Matrix(np.kron(ranges.matrix(), prefixes.matrix()))
+    assert product.total <= optimize(dense, tolerance=1e-6, steps=300).total * (1 + 1e-9)
+    assert "product" in product.certificate
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        RangesOfWidth(30, 4),
+        WeightedUnion([RangesOfWidth(30, 4), Prefixes(30)], [3, 1]),
+        Matrix(np.arange(40.0).reshape(8, 5)),
+    ],
+    ids=lambda workload: type(workload).__name__,
+)
+def test_simple_bounds_are_below_the_best(workload):
+    simple = module._simple(workload)
+    assert 0 < simple.total <= optimize(workload).bound
+    assert simple.certificate
+
+
+def test_domains_without_a_square_root_still_have_a_bound():
+    assert lower_bound(RangesOfWidth(5000, 7)).total == pytest.approx(4994**2 / 5000)
+    union = WeightedUnion([Prefixes(5000), Identity(5000)], [1, 10])
+    assert lower_bound(union).total == pytest.approx(100 * 5000)
+
+
+def test_domains_beyond_memory_are_refused():
+    for workload in (Identity((2**20, 2**20)), Product(AllRanges(2**20), Total(2**20))):
+        with pytest.raises(ParameterError, match=r"1099511627776 cells.*at most 134217728"):
+            lower_bound(workload)

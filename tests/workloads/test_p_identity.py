@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from discreet.workloads import AllRanges, Prefixes, Total, p_identity, weighted_tree
+from discreet.workloads import AllRanges, Matrix, Prefixes, Total, p_identity, weighted_tree
 from discreet.workloads.p_identity import search_cost
 
 
@@ -40,6 +40,21 @@ def test_B3_laplace_at_256_cells():
     assert laplace(workload, strategy) <= 8.2
     assert set(np.abs(strategy.entries).sum(axis=0)) == {1 << 16}
     assert laplace(workload, weighted_tree(workload, 1)) <= 1.12 * laplace(workload, strategy)
+
+
+def test_fewer_bits_round_the_same_search():
+    workload = AllRanges(24)
+    fine = laplace(workload, p_identity(workload))
+    for bits, loss in ((12, 1.001), (8, 1.05), (5, 1.5)):
+        strategy = p_identity(workload, bits=bits)
+        assert strategy.column_norm1 <= 1.5 * (1 << bits)
+        assert laplace(workload, strategy) <= loss * fine
+
+
+@pytest.mark.parametrize("workload", [Total(400), Matrix(np.full((1, 3), 1e-90))], ids=["total", "tiny"])
+def test_costs_that_cancel_end_the_search_in_silence(workload):
+    strategy = p_identity(workload)
+    assert 0 < laplace(workload, strategy) < np.inf
 
 
 @pytest.mark.slow

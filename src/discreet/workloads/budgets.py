@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import expm1
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import ParameterError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Loss", "Reach", "allowed_noise", "mechanism_for", "unit_variance"]
 
 Loss: TypeAlias = dict[str, Fraction]
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +64,25 @@ def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: 
     return Gaussian(sensitivity=sensitivity, size=size, epsilon=loss["epsilon"], delta=loss["delta"])
 
 
-def unit_variance(noise: str, loss: Loss, reach: Reach) -> float:
-    """Return the least variance of noise per squared norm of a column of integers: that at norm 1."""
+def unit_variance(noise: str, loss: Loss, reach: Reach, *, single: bool = False) -> float:
+    """Return a variance of noise per squared norm of a column that no strategy of integers is below.
+
+    Noise in proportion to a norm has the least variance per squared norm at norm 1. Gaussian noise that is
+    built from epsilon and delta is in proportion to the norm, by way of rho, except where all that moves is
+    one integer by one step, or the only integer there is, by any number of steps: there it is smaller
+    (docs/proofs/workloads.md, lemma 5).
+
+    Parameters
+    ----------
+    noise : str
+        "Laplace" or "Gaussian".
+    loss : dict
+        With what it is built.
+    reach : Reach
+        How many rows one person has.
+    single : bool
+        Whether a strategy may consist of one integer alone: the domain has one cell.
+    """
     one_cell = Sensitivity(
         l0=reach.groups,
         l1=reach.groups * reach.rows,
@@ -73,9 +92,22 @@ def unit_variance(noise: str, loss: Loss, reach: Reach) -> float:
     )
     if noise == "Laplace":
         return Laplace(sensitivity=one_cell, epsilon=loss["epsilon"]).error.variance
-    rho = loss.get("rho")
-    if rho is None:
-        vector = mechanism_for(noise, loss, 2, 2)
-        assert isinstance(vector, Gaussian)  # noqa: S101
-        rho = vector.event.rho
-    return Gaussian(sensitivity=one_cell, rho=rho).error.variance
+    if "rho" in loss:
+        return Gaussian(sensitivity=one_cell, rho=loss["rho"]).error.variance
+    vector = mechanism_for(noise, loss, 2, 2)
+    assert isinstance(vector, Gaussian)  # noqa: S101
+    least = Gaussian(sensitivity=one_cell, rho=vector.event.rho).error.variance
+    if reach.groups * reach.rows == 1:
+        least = min(least, mechanism_for(noise, loss, one_cell, 2).error.variance)
+    if single and reach.tables == 1:
+        least = min(least, reach.rows**2 * _least_variance_of_one(loss["epsilon"], loss["delta"]))
+    return least
+
+
+def _least_variance_of_one(epsilon: Fraction, delta: Fraction) -> float:
+    """Return what no (epsilon, delta) mechanism's variance is below, for an unbiased number that moves by 1.
+
+    Neighbors' laws have total variation t <= (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and equal
+    variances of laws whose means differ by 1 are at least (1 - t) / (4 t), by Cauchy's inequality.
+    """
+    return (1 - float(delta)) / (2 * (expm1(float(epsilon)) + 2 * float(delta))) * (1 - _ROUNDING)

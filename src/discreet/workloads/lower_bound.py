@@ -13,19 +13,24 @@ loose.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.workloads.marginal_workload import Marginals
-from discreet.workloads.optimizer import optimize
-from discreet.workloads.products import Product
+from discreet.workloads.optimizer import LARGEST_OPTIMIZED, optimize
+from discreet.workloads.products import Product, WeightedUnion
+from discreet.workloads.ranges import RangesOfWidth
+from discreet.workloads.remembered import remembered
 from discreet.workloads.residual_basis import marginal_bound
+from discreet.workloads.workload import LARGEST_DOMAIN, Workload
 
 if TYPE_CHECKING:
-    from discreet.workloads.workload import Workload
+    from discreet.workloads.workload import Vector
 
-__all__ = ["Bound", "lower_bound"]
+__all__ = ["Bound", "check_size_of", "lower_bound"]
 
 LARGEST_REFINED = 512
 _ROUNDING = 1e-9
@@ -47,19 +52,92 @@ class Bound:
     certificate: str
 
 
+@remembered(256)
 def lower_bound(workload: Workload) -> Bound:
-    """Return the best bound at hand: that of the fixed point for up to 512 cells, else the closed form."""
+    """Return the best bound at hand.
+
+    That of the fixed point for up to 512 cells, else the closed form or, up to 4096 cells, the square
+    root of the Gram matrix; a product has the product of its factors' bounds. Beyond, a simple one.
+    """
     if isinstance(workload, Marginals):
         return Bound(
             total=marginal_bound(workload) * (1 - _ROUNDING),
             certificate="the singular-value bound, attained by the residual basis",
         )
-    total = float(np.square(workload.root_diagonal()).sum())
-    if workload.size <= LARGEST_REFINED and not isinstance(workload, Product) and total > 0:
-        dual = optimize(workload, steps=4).bound
-        if dual > total:
-            return Bound(total=dual, certificate="the dual of the fixed point, with its weights")
+    check_size_of(workload)
+    if isinstance(workload, Product):
+        parts = [lower_bound(factor) for factor in workload.factors]
+        return Bound(
+            total=prod(part.total for part in parts),
+            certificate=f"the product over axes of {' and of '.join(sorted({p.certificate for p in parts}))}",
+        )
+    if workload.size <= LARGEST_REFINED and workload.gram_diagonal().max() > 0:
+        return _better(_by_root(workload), optimize(workload).bound)
+    if workload.size <= LARGEST_OPTIMIZED or _has_closed_root(workload):
+        return _by_root(workload)
+    return _simple(workload)
+
+
+def check_size_of(workload: Workload) -> None:
+    """Refuse a domain whose cells do not fit in memory."""
+    if workload.size > LARGEST_DOMAIN:
+        raise ParameterError(
+            "workload",
+            f"has a domain of {workload.size} cells",
+            f"at most {LARGEST_DOMAIN} cells: coarsen its axes, or ask for Marginals, which need no cells",
+        )
+
+
+def _has_closed_root(workload: Workload) -> bool:
+    return type(workload).root_diagonal is not Workload.root_diagonal
+
+
+def _by_root(workload: Workload) -> Bound:
+    """Return the sum of the squared diagonal of G^(1/2)."""
+    diagonal = workload.root_diagonal() if _has_closed_root(workload) else _least_root_diagonal(workload)
     return Bound(
-        total=total * (1 - _ROUNDING),
+        total=float(np.square(diagonal).sum()) * (1 - _ROUNDING),
         certificate="the sum of the squared diagonal of the Gram matrix's square root",
+    )
+
+
+def _least_root_diagonal(workload: Workload) -> Vector:
+    """Return numbers below the diagonal of G^(1/2).
+
+    Computed eigenvalues are off by less than e = n 2^-52 times the largest; without it the matrix is
+    below G, and so is its square root, which is monotone, and the root's diagonal.
+    """
+    values, vectors = np.linalg.eigh(workload.gram())
+    rounding = workload.size * float(np.finfo(np.float64).eps) * values.max()
+    return np.asarray((vectors**2) @ np.sqrt(np.maximum(values - rounding, 0.0)))
+
+
+def _better(closed: Bound, dual: float) -> Bound:
+    if dual <= closed.total:
+        return closed
+    return Bound(total=dual, certificate="the dual of the fixed point, with its weights")
+
+
+def _simple(workload: Workload) -> Bound:
+    """Return a bound for domains whose Gram matrix is too large to take a root of.
+
+    A union is at least as hard as each of its parts. Windows of width w have singular values of at most
+    w, so tr G^(1/2) >= tr G / w. And each query q has q^T X^-1 q >= q_j^2 for every cell j, by Cauchy's
+    inequality, so that the total is at least G[j, j].
+    """
+    if isinstance(workload, WeightedUnion):
+        parts = zip(workload.parts, workload.weights, strict=True)
+        total, certificate = max(
+            (weight**2 * (part := lower_bound(own)).total, part.certificate) for own, weight in parts
+        )
+        return Bound(total=total, certificate=f"that of one part of the union: {certificate}")
+    diagonal = workload.gram_diagonal()
+    if isinstance(workload, RangesOfWidth):
+        return Bound(
+            total=float(diagonal.sum() / workload.width) ** 2 / workload.size * (1 - _ROUNDING),
+            certificate="the singular-value bound, with singular values of at most the width",
+        )
+    return Bound(
+        total=float(diagonal.max()) * (1 - _ROUNDING),
+        certificate="the error of the largest coefficients of a single cell",
     )

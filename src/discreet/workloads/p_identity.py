@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.privacy.rational import whole
 from discreet.workloads.dense import DenseStrategy
+from discreet.workloads.remembered import remembered
 from discreet.workloads.search import minimize
 
 if TYPE_CHECKING:
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_SEARCHED", "p_identity", "search_cost"]
 
 LARGEST_SEARCHED = 1024
-_BITS = 16
+MOST_BITS = 16
 _START = 0.5
+_LOST = 1e-11
 _GOLDEN = 0.6180339887498949
 
 
-def p_identity(workload: Workload, sums: int | None = None, steps: int = 800) -> DenseStrategy:
+def p_identity(
+    workload: Workload, sums: int | None = None, steps: int = 800, bits: int = MOST_BITS
+) -> DenseStrategy:
     """Search for the best strategy of this form, and round it to integers.
 
-    All columns have the L1 norm 2^16.
+    All columns have the L1 norm 2^bits, or a little more where that is too small for the sums.
 
     Parameters
     ----------
@@ -41,19 +45,34 @@ def p_identity(workload: Workload, sums: int | None = None, steps: int = 800) ->
         The number p of weighted sums; by default 1.25 sqrt(n).
     steps : int
         The number of steps of the search.
+    bits : int
+        1 to 16.
     """
     workload.check_dense()
     size = workload.size
+    bits = whole(bits, "bits", least=1, most=MOST_BITS)
     sums = whole(max(1, round(1.25 * sqrt(size))) if sums is None else sums, "sums", least=1, most=size)
+    return _rounded(_searched(workload, sums, steps), workload.shape, bits)
+
+
+@remembered(32)
+def _searched(workload: Workload, sums: int, steps: int) -> Vector:
+    """Return the best Θ found."""
+    size = workload.size
     diagonal = workload.gram_diagonal()
     start = np.sqrt(_START * _scattered(sums * size))
 
     def cost(roots: Vector) -> tuple[float, Vector]:
-        total, slope = search_cost((roots**2).reshape(sums, size), workload, diagonal)
+        theta = (roots**2).reshape(sums, size)
+        total, slope = search_cost(theta, workload, diagonal)
+        if total <= _LOST * float((diagonal * (1 + theta.sum(axis=0)) ** 2).sum()):
+            return np.inf, np.zeros_like(roots)  # of a difference of such sums only rounding is left
         return float(np.log(total)), 2 * slope.reshape(-1) * roots / total
 
     roots, _ = minimize(cost, start, steps)
-    return _rounded((roots**2).reshape(sums, size), workload.shape)
+    theta: Vector = (roots**2).reshape(sums, size)
+    theta.flags.writeable = False
+    return theta
 
 
 def search_cost(theta: Vector, workload: Workload, diagonal: Vector) -> tuple[float, Vector]:
@@ -77,9 +96,9 @@ def _scattered(count: int) -> Vector:
     return np.arange(1.0, count + 1) ** 2 * _GOLDEN % 1.0
 
 
-def _rounded(theta: Vector, shape: tuple[int, ...]) -> DenseStrategy:
+def _rounded(theta: Vector, shape: tuple[int, ...], bits: int) -> DenseStrategy:
     """Round the sums; what is left of each column's norm goes to its cell."""
-    unit = 1 << _BITS
+    unit = 1 << bits
     scaled = np.rint(theta / (1 + theta.sum(axis=0)) * unit).astype(np.int64)
     cells = np.maximum(unit - scaled.sum(axis=0), 1)
     kept = scaled[scaled.any(axis=1)]

@@ -9,18 +9,21 @@ from dataclasses import dataclass, field
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, whole
 from discreet.workloads.budgets import Loss, Reach, allowed_noise, mechanism_for, unit_variance
-from discreet.workloads.candidates import candidates
+from discreet.workloads.candidates import LARGEST_ENTRY_BITS, candidates
+from discreet.workloads.cells import Total
 from discreet.workloads.expected_error import ExpectedError, expected_error
-from discreet.workloads.lower_bound import Bound, lower_bound
+from discreet.workloads.lower_bound import Bound, check_size_of, lower_bound
 from discreet.workloads.marginal_plan import MarginalPlan, plan_marginals
 from discreet.workloads.marginal_workload import Marginals
+from discreet.workloads.products import Product
 from discreet.workloads.released import ReleasedCells
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.mechanisms import Gaussian, Laplace
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Plan", "plan"]
 
 _LARGEST_SCALE_BITS = 39
+_LEAST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,8 @@ class Plan:
     expected_error : ExpectedError
         Of the workload's answers: exact.
     lower_bound : float
-        A root mean square error that no strategy with this kind of noise, at this budget, is below.
+        A root mean square error that no strategy, an integer matrix of full column rank, with this kind of
+        noise and at this budget, is below.
     certificate : str
         What proves the bound.
     considered : tuple of Candidate
@@ -145,6 +150,8 @@ def plan(
     losses = allowed_noise(epsilon, delta, rho)
     if isinstance(workload, Marginals):
         return plan_marginals(workload, losses, reach)
+    check_size_of(workload)
+    _check_coefficients(workload)
     bound = lower_bound(workload)
     best: Plan | None = None
     considered: list[Candidate] = []
@@ -156,7 +163,11 @@ def plan(
         )
         best = found or best
     if best is None:
-        raise ParameterError("epsilon", "leaves no mechanism that can be drawn", "a budget of usual size")
+        raise ParameterError(
+            "epsilon" if rho is None else "rho",
+            "calls for noise that is out of range, for every strategy",
+            "a budget for which noise on single cells has a scale from 1/100 to 2^40",
+        )
     ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
     return Plan(
         workload=workload,
@@ -180,19 +191,28 @@ def _best(
     considered: list[Candidate],
 ) -> Plan | None:
     """Return the best plan with one kind of noise, if it beats the best so far; skip what cannot."""
-    unit = unit_variance(noise, loss, reach)
+    try:
+        unit = unit_variance(noise, loss, reach, single=workload.size == 1)
+    except ParameterError:
+        return None
     limit = sqrt(unit * bound.total / workload.queries)
     if best is not None and limit >= best.expected_error.rmse:
         return None
     result = None
     norm = 1 if noise == "Laplace" else 2
-    bits = int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit))))
-    for name, build in candidates(workload, norm, bits):
-        strategy = build()
-        mechanism = mechanism_for(
-            noise, loss, reach.sensitivity(strategy), reach.tables * strategy.measurements
-        )
-        error = expected_error(workload, strategy, mechanism)
+    bits = min(LARGEST_ENTRY_BITS, int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit)))))
+    planned = _by_axes(workload)
+    for name, build in candidates(planned, norm, bits):
+        try:
+            strategy = build()
+            mechanism = mechanism_for(
+                noise, loss, reach.sensitivity(strategy), reach.tables * strategy.measurements
+            )
+        except ParameterError:  # a strategy that so few bits cannot hold, or noise that cannot be drawn
+            continue
+        if strategy.largest_entry > 1 << LARGEST_ENTRY_BITS:
+            continue
+        error = expected_error(planned, strategy, mechanism)
         considered.append(Candidate(name=name, noise=noise, rmse=error.rmse))
         if best is None or error.total < best.expected_error.total:
             best = result = Plan(
@@ -205,3 +225,26 @@ def _best(
                 considered=(),
             )
     return result
+
+
+def _by_axes(workload: Workload) -> Workload:
+    """Write the total of a product domain as the product of its axes' totals, which has more strategies."""
+    if isinstance(workload, Total) and len(workload.shape) > 1:
+        return Product(*[Total(size) for size in workload.shape])
+    return workload
+
+
+def _check_coefficients(workload: Workload) -> None:
+    """Refuse queries that are all 0, or whose squares are beyond what floating-point numbers hold."""
+    if isinstance(workload, Product):
+        for factor in workload.factors:
+            _check_coefficients(factor)
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        largest = float(workload.gram_diagonal().max())
+    if not _LEAST_SQUARE <= largest <= _LARGEST_SQUARE:
+        raise ParameterError(
+            "workload",
+            "asks nothing, or has coefficients that are too small or too large",
+            "coefficients of which the largest is from 1e-100 to 1e100",
+        )

@@ -13,25 +13,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.workloads.hierarchy import Hierarchy
-from discreet.workloads.levels import level_traces, widths_of
+from discreet.workloads.levels import widths_of
+from discreet.workloads.remembered import remembered
 from discreet.workloads.search import minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from discreet.workloads.workload import Vector, Workload
 
 __all__ = ["best_weights", "weighted_tree"]
 
 BRANCHINGS = (2, 3, 10, 12)
-_FINEST = 1 << 12
+FINEST_BITS = 12
 _MOST_STRIDES = 6
 _MOST_STEPS = 300
 _LOWEST = -30.0
 
 
-def weighted_tree(workload: Workload, norm: int, branchings: Sequence[int] = BRANCHINGS) -> Hierarchy:
+@remembered(256)
+def weighted_tree(
+    workload: Workload, norm: int, branchings: tuple[int, ...] = BRANCHINGS, bits: int = 16
+) -> Hierarchy:
     """Return the tree with the least total error found.
+
+    The tree of two levels, cells and the whole, is always tried.
 
     Parameters
     ----------
@@ -39,23 +43,32 @@ def weighted_tree(workload: Workload, norm: int, branchings: Sequence[int] = BRA
         Over an ordered domain.
     norm : int
         1 for Laplace, 2 for Gaussian noise.
-    branchings : sequence of int
+    branchings : tuple of int
         Which numbers of children to try.
+    bits : int
+        The weights of all levels add up to at most about 2^bits, and each is at most 2^12.
     """
+    choices = sorted({b for b in branchings if b <= max(2, workload.size)} | {max(2, workload.size)})
+    nests = {branching: widths_of(workload.size, branching) for branching in choices}
+    every = sorted({width for widths in nests.values() for width in widths})
+    traces = dict(zip(every, workload.block_traces(every), strict=True))
     trees = []
-    for branching in branchings:
-        if branching > max(2, workload.size):
-            continue
-        widths = widths_of(workload.size, branching)
-        weights = best_weights(np.array(widths, float), level_traces(workload, widths), norm)
+    for branching, widths in nests.items():
+        own = np.array([traces[width] for width in widths])
+        shares = np.maximum(own - np.append(own[1:], 0.0), 0.0)  # tr(G Q_l), as in `level_traces`
+        finest = 1 << max(0, min(FINEST_BITS, bits - (len(widths) - 1).bit_length()))
+        weights = best_weights(np.array(widths, float), shares, norm, finest)
         tree = Hierarchy(workload.size, branching, weights)
         sensitivity = tree.column_norm1**2 if norm == 1 else tree.squared_column_norm2
-        trees.append((tree.trace(workload) * sensitivity, branching, tree))
+        trees.append((float((shares / tree.eigenvalues).sum()) * sensitivity, branching, tree))
     return min(trees, key=lambda found: found[:2])[2]
 
 
-def best_weights(widths: Vector, shares: Vector, norm: int) -> list[int]:
-    """Return integer weights of levels, from cells to the root, for traces `shares` of the levels."""
+def best_weights(widths: Vector, shares: Vector, norm: int, finest: int = 1 << FINEST_BITS) -> list[int]:
+    """Return integer weights of levels, from cells to the root, for traces `shares` of the levels.
+
+    The largest weight is `finest`.
+    """
     levels = len(widths)
     if levels == 1:
         return [1]
@@ -72,7 +85,7 @@ def best_weights(widths: Vector, shares: Vector, norm: int) -> list[int]:
 
     found = [minimize(cost, start, _MOST_STEPS) for start in _starts(levels, norm)]
     best = min(found, key=lambda result: result[1])[0]
-    weights = np.rint(np.exp(best - best.max()) * _FINEST).astype(np.int64)
+    weights = np.rint(np.exp(best - best.max()) * finest).astype(np.int64)
     weights[0] = max(1, weights[0])
     return [int(weight) for weight in weights]
 
