@@ -27,7 +27,7 @@ from discreet.data.expressions import (
     Not,
     Or,
 )
-from discreet.data.measures import CountDistinct, CountPersons, Histogram, Moment
+from discreet.data.measures import ContingencyTable, CountDistinct, CountPersons, Histogram, Moment
 
 
 def evaluate(node, row):
@@ -221,9 +221,20 @@ def contribution(row, measure):
     if isinstance(measure, Histogram):
         value = row[measure.column]
         return steps(value, measure.values) if isinstance(measure.values, Bounds) else value
+    if isinstance(measure, ContingencyTable):
+        return tuple(cell(row, axis) for axis in measure.axes)
     assert isinstance(measure, Sum)
     index = steps(row[measure.column], measure.bounds)
     return 0 if index is None else index - measure.center_steps
+
+
+def cell(row, axis):
+    """The cell of an axis that a row is in, or None."""
+    value = row[axis.column]
+    if isinstance(axis.values, Bounds):
+        index = steps(value, axis.values)
+        return None if index is None else (index - axis.values.lower_steps) // axis.width
+    return axis.values.values.index(value) if value in axis.values.values else None
 
 
 def summed(measure, brought):
@@ -238,6 +249,9 @@ def summed(measure, brought):
         return [values.count(point) for point in grid]
     if isinstance(measure, Histogram):
         return [sum(value is key or value == key for value in values) for key in measure.values.values]
+    if isinstance(measure, ContingencyTable):
+        found = Counter(values)
+        return [found[cells] for cells in product(*(range(axis.cells) for axis in measure.axes))]
     return [sum(values)]
 
 
@@ -284,24 +298,29 @@ def kept(contents, limits, person, salt):
 def compute(plan, rows, person, limits, salt):
     """What `discreet.data.compute` must return, as a list of lists."""
     owned = defaultdict(list)
+    tables = [measure for measure in plan.measures if isinstance(measure, ContingencyTable)]
+    axes = dict.fromkeys(axis for table in tables for axis in table.axes)
     for number, row in enumerate(passing(plan, rows)):
         keys = tuple(row[key.column] for key in plan.keys)
         measures = tuple(contribution(row, measure) for measure in plan.measures)
+        cells = tuple(cell(row, axis) for axis in axes)
         if person is None:
-            owned[number].append((keys, measures))
+            owned[number].append((keys, measures, cells))
         elif row[person] is not None:
-            owned[row[person]].append((keys, measures))
+            owned[row[person]].append((keys, measures, cells))
     brought = {group: [] for group in product(*(key.values.values for key in plan.keys))}
-    # Counts of rows and persons have no column of their own, and take no part in a row's content.
-    columns = [not isinstance(measure, CountRows | CountPersons) for measure in plan.measures]
+    # Counts of rows and persons have no column of their own, and take no part in a row's content; tables do
+    # with the cells of their axes.
+    others = CountRows | CountPersons | ContingencyTable
+    columns = [not isinstance(measure, others) for measure in plan.measures]
     for owner, contents in owned.items():
         bare = [
-            (keys, tuple(value for value, has in zip(measures, columns, strict=True) if has))
-            for keys, measures in contents
+            (keys, (*(value for value, has in zip(measures, columns, strict=True) if has), *cells))
+            for keys, measures, cells in contents
         ]
         full = dict(zip(bare, contents, strict=True))
         for content in kept(bare, limits or Limits(rows=1), owner, salt):
-            keys, measures = full[content]
+            keys, measures, _ = full[content]
             brought[keys].append((owner, measures))
     return [
         [

@@ -12,7 +12,9 @@ from canary import DATA_NUMBER, DATA_TEXT
 from data import oracle
 from discreet.data import (
     EACH_ROW,
+    Axis,
     Bounds,
+    ContingencyTable,
     CountNonNull,
     CountRows,
     Filter,
@@ -173,6 +175,25 @@ formulas = st.recursive(
 )
 
 
+def tables(columns):
+    """The columns of no, one or two contingency tables."""
+    if not columns:
+        return st.just([])
+    names = st.lists(st.sampled_from([*columns]), unique=True, min_size=1, max_size=3)
+    return st.sampled_from([0, 0, 0, 1, 2]).flatmap(
+        lambda many: st.lists(names, min_size=many, max_size=many)
+    )
+
+
+def axes(name, declared):
+    """An axis of at most 7 cells."""
+    if isinstance(declared, Keys):
+        return st.just(Axis(column=name, values=declared))
+    points = declared.upper_steps - declared.lower_steps + 1
+    widths = st.sampled_from([-(-points // cells) for cells in (1, 2, 5, 7)] + [2 * points])
+    return widths.map(lambda width: Axis(column=name, values=declared, width=width))
+
+
 @st.composite
 def plans(draw):
     """A plan over the table "t", and the declarations that admit it."""
@@ -193,6 +214,8 @@ def plans(draw):
                 Sum(column=name, bounds=declared, center=center),
                 CountNonNull(column=name, bounds=declared),
             ]
+    for names in draw(tables(columns)):
+        measures.append(ContingencyTable(axes=tuple(draw(axes(name, columns[name])) for name in names)))
     source = Source(table="t")
     for condition in draw(
         st.sampled_from([0, 0, 0, 1, 2]).flatmap(lambda n: st.lists(formulas, min_size=n, max_size=n))

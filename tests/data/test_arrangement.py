@@ -16,7 +16,9 @@ from data import oracle, strategies
 from data.engines import generated
 from data.strategies import CITY, COST, PERSON
 from discreet.data import (
+    Axis,
     Bounds,
+    ContingencyTable,
     CountNonNull,
     CountRows,
     Filter,
@@ -267,15 +269,22 @@ def kept_of(table):
 def test_other_plans_are_bounded_as_on_any_table(engine):
     rows, limits = some_rows(80, 4), Limits(groups=2, rows_per_group=2)
     derived = Derive(source=SOURCE, columns=(Named(name="older", expression=(col("age") + 1).expression),))
-    plan = Group(
-        source=derived,
-        keys=(BY_CITY,),
-        measures=(CountRows(), Sum(column="older", bounds=Bounds(1, 111))),
+    cells = ContingencyTable(
+        axes=(Axis(column="level", values=LEVELS), Axis(column=COST, values=COSTS, width=9))
     )
+    plans = [
+        Group(
+            source=derived,
+            keys=(BY_CITY,),
+            measures=(CountRows(), Sum(column="older", bounds=Bounds(1, 111))),
+        ),
+        Group(source=SOURCE, keys=(BY_CITY,), measures=(CountRows(), cells)),
+    ]
     plain = engine.table(strategies.arrow(rows), person=PERSON, limits=limits, columns=COLUMNS)
     table = prepared(engine, rows, limits)
-    assert totals(plan, {"t": table}, SALT) is None
-    assert values(table, plan) == values(plain, plan)
+    for plan in plans:
+        assert totals(plan, {"t": table}, SALT) is None
+        assert values(table, plan) == values(plain, plan)
 
 
 def test_arranging_changes_nothing_that_is_declared():

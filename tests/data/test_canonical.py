@@ -8,7 +8,9 @@ from hypothesis import given
 
 from data import strategies
 from discreet.data import (
+    Axis,
     Bounds,
+    ContingencyTable,
     CountRows,
     Dates,
     Filter,
@@ -64,6 +66,22 @@ def test_one_spelling():
     )
 
 
+def test_one_spelling_of_a_table():
+    axes = (Axis(column="age", values=Bounds(0, 110), width=10), Axis(column="flag", values=Keys([True])))
+    text = to_json(ContingencyTable(axes=axes))
+    assert text == (
+        b'{"axes":[{"column":"age","node":"axis","values":{"infinity":"clamp","lower":"0","nan":"drop",'
+        b'"node":"bounds","null":"drop","step":"1","upper":"110"},"width":10},{"column":"flag","node":"axis",'
+        b'"values":{"node":"keys","type":"boolean","values":["true"]},"width":1}],"node":"contingency_table"}'
+    )
+    assert from_json(text) == ContingencyTable(axes=axes)
+    assert from_json(to_json(axes[0])) == axes[0]
+    assert to_json(ContingencyTable(axes=axes[::-1])) != text
+    for other in (b'"width":0', b'"width":"10"', b'"width":10.0', b'"width":true', b'"column":"age"'):
+        with pytest.raises(ParameterError):
+            from_json(text.replace(b'"width":10', other))
+
+
 def test_outlines_hold_no_literal():
     canary = "canary-8675309"
     node = ((col("name") == canary) | col("age").isin([8675309])).expression
@@ -83,7 +101,11 @@ def test_outlines_hold_no_key_and_no_bound_that_a_literal_made():
     )
     keys = (GroupKey(column="k", values=Keys(["canary", "x"])),)
     total = Sum(column="v", bounds=Bounds(0, 8675309), center=8675309)
-    plan = Group(source=calculated, keys=keys, measures=(total,))
+    axes = (
+        Axis(column="v", values=Bounds(0, 8675309), width=86753090),
+        Axis(column="k", values=keys[0].values),
+    )
+    plan = Group(source=calculated, keys=keys, measures=(total, ContingencyTable(axes=axes)))
     for canary in (b"8675309", b"canary"):
         assert canary in to_json(plan)
         assert canary not in outline(plan)
@@ -147,11 +169,12 @@ def test_only_nodes_are_written():
 
 def test_outlines_hold_no_key_that_a_request_listed():
     keys, listed = Keys(["a", "b"]), Keys(["canary"])
-    plans = [
-        Group(source=Source(table="t"), keys=(GroupKey(column="x", values=one),), measures=(CountRows(),))
-        for one in (keys, listed)
-    ]
-    assert [b"canary" in outline(plan, declared=[keys]) for plan in plans] == [False, False]
-    assert outline(plans[0], declared=[keys]) == outline(plans[0])
-    assert b'"count":1' in outline(plans[1], declared=[keys])
-    assert b"canary" in outline(plans[1])
+    for build in (
+        lambda one: {"keys": (GroupKey(column="x", values=one),), "measures": (CountRows(),)},
+        lambda one: {"measures": (ContingencyTable(axes=(Axis(column="x", values=one),)),)},
+    ):
+        plans = [Group(source=Source(table="t"), **build(one)) for one in (keys, listed)]
+        assert [b"canary" in outline(plan, declared=[keys]) for plan in plans] == [False, False]
+        assert outline(plans[0], declared=[keys]) == outline(plans[0])
+        assert b'"count":1' in outline(plans[1], declared=[keys])
+        assert b"canary" in outline(plans[1])

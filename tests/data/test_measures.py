@@ -15,7 +15,9 @@ from data import oracle, strategies
 from data.strategies import CITY, COST, DAYS, PERSON, SCHEMA, declared
 from data.test_statistics import changes, exact, row, within
 from discreet.data import (
+    Axis,
     Bounds,
+    ContingencyTable,
     CountDistinct,
     CountNonNull,
     CountPersons,
@@ -50,6 +52,10 @@ def factor(column, power, center=0):
     return Factor(column=column, bounds=COLUMNS[column], power=power, center=center)
 
 
+def axis(column, width=1):
+    return Axis(column=column, values=COLUMNS[column], width=width)
+
+
 MEASURES = [
     CountRows(),
     CountPersons(),
@@ -68,6 +74,10 @@ MEASURES = [
     Histogram(column=CITY, values=CITIES),
     Histogram(column=CITY, values=Keys(["O'Hare", "Taipei"])),
     Histogram(column="flag", values=COLUMNS["flag"]),
+    ContingencyTable(axes=(axis("level", 4),)),
+    ContingencyTable(axes=(axis(CITY), axis("level", 4), axis("flag"))),
+    ContingencyTable(axes=(axis(COST, 25), axis("level", 100))),
+    ContingencyTable(axes=(axis("level"), Axis(column=CITY, values=Keys([None, "O'Hare"])))),
 ]
 GROUPED = {CITY: CITIES, "flag": COLUMNS["flag"]}
 
@@ -164,6 +174,7 @@ def test_adversarial_persons_keep_to_the_sensitivity(limits, values):
         (CountPersons(), True),
         (CountDistinct(column="day"), False),
         (Histogram(column=CITY, values=CITIES), False),
+        (ContingencyTable(axes=(axis(CITY), axis("level", 4))), False),
         (MEASURES[8], False),
         (MEASURES[9], False),
         (MEASURES[10], False),
@@ -188,26 +199,40 @@ def test_the_sensitivity_of_each_measure_is_attained(measure, spread, limits):
 
 def test_the_groups_of_a_limit_are_those_of_the_keys_not_of_the_bins():
     """A person in one group, with every level: all of his rows there stay, up to the limit."""
-    histogram = Histogram(column="level", values=LEVELS)
-    plan = Group(source=SOURCE, keys=(GroupKey(column=CITY, values=CITIES),), measures=(histogram,))
+    binned = [Histogram(column="level", values=LEVELS), ContingencyTable(axes=(axis("level"),))]
+    plan = Group(source=SOURCE, keys=(GroupKey(column=CITY, values=CITIES),), measures=tuple(binned))
     theirs = [row(1, city="Taipei", level=level) for level in (-4, -2, 0, 2, 4, 6)]
     found = exact(plan, theirs, COLUMNS, Limits(groups=1, rows_per_group=6))
-    assert found[histogram].tolist() == [1] * 6 + [0] * 12
+    assert [found[one].tolist() for one in binned] == [[1] * 6 + [0] * 12] * 2
 
 
 @settings(max_examples=10)
 @given(strategies.salts)
 def test_all_measures_see_one_sample(salt):
-    """The histogram of levels adds up to their count and sum, whatever the sample is."""
+    """The histogram of levels adds up to their count and sum, whatever the sample is, and so do tables."""
     histogram = Histogram(column="level", values=LEVELS)
     total = Sum(column="level", bounds=LEVELS)
-    plan = Group(source=SOURCE, measures=(histogram, total, CountRows(), CountDistinct(column="level")))
+    table = ContingencyTable(axes=(axis("level"), axis("flag")))
+    wide = ContingencyTable(axes=(axis("flag"), axis("level", 4)))
+    plan = Group(
+        source=SOURCE,
+        measures=(table, histogram, total, CountRows(), CountDistinct(column="level"), wide),
+    )
     levels = [-4, -2, 0, 0, 2, 4, 6, 6]
-    rows = [row(person, level=level) for person in range(4) for level in levels]
+    rows = [row(person, level=level, flag=level > 1) for person in range(4) for level in levels]
     found = exact(plan, rows, COLUMNS, Limits(rows=3), salt)
     assert found[histogram] @ np.arange(-2, 4) == found[total][0]
     assert found[histogram].sum() == found[CountRows()][0] == 12
     assert (found[histogram] > 0).sum() == found[CountDistinct(column="level")][0]
+    assert found[table].tolist() == [
+        int(many) * (level > 1) if flag else int(many) * (level <= 1)
+        for level, many in zip(range(-4, 7, 2), found[histogram], strict=True)
+        for flag in (True, False)
+    ]
+    assert found[wide].reshape(2, 2).sum(0).tolist() == [
+        found[histogram][:4].sum(),
+        found[histogram][4:].sum(),
+    ]
 
 
 def test_everything_is_one_statement(monkeypatch):
@@ -326,17 +351,29 @@ def test_a_plan_may_coarsen_bounds_in_no_other_way():
     table = declared([], COLUMNS, Limits(rows=2))
     good = Histogram(column="level", values=coarsened(LEVELS, 5))
     assert good.values.lower == -10
-    sensitivity(Group(source=SOURCE, measures=(good,)), {"t": table})
+    coarse = ContingencyTable(axes=(axis(CITY), Axis(column="level", values=good.values, width=2)))
+    assert sensitivity(Group(source=SOURCE, measures=(good, coarse)), {"t": table}).of(coarse)
     for values in (Bounds(-4, 6, step=1), Bounds(-20, 10, step=10), Bounds(-10, 10, step=10, null=0)):
-        plan = Group(source=SOURCE, measures=(Histogram(column="level", values=values),))
-        with pytest.raises(UndeclaredColumn):
-            sensitivity(plan, {"t": table})
+        for measure in (
+            Histogram(column="level", values=values),
+            ContingencyTable(axes=(axis(CITY), Axis(column="level", values=values, width=3))),
+        ):
+            with pytest.raises(UndeclaredColumn):
+                sensitivity(Group(source=SOURCE, measures=(measure,)), {"t": table})
 
 
 def test_a_key_that_was_not_declared_has_no_bin():
-    plan = Group(source=SOURCE, measures=(Histogram(column=CITY, values=Keys(["Oslo"])),))
-    with pytest.raises(UndeclaredColumn):
-        sensitivity(plan, {"t": declared([], COLUMNS, Limits(rows=2))})
+    oslo = Keys(["Oslo"])
+    for measure in (
+        Histogram(column=CITY, values=oslo),
+        ContingencyTable(axes=(axis("level"), Axis(column=CITY, values=oslo))),
+    ):
+        plan = Group(source=SOURCE, measures=(measure,))
+        with pytest.raises(UndeclaredColumn):
+            sensitivity(plan, {"t": declared([], COLUMNS, Limits(rows=2))})
+    numbers = ContingencyTable(axes=(Axis(column="day", values=Keys([1])),))
+    with pytest.raises(UnsupportedQuery, match="keys of its own type"):
+        sensitivity(Group(source=SOURCE, measures=(numbers,)), {"t": declared([], COLUMNS, Limits(rows=2))})
     with pytest.raises(ParameterError):
         exact(ALL, [], COLUMNS, Limits(rows=1))[Histogram(column=CITY, values=Keys(["Oslo"]))]
 

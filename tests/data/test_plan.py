@@ -7,7 +7,9 @@ from hypothesis import given
 
 from data import strategies
 from discreet.data import (
+    Axis,
     Bounds,
+    ContingencyTable,
     CountNonNull,
     CountRows,
     Factor,
@@ -43,6 +45,63 @@ def test_a_sum_knows_the_most_that_one_row_adds():
 def test_a_center_is_a_point_of_the_grid(center):
     with pytest.raises(ParameterError):
         Sum(column="x", bounds=Bounds(-3, 50, step=0.5), center=center)
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "cells"),
+    [
+        (Keys(["a", "b", None]), 1, 3),
+        (Bounds(0, 110), 1, 111),
+        (Bounds(0, 110), 10, 12),
+        (Bounds(0, 110), 111, 1),
+        (Bounds(0, 110), 110, 2),
+        (Bounds(0, 110), 2**70, 1),
+        (Bounds(-3, 50, step=0.5), 107, 1),
+        (Bounds(-3, 50, step=0.5), 53, 3),
+        (Bounds(7, 8), 1, 2),
+    ],
+)
+def test_an_axis_knows_its_cells(values, width, cells):
+    axis = Axis(column="x", values=values, width=width)
+    assert axis.cells == cells
+    table = ContingencyTable(axes=(axis, Axis(column="y", values=Keys([1, 2]))))
+    assert table.width == 2 * cells
+    assert Group(source=SOURCE, keys=(KEY,), measures=(table,)).size(table) == 4 * cells
+
+
+def test_a_plan_knows_its_axes():
+    wide, narrow = (Axis(column="x", values=Bounds(0, 9), width=width) for width in (5, 1))
+    other = Axis(column="y", values=Keys([1, 2]))
+    tables = [ContingencyTable(axes=axes) for axes in ((wide, other), (other, wide), (narrow,))]
+    assert Group(source=SOURCE, measures=(CountRows(), *tables)).axes == (wide, other, narrow)
+    assert Group(source=SOURCE, measures=(CountRows(),)).axes == ()
+
+
+AXIS = Axis(column="x", values=Bounds(0, 9999))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Axis(column=3, values=Bounds(0, 9)),
+        lambda: Axis(column="x", values=["a"]),
+        lambda: Axis(column="x", values=Bounds(0, 9), width=0),
+        lambda: Axis(column="x", values=Bounds(0, 9), width=True),
+        lambda: Axis(column="x", values=Bounds(0, 9), width=2.0),
+        lambda: Axis(column="x", values=Keys([1, 2]), width=2),
+        lambda: ContingencyTable(axes=()),
+        lambda: ContingencyTable(axes=[AXIS]),
+        lambda: ContingencyTable(axes=(GroupKey(column="x", values=Keys([1])),)),
+        lambda: ContingencyTable(axes=(AXIS, Axis(column="x", values=Bounds(0, 9)))),
+        lambda: Group(
+            source=SOURCE,
+            measures=(ContingencyTable(axes=(AXIS, Axis(column="y", values=Bounds(0, 1000)))),),
+        ),
+    ],
+)
+def test_impossible_tables_are_refused(build):
+    with pytest.raises(UnsupportedQuery):
+        build()
 
 
 KEY = GroupKey(column="city", values=Keys(["a", "b"]))
@@ -91,6 +150,9 @@ def test_a_plan_is_described_without_its_literals():
             CountRows(),
             CountNonNull(column="cost"),
             Sum(column="cost", bounds=Bounds(0, 5, step=0.5), center=2),
+            ContingencyTable(
+                axes=(Axis(column="age", values=Bounds(0, 110)), Axis(column="city", values=KEY.values))
+            ),
         ),
     )
     assert describe(plan).splitlines() == [
@@ -98,6 +160,7 @@ def test_a_plan_is_described_without_its_literals():
         "  count of rows",
         "  count of cost",
         "  sum of cost - 2 in [0, 5], step 0.5",
+        "  table of age (111 cells) by city (2 keys)",
         "  filter ((age < ?) and (not (name in (?, ?)))) or ((a * ?) > ?) or (f is null)",
         "    source visits",
     ]
@@ -120,9 +183,12 @@ def test_bounds_that_follow_from_literals_are_not_described():
         Sum(column="x", bounds=bounds, center=4000000),
         Histogram(column="x", values=Bounds(0, 675309)),
         Moment(factors=(Factor(column="x", bounds=Bounds(0, 675309), center=0, power=1),), shift=0),
+        ContingencyTable(axes=(Axis(column="x", values=Bounds(1, 675309)),)),
     )
     for one in measures:
         text = describe(Group(source=Project(source=SOURCE, columns=columns), measures=(one,)))
         assert "675309" not in text
-        assert "in its bounds" in text or "over its bounds" in text or "count of rows" in text
+        assert any(
+            words in text for words in ("in its bounds", "over its bounds", "of its bounds", "of rows")
+        )
         assert "675309" in describe_measure(one) or one == CountRows()

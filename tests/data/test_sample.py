@@ -18,12 +18,15 @@ from data.engines import generated
 from data.strategies import CITY, COST, PERSON
 from discreet.data import (
     EACH_ROW,
+    Axis,
     Bounds,
+    ContingencyTable,
     CountNonNull,
     CountRows,
     Filter,
     Group,
     GroupKey,
+    Histogram,
     Keys,
     Limits,
     Salt,
@@ -142,6 +145,31 @@ def test_the_sample_is_that_of_the_rule(engine):
         expected = oracle.compute(PLAN, drawn(rows, limit, salt_of()), PERSON, ALL, SALT)
         assert values(table) == expected
         assert direct(table) == expected
+
+
+def test_tables_and_histograms_are_those_of_the_sample(engine):
+    table = ContingencyTable(
+        axes=(Axis(column=CITY, values=CITIES), Axis(column=COST, values=COSTS, width=20))
+    )
+    plan = Group(
+        source=PLAN.source,
+        keys=(GroupKey(column="level", values=Keys([-1, 0, 1])),),
+        measures=(CountRows(), table, Histogram(column=CITY, values=CITIES)),
+    )
+    random.seed(5)
+    costs = [*strategies.FLOATS, *strategies.SPECIAL, None]
+    rows = [
+        row(
+            random.randrange(9),
+            city=random.choice(["Taipei", "elsewhere", None]),
+            age=7,
+            cost=random.choice(costs),
+            level=random.randrange(-1, 3),
+        )
+        for _ in range(60)
+    ]
+    expected = oracle.compute(plan, drawn(rows, 3, salt_of()), PERSON, ALL, SALT)
+    assert values(prepared(engine, rows, 3), plan) == expected
 
 
 def test_rows_that_differ_in_a_float_alone_are_told_apart(engine):

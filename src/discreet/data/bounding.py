@@ -26,7 +26,7 @@ from discreet.data.declarations import Limits
 from discreet.data.engine import bounded_total, lot, total
 from discreet.data.salt import Salt
 
-__all__ = ["PERSON", "ROWS", "bounded", "combined", "key_name", "measure_name", "sampled"]
+__all__ = ["PERSON", "ROWS", "axis_name", "bounded", "combined", "key_name", "measure_name", "sampled"]
 
 PERSON = "person"
 ROWS = "rows"
@@ -40,6 +40,11 @@ def key_name(index: int) -> str:
 def measure_name(index: int) -> str:
     """Return the name of a measure in a table of contributions."""
     return f"measure_{index}"
+
+
+def axis_name(index: int) -> str:
+    """Return the name of an axis in a table of contributions; its cells are content, as measures are."""
+    return f"measure_axis_{index}"
 
 
 def bounded(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:

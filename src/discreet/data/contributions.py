@@ -12,7 +12,7 @@ from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Contributions
 
 from discreet.data import prepared_totals
-from discreet.data.bounding import PERSON, bounded, combined, key_name, measure_name
+from discreet.data.bounding import PERSON, axis_name, bounded, combined, key_name, measure_name
 from discreet.data.declarations import Bounds, Keys
 from discreet.data.engine import double
 from discreet.data.facts import is_single, limits_of
@@ -69,7 +69,8 @@ def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
 def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
     """Return one row for each row that passes the plan's filters and has one of the plan's keys and cells.
 
-    Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0.
+    Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0. To
+    contingency tables a row brings its cell on each axis, once however many tables have the axis.
     """
     rows = rows_of(plan.source, tables)
     for key in plan.keys:
@@ -82,8 +83,9 @@ def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
     columns |= {
         measure_name(index): _contribution(found, measure)
         for index, measure in enumerate(plan.measures)
-        if not isinstance(measure, CountRows | CountPersons)
+        if not isinstance(measure, CountRows | CountPersons | ContingencyTable)
     }
+    columns |= {axis_name(index): _cell(found[axis.column], axis) for index, axis in enumerate(plan.axes)}
     return rows.table.select(**columns) if columns else rows.table.select(row=ibis.literal(1))
 
 
@@ -93,12 +95,10 @@ def backend_of_plan(plan: Plan, tables: Mapping[str, Table]) -> ibis.BaseBackend
 
 
 def _contribution(columns: Mapping[str, Column], measure: Measure) -> Value:
-    if isinstance(measure, CountRows | CountPersons):
+    if isinstance(measure, CountRows | CountPersons | ContingencyTable):
         raise TypeError("not a measure of a column")
     if isinstance(measure, Moment):
         return _product(columns, measure)
-    if isinstance(measure, ContingencyTable):
-        return _cell(columns, measure)
     column = columns[measure.column]
     if isinstance(measure, CountDistinct):
         return _told_apart(column)
@@ -130,32 +130,23 @@ def _power(columns: Mapping[str, Column], factor: Factor) -> Value:
     return centered if factor.power == 1 else centered * centered
 
 
-def _cell(columns: Mapping[str, Column], measure: ContingencyTable) -> Value:
-    """Return the number of the combination of cells; NULL where one of them is absent."""
-    first, *others = measure.axes
-    cell = _cell_of_axis(columns, first)
-    for axis in others:
-        cell = cell * _integer(axis.cells) + _cell_of_axis(columns, axis)
-    return cell
-
-
 def _has_cell(column: Column, values: Keys | Bounds) -> BooleanValue:
     return is_listed(column, values) if isinstance(values, Keys) else steps(column, values).notnull()
 
 
-def _cell_of_axis(columns: Mapping[str, Column], axis: Axis) -> Value:
+def _cell(column: Column, axis: Axis) -> Value:
     """Return the number of the cell of an axis; NULL where there is none.
 
-    Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and b > 0 the double nearest
-    to a / b is below every integer that a / b is below.
+    Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and 0 < b <= 2^53 the double
+    nearest to a / b is below every integer that a / b is below.
     """
-    column, values = columns[axis.column], axis.values
+    values = axis.values
     if isinstance(values, Keys):
         return place(column, values)
     above = steps(column, values) - _integer(values.lower_steps)
-    if axis.width == 1:
-        return above
-    return above // _integer(min(axis.width, values.upper_steps - values.lower_steps + 1))
+    if axis.cells == 1:
+        return ibis.ifelse(above.notnull(), _integer(0), ibis.null("int64"))
+    return above if axis.width == 1 else above // _integer(axis.width)
 
 
 def _told_apart(column: Column) -> Value:

@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 import ibis
-from ibis.expr.types import Table
+from ibis.expr.types import Column, Table
 
 from discreet.data import bounding
-from discreet.data.bounding import PERSON, ROWS, key_name, measure_name
+from discreet.data.bounding import PERSON, ROWS, axis_name, key_name, measure_name
 from discreet.data.declarations import Keys, Limits
 from discreet.data.engine import bounded_total
 from discreet.data.listed import is_listed
 from discreet.data.measures import (
+    Axis,
     Binned,
     ContingencyTable,
     CountDistinct,
@@ -123,12 +124,12 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
         counted = binned.group_by([*keys, name]).agg(**{ROWS: binned.count()})
         parts.append((index, counted.rename({bin_name(index): name})))
     if first:
-        parts.append((TABLES, _counted_cells(kept, keys, first)))
+        parts.append((TABLES, _counted_cells(kept, keys, plan)))
     tables = [
         part.select(
             **{PART: ibis.literal(number, type="int64")},
             **{name: part[name] for name in (*keys, ROWS)},
-            **{name: part[name] if number < 0 else ibis.literal(0, type="int64") for name in added},
+            **{name: part[name] if number == -1 else ibis.literal(0, type="int64") for name in added},
             **{
                 bin_name(index): part[bin_name(index)] if index == number else ibis.null(kind)
                 for index, kind in histograms.items()
@@ -140,12 +141,25 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
     return tables[0].union(*tables[1:]) if len(tables) > 1 else tables[0]
 
 
-def _counted_cells(kept: Table, keys: Sequence[str], first: Mapping[int, int]) -> Table:
+def _counted_cells(kept: Table, keys: Sequence[str], plan: Plan) -> Table:
     """Count the cells of all tables at once: hundreds of tables are one pass over the rows."""
-    cells = [kept[measure_name(index)] + ibis.literal(least, type="int64") for index, least in first.items()]
+    on_axis = {axis: kept[axis_name(index)] for index, axis in enumerate(plan.axes)}
+    tables = (measure for measure in plan.measures if isinstance(measure, ContingencyTable))
+    cells = [
+        _cell(on_axis, table) + ibis.literal(first, type="int64")
+        for table, first in zip(tables, first_cells(plan).values(), strict=True)
+    ]
     unfolded = kept.select(*keys, **{CELL: ibis.array(cells).unnest()})
     present = unfolded.filter(unfolded[CELL].notnull())
     return present.group_by([*keys, CELL]).agg(**{ROWS: present.count()})
+
+
+def _cell(on_axis: Mapping[Axis, Column], table: ContingencyTable) -> ibis.Value:
+    """Return the number of the combination of cells; NULL where one of them is absent."""
+    cell = ibis.literal(0, type="int64")
+    for axis in table.axes:
+        cell = cell * ibis.literal(axis.cells, type="int64") + on_axis[axis]
+    return cell
 
 
 def _total(kept: Table, index: int, measure: Measure) -> ibis.Value:

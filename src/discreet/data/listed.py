@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import ibis
 import pyarrow
 from ibis.expr.types import BooleanColumn, Column, IntegerColumn
 
-from discreet.data.declarations import Keys
+from discreet.data.declarations import Keys, KeyValue
 from discreet.data.schema import Type
 
 __all__ = ["is_listed", "place"]
 
 _LISTED_INLINE = 256
+_COMPARED_ONE_BY_ONE = 16
 
 
 def is_listed(column: Column, keys: Keys) -> BooleanColumn:
@@ -30,11 +31,34 @@ def is_listed(column: Column, keys: Keys) -> BooleanColumn:
 
 
 def place(column: Column, keys: Keys) -> IntegerColumn:
-    """Return which of the declared keys the value is, counted from 0; NULL where it is none."""
+    """Return which of the declared keys the value is, counted from 0; NULL where it is none.
+
+    Few keys are compared one after the other, many are halved until few are left: all types of keys have one
+    order on every engine, that of Python.
+    """
     places = {value: ibis.literal(number, type="int64") for number, value in enumerate(keys.values)}
-    present = [(_key_literal(value, column), number) for value, number in places.items() if value is not None]
-    found = column.cases(*present, else_=ibis.null("int64"))
+    present = sorted(value for value in keys.values if value is not None and _may_equal(column, value))
+    found = _found(column, present, places)
     return ibis.ifelse(column.isnull(), places[None], found) if keys.has_null else found
+
+
+def _found(
+    column: Column, values: Sequence[KeyValue], places: Mapping[KeyValue, ibis.Value]
+) -> IntegerColumn:
+    """Return the place of the column's value among some, in ascending order."""
+    if not values:
+        return ibis.null("int64")
+    if len(values) <= _COMPARED_ONE_BY_ONE:
+        branches = [(_key_literal(value, column), places[value]) for value in values]
+        return column.cases(*branches, else_=ibis.null("int64"))
+    half = len(values) // 2
+    below, others = (_found(column, part, places) for part in (values[:half], values[half:]))
+    return ibis.ifelse(column < _key_literal(values[half], column), below, others)
+
+
+def _may_equal(column: Column, value: KeyValue) -> bool:
+    """Tell whether a column can hold a key: Ibis compares no unsigned integer with a negative one."""
+    return not (column.type().is_unsigned_integer() and isinstance(value, int) and value < 0)
 
 
 def _key_literal(value: object, column: Column) -> ibis.Value:

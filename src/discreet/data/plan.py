@@ -28,7 +28,7 @@ from math import prod
 from typing import TypeAlias
 
 from discreet.data.declarations import Keys
-from discreet.data.measures import Axis, Measure, width
+from discreet.data.measures import Axis, ContingencyTable, Measure, width
 from discreet.data.relation import Relation
 from discreet.errors import UnsupportedQuery
 
@@ -92,6 +92,12 @@ class Group:
     def cells(self) -> int:
         """The number of groups."""
         return prod(self.shape)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of all contingency tables, each once."""
+        tables = (measure for measure in self.measures if isinstance(measure, ContingencyTable))
+        return tuple(dict.fromkeys(axis for table in tables for axis in table.axes))
 
     def size(self, measure: Measure) -> int:
         """Return how many integers a measure has, over all groups."""

@@ -264,10 +264,10 @@ def _parts(rows: pyarrow.Table, plan: Group) -> NDArray[np.int64]:
 
     if all(adds_up(measure) for measure in plan.measures):
         return np.full(rows.num_rows, -1)
-    parts = rows.column(PART).to_numpy()
+    parts = np.asarray(rows.column(PART).to_numpy())
     first = first_cells(plan)
     if not first:
-        return np.asarray(parts)
+        return parts
     table = np.searchsorted([*first.values()], rows.column(CELL).fill_null(0).to_numpy(), side="right") - 1
     return np.asarray(np.where(parts == TABLES, np.array([*first])[table], parts))
 
