@@ -69,3 +69,30 @@ def test_epsilon_and_delta_and_rows():
 def test_bad_input_is_refused(build):
     with pytest.raises(ParameterError):
         build()
+
+
+@pytest.mark.parametrize("huge", [2**62 + 1, 2**63, 2**64, -(2**100)])
+def test_increments_of_any_size_are_clamped_without_a_word(monkeypatch, huge):
+    seen = []
+    counter = ContinualCounter(5, rho=1)
+    monkeypatch.setattr(type(counter._one_step), "release", lambda self, value: seen.append(value) or value)
+    counter.add(huge)
+    clamped = [(2**29 - 1) * (1 if huge > 0 else -1), 0, 0, 0, 0]
+    assert seen == ToeplitzRoot(5).measure(clamped).tolist()[:1]
+
+
+def test_errors_of_streams_are_computed_in_parts(monkeypatch):
+    whole = ToeplitzRoot(23).trace(Prefixes(23))
+    single = [ToeplitzRoot(23).variance(Prefixes(23).row(index)) for index in range(23)]
+    monkeypatch.setattr("discreet.workloads.toeplitz._COLUMNS_AT_ONCE", 4)
+    assert ToeplitzRoot(23).trace(Prefixes(23)) == pytest.approx(whole)
+    assert whole == pytest.approx(sum(single))
+
+
+def test_errors_of_long_streams_are_stated():
+    """Against every fiftieth step: variances change slowly."""
+    strategy = ToeplitzRoot(12000)
+    single = [strategy.variance(Prefixes(12000).row(index)) for index in range(24, 12000, 50)]
+    counter = ContinualCounter(12000, rho=1)
+    variance = counter._mechanism.error.variance
+    assert counter.expected_error.mean_square == pytest.approx(variance * np.mean(single), rel=0.005)

@@ -11,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.workloads.exact import (
     IntegerMatrix,
     SineProduct,
+    clamped_counts,
     cyclic_product,
     fold,
     limbs_of,
@@ -121,5 +122,21 @@ def test_matrix_products_are_exact_and_wrap(shape):
 
 
 def test_matrices_that_floats_cannot_hold_are_refused():
-    with pytest.raises(ParameterError, match="too large"):
-        IntegerMatrix.of(np.full((1, 4), 2**50))
+    for entry, kind in ((2**50, np.int64), (-(2**63), np.int64), (2**63, np.uint64), (2**64 - 1, np.uint64)):
+        with pytest.raises(ParameterError, match="too large"):
+            IntegerMatrix.of(np.full((1, 4), entry, kind))
+
+
+@given(st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=6))
+def test_counts_of_any_size_enter_clamped(values):
+    bound = 2**29 - 1
+    clamped = [max(-bound, min(bound, value)) for value in values]
+    assert clamped_counts(values, len(values)).tolist() == clamped
+
+
+@pytest.mark.parametrize(
+    "x", [[0.5, 1.0], ["a", "b"], [True, False], [1], [[1], [1, 2]], np.zeros(2)], ids=str
+)
+def test_counts_are_refused_by_type_and_number_alone(x):
+    with pytest.raises(ParameterError, match="2 counts"):
+        clamped_counts(x, 2)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.workloads.intervals import half_width
 
@@ -43,3 +46,15 @@ def test_coverage_of_a_combination_of_two_is_never_below_the_level(mechanism, co
 def test_fine_gaussian_noise_has_normal_intervals():
     mechanism = Gaussian(sensitivity=1, sigma=2**30)
     assert half_width(mechanism, 4.0, 0.95) == pytest.approx(2 * 2**30 * stats.norm.ppf(0.975), rel=1e-6)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, Fraction(10**400 - 1, 10**400), 1 - Fraction(1, 10**301)])
+@pytest.mark.parametrize("mechanism", [Laplace(sensitivity=1, epsilon=1), Gaussian(sensitivity=1, rho=1)])
+def test_confidence_out_of_range_is_refused(mechanism, confidence):
+    with pytest.raises(ParameterError, match="confidence"):
+        half_width(mechanism, 1.0, confidence)
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(sensitivity=1, epsilon=1), Gaussian(sensitivity=1, rho=1)])
+def test_extreme_confidence_has_a_width(mechanism):
+    assert 1 < half_width(mechanism, 1.0, 1 - Fraction(1, 10**300)) < 10**4

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON
 from discreet.workloads import Marginals, ResidualBasis, plan
 from discreet.workloads.residual_basis import marginal_bound
 
@@ -114,7 +115,118 @@ def test_bad_input_is_refused():
     chosen = plan(Marginals((2, 3), 1), rho=1)
     with pytest.raises(ParameterError, match="marginals"):
         chosen.release({(0,): np.zeros(2, int)})
-    with pytest.raises(ParameterError, match="6 cells"):
+    with pytest.raises(ParameterError, match="6 counts"):
         chosen.release(np.zeros(5, int))
     with pytest.raises(ParameterError, match="attributes"):
         chosen.release(np.zeros(6, int)).marginal(0, 1)
+
+
+def by_hand(chosen, shape, weights, table):
+    """The weighted contrasts of each subset's own marginal, by products with n I - J along each axis."""
+    measured = []
+    for subset, weight in weights.items():
+        own = table.sum(axis=tuple(axis for axis, place in enumerate(chosen) if place not in subset))
+        for axis, size in enumerate(own.shape):
+            contrast = size * np.eye(size, dtype=np.int64) - np.ones((size, size), np.int64)
+            own = np.moveaxis(np.tensordot(contrast, own, (1, axis)), 0, axis)
+        measured.append(weight * own.reshape(-1))
+    return np.concatenate(measured)
+
+
+@settings(deadline=None, max_examples=40)
+@given(workloads(), st.integers(1, 2), st.integers(0, 2**32))
+def test_parts_measure_every_interaction_once(workload, norm, seed):
+    basis = ResidualBasis(workload, norm)
+    x = np.random.default_rng(seed).integers(0, 50, workload.shape)
+    marginals = tables(workload, x)
+    parts = basis.parts()
+    assert sorted(subset for part in parts for subset in part.weights) == sorted(basis.weights)
+    measured = {}
+    for part in parts:
+        assert part.chosen in workload.sets
+        measured[part.chosen] = part.measure(marginals[part.chosen])
+        expected = by_hand(part.chosen, part.shape, part.weights, marginals[part.chosen])
+        assert measured[part.chosen].tolist() == expected.tolist()
+        assert len(expected) == part.measurements
+        split = part.split(measured[part.chosen])
+        assert [value for subset in part.weights for value in split[subset]] == expected.tolist()
+    assert basis.gathered(measured).tolist() == basis.measure(marginals).tolist()
+    assert sum(part.measurements for part in parts) == basis.measurements
+    assert sum(part.column_norm1 for part in parts) == basis.column_norm1
+    assert sum(part.squared_column_norm2 for part in parts) == basis.squared_column_norm2
+    assert max(part.largest_entry for part in parts) == basis.largest_entry
+
+
+@settings(deadline=None, max_examples=30)
+@given(workloads(), st.integers(1, 2))
+def test_the_sensitivity_of_a_part_is_that_of_its_columns(workload, norm):
+    for part in ResidualBasis(workload, norm).parts():
+        columns = [part.measure(unit).astype(object) for unit in np.eye(part.size, dtype=np.int64)]
+        assert {sum(abs(column)) for column in columns} == {part.column_norm1}
+        assert {sum(column**2) for column in columns} == {part.squared_column_norm2}
+        assert max(max(abs(column)) for column in columns) == part.largest_entry
+
+
+@settings(deadline=None, max_examples=40)
+@given(workloads(), st.integers(0, 2**32))
+def test_variances_of_queries_are_those_of_dense_least_squares(workload, seed):
+    """q^T S (A^T A)^+ S^T q, with S the sums that make the marginal of the domain."""
+    basis = ResidualBasis(workload)
+    integers = matrix(basis).astype(float)
+    inverse = np.linalg.pinv(integers.T @ integers)
+    generator = np.random.default_rng(seed)
+    for chosen in workload.sets:
+        query = generator.normal(size=[workload.shape[place] for place in chosen])
+        kept = [size if place in chosen else 1 for place, size in enumerate(workload.shape)]
+        spread = np.broadcast_to(query.reshape(kept), workload.shape).reshape(-1)
+        expected = spread @ inverse @ spread
+        assert basis.variance(chosen, query) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_sensitivity_over_several_tables_is_attained(rows, groups):
+    """All columns are alike: a person with all rows of each group in one cell moves the most."""
+    basis = ResidualBasis(Marginals((2, 3), 1))
+    columns = matrix(basis).astype(object)
+    sensitivity = basis.sensitivity(rows, groups=groups)
+    change = np.concatenate([rows * columns[:, 0]] * groups)
+    assert sum(abs(change)) == sensitivity.l1
+    assert sum(change**2) == sensitivity.squared_l2
+    assert sensitivity.linf == rows * basis.largest_entry
+    assert sensitivity.neighbors == ADD_REMOVE_PERSON
+    with pytest.raises(TypeError):
+        basis.sensitivity(neighbors=REPLACE_PERSON)
+
+
+def test_sums_of_huge_cells_do_not_wrap_around():
+    chosen = plan(Marginals((2,), sets=[()]), epsilon=1)
+    for cells in ([2**62, 2**62 - 1], [2**62, 2**62], [2**64, 0], [2**63, 2**63]):
+        assert float(chosen.release(cells).marginal()) == pytest.approx(2**29 - 1, abs=1000)
+    for cells in ([-(2**62), -(2**62)], [-(2**70), 1]):
+        assert float(chosen.release(np.array(cells, object).tolist()).marginal()) < 0
+    tables = plan(Marginals((2,), 1), rho=1)
+    assert tables.release([2**64, 0]).marginal(0)[0] == pytest.approx(2**29 - 1, abs=1000)
+    assert tables.release({(0,): [2**64, 0]}).marginal(0)[0] == pytest.approx(2**29 - 1, abs=1000)
+
+
+def test_a_domain_whose_sums_could_wrap_around_takes_marginals_only():
+    chosen = plan(Marginals((2,) * 34, 1), rho=1)
+    with pytest.raises(ParameterError, match="17179869184 cells"):
+        chosen.release([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: Marginals((2,) * 40, ways=20), "137846528820 sets"),
+        (lambda: Marginals((2,) * 400, ways=200), r"about 2\^395 sets"),
+        (lambda: ResidualBasis(Marginals((1000, 1000, 1000), ways=3)), "1003003001 measurements"),
+        (lambda: ResidualBasis(Marginals((2,) * 18, ways=18)), "387420489 measurements"),
+        (lambda: ResidualBasis(Marginals((2,) * 22, ways=22)), "4194304 subsets"),
+        (lambda: plan(Marginals((2,) * 300, ways=300), rho=1), r"about 2\^300 subsets"),
+    ],
+)
+def test_what_is_too_large_is_refused_with_its_size(build, said):
+    with pytest.raises(ParameterError, match=said):
+        build()

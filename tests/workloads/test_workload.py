@@ -13,11 +13,13 @@ from discreet.workloads import (
     Identity,
     Marginals,
     Matrix,
+    MeasureCells,
     Prefixes,
     Product,
     RangesOfWidth,
     Total,
     WeightedUnion,
+    plan,
 )
 
 
@@ -142,3 +144,17 @@ def test_what_does_not_fit_in_memory_is_refused_with_its_size():
             ask()
     with pytest.raises(ParameterError, match="8193 cells"):
         RangesOfWidth(8193, 2).block_traces([2])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda workload: workload.gram(),
+        lambda workload: workload.answer(np.zeros(3)),
+        lambda workload: MeasureCells(3).trace(workload),
+        lambda workload: plan(workload, rho=1).release(np.zeros(3, int)),
+    ],
+)
+def test_domains_of_thousands_of_digits_are_refused_in_words(ask):
+    with pytest.raises(ParameterError, match=r"about 2\^16609 cells"):
+        ask(Marginals([10] * 5000, ways=1))

@@ -14,6 +14,7 @@ from discreet.privacy.rational import Number, rational
 from discreet.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
+    from discreet.workloads.marginal_tables import MarginalTables
     from discreet.workloads.residual_basis import ResidualBasis
     from discreet.workloads.strategy import Strategy
 
@@ -31,7 +32,7 @@ class Reach:
     groups: int = 1
     tables: int = 1
 
-    def sensitivity(self, strategy: Strategy | ResidualBasis) -> Sensitivity:
+    def sensitivity(self, strategy: Strategy | ResidualBasis | MarginalTables) -> Sensitivity:
         """Return how far one person moves the measurements of all tables together."""
         return strategy.sensitivity(self.rows, groups=self.groups)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
-from discreet.privacy.rational import Number, whole
+from discreet.privacy.rational import Number, typed_as_integers
 from discreet.workloads.exact import LARGEST_CELL
 from discreet.workloads.expected_error import ExpectedError
 from discreet.workloads.intervals import LinearAnswer
@@ -97,13 +97,14 @@ class ContinualCounter:
         return ExpectedError(total=total, queries=steps)
 
     def add(self, increment: int) -> LinearAnswer:
-        """Count one step and return the running total with its error."""
+        """Count one step and return the running total with its error.
+
+        Increments beyond 2^29 - 1 are clamped, without a word: integers of any size are accepted.
+        """
         strategy, step = self._strategy, self._seen
         if step == strategy.size:
             raise ParameterError("steps", "are all used: the noise was made for no more", "a new counter")
-        count = max(
-            -LARGEST_CELL, min(LARGEST_CELL, whole(increment, "increment", least=-(1 << 62), most=1 << 62))
-        )
+        count = max(-LARGEST_CELL, min(LARGEST_CELL, _integer(increment)))
         self._scaled[step] = count * int(strategy.scales[step])
         window = [int(value) for value in self._scaled[: step + 1]]
         exact = sum(value * int(tap) for value, tap in zip(window, strategy.taps[step::-1], strict=True))
@@ -120,3 +121,10 @@ class ContinualCounter:
             mechanism=self._mechanism,
             factor=factor,
         )
+
+
+def _integer(increment: int) -> int:
+    """Return an increment whose type alone was checked: its size is private."""
+    if not typed_as_integers(increment):
+        raise ParameterError("increment", "is not an integer", "an integer")
+    return int(increment)

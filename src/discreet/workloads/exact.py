@@ -8,12 +8,14 @@ in 64-bit integers that wrap around. `fold` then turns what wrapped into values 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.values import Lattice
 from discreet.workloads.sine import circle, spectrum_of
 
 if TYPE_CHECKING:
@@ -21,22 +23,50 @@ if TYPE_CHECKING:
 
     from discreet.workloads.workload import Vector
 
-__all__ = ["LARGEST_CELL", "IntegerMatrix", "SineProduct", "cyclic_product", "fold", "self_overlap"]
+__all__ = [
+    "LARGEST_CELL",
+    "LARGEST_SUM",
+    "IntegerMatrix",
+    "SineProduct",
+    "clamped_counts",
+    "cyclic_product",
+    "fold",
+    "self_overlap",
+]
 
 LARGEST_CELL = (1 << 29) - 1
 """Cells are clamped to this magnitude before they are measured."""
-_QUARTER_TURN = np.int64(1 << 62)
+LARGEST_SUM = 1 << 62
+"""Sums up to this magnitude are measured as they are; larger ones are reflected here."""
+_QUARTER_TURN = np.int64(LARGEST_SUM)
 _HALF_TURN = np.int64(-(1 << 63))  # 2^63, which wraps
 _ROUNDING = 2.0**-53
 _FAR_FROM_HALF = 0.375
+_INTEGERS = Lattice(step=Fraction(1), integers=True)
+
+
+def clamped_counts(x: Any, size: int, name: str = "x") -> NDArray[np.int64]:
+    """Return private counts in their own shape, clamped to magnitude 2^29 - 1.
+
+    What is refused depends on the type and the number of counts alone: integers of any size enter.
+    """
+    try:
+        counts = _INTEGERS.enter(x, name)
+    except ParameterError:
+        counts = np.zeros(0, np.int64)
+    if counts.size != size:
+        raise ParameterError(
+            name, "is no array of as many integers as the domain has cells", f"{size} counts"
+        )
+    return counts.clip(-LARGEST_CELL, LARGEST_CELL)
 
 
 def fold(wrapped: NDArray[np.int64]) -> NDArray[np.int64]:
     """Map integers modulo 2^64 into [-2^62, 2^62], moving no two of them further apart.
 
     The triangle wave with period 2^64: y for abs(y) <= 2^62, and reflected there. It depends on y
-    modulo 2^64 alone, is the identity on all values that can occur with sensible data, and is 1-Lipschitz, so
-    that the sensitivity of a wrapped product is that of the exact one (docs/proofs/strategies.md).
+    modulo 2^64 alone and is 1-Lipschitz, so that the sensitivity of a wrapped product is that of the
+    exact one (docs/proofs/strategies.md). Which tables are measured as they are: `Strategy.largest_total`.
     """
     inside = (wrapped >= -_QUARTER_TURN) & (wrapped <= _QUARTER_TURN)
     return np.where(inside, wrapped, _HALF_TURN - wrapped)
@@ -185,14 +215,14 @@ class IntegerMatrix:
 
     @classmethod
     def of(cls, matrix: NDArray[np.int64]) -> IntegerMatrix:
-        """Prepare an array of integers of at most 40 bits."""
-        largest = int(np.abs(matrix).sum(axis=1).max())
-        bits = 52 - largest.bit_length()
-        if bits < 4:
+        """Prepare an array of integers, of which no row's magnitudes sum to 2^48 or more."""
+        rough = float(np.abs(matrix.astype(np.float64)).sum(axis=1).max())
+        if rough >= 2.0**48:
             raise ParameterError(
                 "matrix", "has rows that are too large", "rows whose magnitudes sum to below 2^48"
             )
-        return cls(entries=matrix.astype(np.float64), bits=bits)
+        largest = int(np.abs(matrix.astype(np.int64)).sum(axis=1).max())
+        return cls(entries=matrix.astype(np.float64), bits=52 - largest.bit_length())
 
     def times(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return M v for each vector along the last axis."""

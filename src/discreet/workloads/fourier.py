@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.workloads.dense import LEAST_CONDITION
 from discreet.workloads.exact import LARGEST_CELL, cyclic_product
 from discreet.workloads.strategy import Strategy, check_domain
 from discreet.workloads.workload import Vector, Workload
@@ -48,6 +50,13 @@ class Fourier(Strategy):
         half = np.rint(ideal * (2.0**bits / np.abs(ideal).max())).astype(np.int64)[: workload.size // 2 + 1]
         object.__setattr__(self, "shape", (workload.size,))
         object.__setattr__(self, "taps", np.append(half, half[1 : (workload.size + 1) // 2][::-1]))
+        magnitudes = np.abs(self.spectrum)
+        if magnitudes.min() <= LEAST_CONDITION * magnitudes.max():
+            raise ParameterError(
+                "bits",
+                "rounds the kernel to one from which cells cannot be told apart",
+                "more bits, up to 24",
+            )
 
     @property
     def spectrum(self) -> Vector:

@@ -60,11 +60,9 @@ class Hierarchy(LevelStrategy):
 
     @property
     def measurements(self) -> int:
-        """The number of blocks of all measured levels."""
+        """The number of blocks of all measured levels that have cells in the domain."""
         return sum(
-            self.padded // width
-            for width, weight in zip(self.widths, self.weights, strict=True)
-            if weight > 0
+            self.blocks(width) for width, weight in zip(self.widths, self.weights, strict=True) if weight > 0
         )
 
     @property
@@ -83,29 +81,28 @@ class Hierarchy(LevelStrategy):
         return max(self.weights)
 
     @property
-    def eigenvalues(self) -> Vector:
-        """mu_l sums weight_j^2 width_j over the levels j <= l: a block of ones is width times averaging."""
-        return np.cumsum(
-            [float(weight) ** 2 * width for weight, width in zip(self.weights, self.widths, strict=True)]
-        )
+    def coefficients(self) -> tuple[int, ...]:
+        """The squared weights."""
+        return tuple(weight**2 for weight in self.weights)
 
     def times(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return weighted block sums, from single cells to the root."""
-        sums, width, parts = np.asarray(self.pad(cells), np.int64), 1, []
+        sums, width, parts = cells, 1, []
         for next_width, weight in zip(self.widths, self.weights, strict=True):
-            sums, width = block_sums(sums, next_width // width), next_width
+            step, width = next_width // width, next_width
+            sums = block_sums(np.asarray(self.pad(sums, step), np.int64), step)
             if weight > 0:
                 parts.append(sums * np.int64(weight))
         return np.concatenate(parts, axis=-1)
 
     def reconstruct(self, measured: NDArray[Any]) -> Vector:
-        """Spread each block's weighted measurement over its cells, then solve level by level."""
-        right = np.zeros((*np.shape(measured)[:-1], self.padded))
-        start = 0
+        """Solve from each measurement divided by its weight."""
+        start, parts = 0, []
         for width, weight in zip(self.widths, self.weights, strict=True):
+            part = None
             if weight > 0:
-                count = self.padded // width
-                part = np.asarray(measured[..., start : start + count], np.float64)
-                right += np.repeat(part * float(weight), width, axis=-1)
-                start += count
-        return self.solve(right)[..., : self.size]
+                end = start + self.blocks(width)
+                part, start = np.asarray(measured[..., start:end], np.float64) / float(weight), end
+            parts.append(part)
+        assert parts[0] is not None  # noqa: S101  # cells are measured
+        return self.solve(parts[0], parts[1:])

@@ -3,20 +3,21 @@
 Let L = sum of c_i N_i with independent discrete noise N_i of one law, and c = ||c||_2.
 
 Gaussian: L is sub-Gaussian with parameter sigma c, and within 2 / sigma of the normal law in
-distribution (sigma in steps, at least 4). Laplace: E exp(x N) <= 1 / (1 - b^2 x^2), so that
-P(abs(L) > t) <= 2 exp(-x t) / (1 - (b c x)^2) for every x below 1 / (b c).
-(docs/proofs/strategies.md, propositions 8 and 9.)
+distribution (sigma in steps, at least 4; docs/proofs/strategies.md, proposition 8). Laplace: see
+`laplace_tails`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, log, sqrt
+from fractions import Fraction
+from math import log, sqrt
 
 from discreet.curator.printing import number
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, float_below, rational
+from discreet.workloads.laplace_tails import laplace_units
 
 __all__ = ["LinearAnswer", "half_width"]
 
@@ -24,19 +25,21 @@ _LEAST_SIGMA = 4.0
 _DISTANCE = 2.0
 _NEGLIGIBLE = 1e-9
 _CONFIDENCE = 0.95
+_LEAST_FAILURE = Fraction(1, 10**300)
 
 
 def half_width(mechanism: Laplace | Gaussian, factor: float, confidence: Number) -> float:
     """Return t with P(abs(L) <= t) at least the confidence, for squared coefficients that sum to `factor`."""
     level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise ParameterError("confidence", "is out of range", "between 0 and 1")
-    failure = float(1 - level)
+    if not 0 < level <= 1 - _LEAST_FAILURE:
+        raise ParameterError("confidence", "is out of range", "between 0 and 1, and at most 1 - 10^-300")
+    failure = float_below(1 - level)
     if isinstance(mechanism, Gaussian):
         return _gaussian_units(sqrt(float(mechanism.event.variance)), failure) * sqrt(
             float(mechanism.event.variance) * factor
         )
-    return _laplace_units(failure) * float(mechanism.event.scale) * sqrt(factor)
+    scale = float(mechanism.event.scale)
+    return laplace_units(failure, scale) * scale * sqrt(factor)
 
 
 def _gaussian_units(sigma: float, failure: float) -> float:
@@ -47,15 +50,6 @@ def _gaussian_units(sigma: float, failure: float) -> float:
     if sigma < _LEAST_SIGMA or left <= 0:
         return bound
     return min(bound, float(-ndtri(left)))
-
-
-def _laplace_units(failure: float) -> float:
-    """Minimize (log(2 / failure) - log(1 - x^2)) / x over 0 < x < 1; every x gives a valid bound."""
-    best = inf
-    for step in range(1, 512):
-        x = step / 512
-        best = min(best, (log(2 / failure) - log(1 - x * x)) / x)
-    return min(best, sqrt(2 / failure))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

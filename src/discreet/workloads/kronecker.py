@@ -44,7 +44,7 @@ class Kronecker(Strategy):
     def __init__(self, *factors: Strategy) -> None:
         if not factors:
             raise ParameterError("factors", "is empty", "at least one strategy")
-        if any(isinstance(factor, SquareRoot | Fourier) for factor in factors[1:]):
+        if any(_takes_single_cells(factor) for factor in factors[1:]):
             raise ParameterError(
                 "factors",
                 "has a strategy behind the first that takes only single cells",
@@ -107,3 +107,10 @@ class Kronecker(Strategy):
         ]:
             return prod(own.trace(part) for own, part in zip(self.factors, workload.factors, strict=True))
         return Strategy.trace(self, workload)
+
+
+def _takes_single_cells(factor: Strategy) -> bool:
+    """Tell whether a strategy, or one that is nested in it, takes cells up to 2^29 - 1 only."""
+    if isinstance(factor, Kronecker):
+        return any(_takes_single_cells(part) for part in factor.factors)
+    return isinstance(factor, SquareRoot | Fourier)

@@ -28,7 +28,7 @@ from discreet.workloads.residual_basis import marginal_bound
 from discreet.workloads.workload import LARGEST_DOMAIN, Workload
 
 if TYPE_CHECKING:
-    from discreet.workloads.workload import Vector
+    pass
 
 __all__ = ["Bound", "check_size_of", "lower_bound"]
 
@@ -94,22 +94,10 @@ def _has_closed_root(workload: Workload) -> bool:
 
 def _by_root(workload: Workload) -> Bound:
     """Return the sum of the squared diagonal of G^(1/2)."""
-    diagonal = workload.root_diagonal() if _has_closed_root(workload) else _least_root_diagonal(workload)
     return Bound(
-        total=float(np.square(diagonal).sum()) * (1 - _ROUNDING),
+        total=float(np.square(workload.root_diagonal()).sum()) * (1 - _ROUNDING),
         certificate="the sum of the squared diagonal of the Gram matrix's square root",
     )
-
-
-def _least_root_diagonal(workload: Workload) -> Vector:
-    """Return numbers below the diagonal of G^(1/2).
-
-    Computed eigenvalues are off by less than e = n 2^-52 times the largest; without it the matrix is
-    below G, and so is its square root, which is monotone, and the root's diagonal.
-    """
-    values, vectors = np.linalg.eigh(workload.gram())
-    rounding = workload.size * float(np.finfo(np.float64).eps) * values.max()
-    return np.asarray((vectors**2) @ np.sqrt(np.maximum(values - rounding, 0.0)))
 
 
 def _better(closed: Bound, dual: float) -> Bound:

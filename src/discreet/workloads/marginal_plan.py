@@ -1,4 +1,4 @@
-"""Plans for marginals: the residual basis, with the better kind of noise."""
+"""Plans for marginals: the residual basis or the marginals themselves, with the better kind of noise."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.errors import ParameterError
 from discreet.workloads.budgets import Loss, Reach, mechanism_for, unit_variance
+from discreet.workloads.exact import clamped_counts
 from discreet.workloads.expected_error import ExpectedError
 from discreet.workloads.intervals import half_width
+from discreet.workloads.marginal_tables import MarginalTables
 from discreet.workloads.residual_basis import ResidualBasis, Set, marginal_bound
+from discreet.workloads.workload import about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["MarginalPlan", "ReleasedMarginals", "plan_marginals"]
 
 _ROUNDING = 1e-9
+LARGEST_TABLE = 1 << 33
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,11 +39,12 @@ class ReleasedMarginals:
     Attributes
     ----------
     tables : dict from a set of attributes to an array
-        Unbiased estimates, real and possibly negative.
+        Estimates, real and possibly negative: unbiased while no cell of a marginal exceeds 2^29 - 1, and no
+        table holds more than `basis.largest_total` rows.
     """
 
     tables: dict[Set, Vector] = field(repr=False)
-    basis: ResidualBasis
+    basis: ResidualBasis | MarginalTables
     mechanism: Laplace | Gaussian
 
     def marginal(self, *attributes: int) -> Vector:
@@ -76,11 +79,11 @@ class MarginalPlan:
     """
 
     workload: Marginals
-    strategy: ResidualBasis
+    strategy: ResidualBasis | MarginalTables
     mechanism: Laplace | Gaussian
     expected_error: ExpectedError
     lower_bound: float
-    certificate: str = "the singular-value bound, attained by the residual basis"
+    certificate: str = "the singular-value bound, which the residual basis attains for Gaussian noise"
 
     @property
     def event(self) -> DiscreteLaplace | DiscreteGaussian:
@@ -90,7 +93,9 @@ class MarginalPlan:
     @property
     def name(self) -> str:
         """The chosen strategy and noise, in words."""
-        return f"the residual basis with {type(self.mechanism).__name__} noise"
+        tables = isinstance(self.strategy, MarginalTables)
+        measured = "the marginals themselves" if tables else "the residual basis"
+        return f"{measured} with {type(self.mechanism).__name__} noise"
 
     @property
     def gap(self) -> float:
@@ -100,7 +105,7 @@ class MarginalPlan:
     def release(self, data: NDArray[Any] | Mapping[Set, NDArray[Any]]) -> ReleasedMarginals:
         """Measure exact marginals, one for each set of the workload, or all cells, with noise, once."""
         if not hasattr(data, "keys"):
-            data = _marginals(self.workload, np.asarray(data))
+            data = _marginals(self.workload, data)
         measured: Any = self.mechanism.release(self.strategy.measure(data))  # type: ignore[arg-type]
         return ReleasedMarginals(
             tables=self.strategy.reconstruct(measured), basis=self.strategy, mechanism=self.mechanism
@@ -108,29 +113,46 @@ class MarginalPlan:
 
 
 def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach) -> MarginalPlan:
-    """Return the better of Gaussian and Laplace noise on the residual basis."""
+    """Return the best of Gaussian and Laplace noise on the residual basis, and on the marginals themselves.
+
+    For Gaussian noise no strategy is better than the residual basis.
+    """
     plans = []
     for noise, loss in losses.items():
         basis = ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
-        mechanism = mechanism_for(noise, loss, reach.sensitivity(basis), reach.tables * basis.measurements)
-        total = mechanism.error.variance * basis.trace()
-        unit = unit_variance(noise, loss, reach) * (1 - _ROUNDING)
-        plans.append(
-            MarginalPlan(
-                workload=workload,
-                strategy=basis,
-                mechanism=mechanism,
-                expected_error=ExpectedError(total=total, queries=workload.queries),
-                lower_bound=sqrt(unit * marginal_bound(workload) / workload.queries),
-            )
-        )
+        plans.append(_planned(basis, noise, loss, reach))
+        if noise == "Laplace":
+            plans.append(_planned(MarginalTables(workload), noise, loss, reach))
     return min(plans, key=lambda found: found.expected_error.total)
 
 
-def _marginals(workload: Marginals, cells: NDArray[Any]) -> dict[Set, NDArray[Any]]:
-    """Sum a table of all cells to the marginals of a workload."""
-    if cells.size != workload.size:
-        raise ParameterError("x", "has another number of cells than the domain", f"{workload.size} cells")
-    table = cells.reshape(workload.shape)
+def _planned(strategy: ResidualBasis | MarginalTables, noise: str, loss: Loss, reach: Reach) -> MarginalPlan:
+    workload = strategy.workload
+    size = reach.tables * strategy.measurements
+    mechanism = mechanism_for(noise, loss, reach.sensitivity(strategy), size)
+    unit = unit_variance(noise, loss, reach, single=strategy.measurements == 1) * (1 - _ROUNDING)
+    return MarginalPlan(
+        workload=workload,
+        strategy=strategy,
+        mechanism=mechanism,
+        expected_error=ExpectedError(
+            total=mechanism.error.variance * strategy.trace(), queries=workload.queries
+        ),
+        lower_bound=sqrt(unit * marginal_bound(workload) / workload.queries),
+    )
+
+
+def _marginals(workload: Marginals, cells: Any) -> dict[Set, NDArray[Any]]:
+    """Sum a table of all cells to the marginals of a workload.
+
+    Cells are clamped to 2^29 - 1 first, so that no sum over at most 2^33 of them wraps around.
+    """
+    if workload.size > LARGEST_TABLE:
+        raise ParameterError(
+            "x",
+            f"would be a table of {about(workload.size)} cells",
+            f"at most {LARGEST_TABLE} cells; else the marginals, one table for each set",
+        )
+    table = clamped_counts(cells, workload.size).reshape(workload.shape)
     places = range(len(workload.shape))
     return {chosen: table.sum(axis=tuple(p for p in places if p not in chosen)) for chosen in workload.sets}

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.workloads.exact import LARGEST_CELL
+from discreet.workloads.exact import LARGEST_CELL, clamped_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,10 +67,7 @@ class TablePart:
 
     def measure(self, x: NDArray[Any], /) -> NDArray[np.int64]:
         """Return the counts, clamped as by `Strategy.measure`."""
-        counts = np.asarray(x)
-        if counts.size != self.size:
-            raise ParameterError("x", "is no table of counts of the marginal", f"{self.size} counts")
-        return np.asarray(np.clip(counts.reshape(-1), -LARGEST_CELL, LARGEST_CELL), np.int64)
+        return clamped_counts(x, self.size).reshape(-1)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -140,6 +136,11 @@ class MarginalTables:
     def gathered(self, measured: Mapping[Set, NDArray[Any]]) -> NDArray[Any]:
         """Return the measurements of all marginals, in the order that `reconstruct` takes."""
         return np.concatenate([measured[chosen] for chosen in self.workload.sets])
+
+    @property
+    def largest_total(self) -> int:
+        """How many rows a table may hold before anything is reflected: as many as cells may."""
+        return LARGEST_CELL
 
     def measure(self, marginals: Mapping[Set, NDArray[Any]]) -> NDArray[np.int64]:
         """Return the counts of all marginals, one after the other."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import prod
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
-from discreet.workloads.workload import Vector, Workload, checked_shape, flat
+from discreet.workloads.workload import Vector, Workload, about, checked_shape, flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,11 +55,11 @@ class Marginals(Workload):
             )
         if ways is not None:
             ways = whole(ways, "ways", least=0, most=len(domain))
+            _check_count(comb(len(domain), ways))
             chosen = list(combinations(range(len(domain)), ways))
         else:
             chosen = sorted({_checked_set(attributes, len(domain)) for attributes in sets or ()})
-        if not 0 < len(chosen) <= MOST_SETS:
-            raise ParameterError("sets", f"holds {len(chosen)} sets", f"from 1 to {MOST_SETS} sets")
+            _check_count(len(chosen))
         object.__setattr__(self, "shape", domain)
         object.__setattr__(self, "sets", tuple(chosen))
 
@@ -115,3 +115,12 @@ def _checked_set(attributes: Sequence[int], count: int) -> tuple[int, ...]:
     if len(set(places)) != len(places):
         raise ParameterError("sets", "names an attribute twice in one set", "each attribute at most once")
     return places
+
+
+def _check_count(count: int) -> None:
+    if not 0 < count <= MOST_SETS:
+        raise ParameterError(
+            "sets",
+            f"would be {about(count)} sets",
+            f"from 1 to {MOST_SETS} sets: ask for fewer ways, or list the sets that matter",
+        )

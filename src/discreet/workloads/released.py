@@ -27,7 +27,10 @@ __all__ = ["ReleasedCells"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReleasedCells:
-    """What was released, as an unbiased estimate of every cell. All that follows is free.
+    """What was released, as an estimate of every cell. All that follows is free.
+
+    Unbiased for every table of at most `strategy.largest_total` rows with at most 2^29 - 1 in a cell:
+    larger ones are measured as smaller ones (`Strategy.measure`).
 
     Attributes
     ----------

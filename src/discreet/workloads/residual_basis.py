@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.workloads.exact import LARGEST_CELL
+from discreet.workloads.exact import LARGEST_SUM, clamped_counts
 from discreet.workloads.residual_part import (
     ResidualPart,
     Set,
     contrast_norm1,
     squared_contrast_norm2,
 )
+from discreet.workloads.workload import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ResidualBasis", "Set", "marginal_bound"]
 
+MOST_MEASUREMENTS = 1 << 27
+MOST_SUBSETS = 1 << 21
 _FINEST = 1 << 12
 
 
@@ -66,6 +68,7 @@ class ResidualBasis:
 
     def __init__(self, workload: Marginals, norm: int = 2) -> None:
         norm = whole(norm, "norm", least=1, most=2)
+        _check_size(workload)
         shares = _shares(workload)
         ideal = {}
         for chosen, share in shares.items():
@@ -105,9 +108,12 @@ class ResidualBasis:
             for chosen, weight in self.weights.items()
         )
 
-    def sensitivity(
-        self, rows: int = 1, *, groups: int = 1, neighbors: Neighbors = ADD_REMOVE_PERSON
-    ) -> Sensitivity:
+    @property
+    def largest_total(self) -> int:
+        """How many rows a table may hold, at least, so that no measurement of it is reflected."""
+        return LARGEST_SUM // self.largest_entry
+
+    def sensitivity(self, rows: int = 1, *, groups: int = 1) -> Sensitivity:
         """Return the sensitivity of all measurements together, of a person as for `Strategy.sensitivity`."""
         rows, groups = whole(rows, "rows", least=1), whole(groups, "groups", least=1)
         return Sensitivity(
@@ -115,7 +121,6 @@ class ResidualBasis:
             l1=groups * rows * self.column_norm1,
             squared_l2=groups * rows**2 * self.squared_column_norm2,
             linf=rows * self.largest_entry,
-            neighbors=neighbors,
             integers=True,
         )
 
@@ -131,10 +136,13 @@ class ResidualBasis:
 
     def parts(self) -> tuple[ResidualPart, ...]:
         """Return what is measured of each marginal: every interaction once, of the first that holds it."""
+        holders: dict[Set, Set] = {}
+        for holder in self.workload.sets:
+            for chosen in _subsets([holder]):
+                holders.setdefault(chosen, holder)
         held: dict[Set, dict[Set, int]] = {}
         for chosen, weight in self.weights.items():
-            holder = next(found for found in self.workload.sets if set(chosen) <= set(found))
-            held.setdefault(holder, {})[chosen] = weight
+            held.setdefault(holders[chosen], {})[chosen] = weight
         return tuple(
             ResidualPart(
                 chosen=holder,
@@ -202,12 +210,13 @@ class ResidualBasis:
 
     def _table(self, marginals: Mapping[Set, NDArray[Any]], chosen: Set) -> NDArray[np.int64]:
         sizes = tuple(self.workload.shape[place] for place in chosen)
-        table = np.asarray(marginals.get(chosen, np.zeros(0)))
-        if table.dtype.kind not in "iu" or table.shape != sizes:
-            raise ParameterError(
-                "marginals", "lacks a table of counts for one of the sets", "one integer array for each"
-            )
-        return np.asarray(np.clip(table, -LARGEST_CELL, LARGEST_CELL), np.int64)
+        if chosen in marginals:
+            table = clamped_counts(marginals[chosen], self.workload.cells(chosen), "marginals")
+            if table.shape == sizes:
+                return table
+        raise ParameterError(
+            "marginals", "lacks a table of counts for one of the sets", "one integer array for each"
+        )
 
     def _assembled(self, residuals: Mapping[Set, Vector], chosen: Set) -> Vector:
         shape = self.workload.shape
@@ -251,6 +260,24 @@ def _shares(workload: Marginals) -> dict[Set, float]:
                 shape[place] for place in holder if place not in part
             )
     return {part: share for part, share in shares.items() if share > 0 or not part}
+
+
+def _check_size(workload: Marginals) -> None:
+    """Refuse more subsets than can be listed, and more measurements than can be held."""
+    subsets = sum(1 << len(chosen) for chosen in workload.sets)
+    if subsets > MOST_SUBSETS:
+        raise ParameterError(
+            "workload",
+            f"has sets with {about(subsets)} subsets, each to be measured",
+            f"at most {MOST_SUBSETS} subsets: marginals of fewer attributes, or fewer of them",
+        )
+    measurements = sum(workload.cells(chosen) for chosen in _subsets(workload.sets))
+    if measurements > MOST_MEASUREMENTS:
+        raise ParameterError(
+            "workload",
+            f"takes {about(measurements)} measurements",
+            f"at most {MOST_MEASUREMENTS}: marginals of fewer attributes, or attributes of fewer values",
+        )
 
 
 def _column_norm1(workload: Marginals, chosen: Set) -> int:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from discreet.errors import ParameterError
-from discreet.workloads.exact import LARGEST_CELL, fold
+from discreet.workloads.exact import clamped_counts, fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +75,7 @@ class ResidualPart:
 
         Cells are clamped and sums are folded, as by `Strategy.measure`.
         """
-        counts = np.asarray(x)
-        if counts.dtype.kind not in "iu" or counts.size != self.size:
-            raise ParameterError("x", "is no table of counts of the marginal", f"{self.size} counts")
-        table = np.clip(counts, -LARGEST_CELL, LARGEST_CELL).astype(np.int64).reshape(self.shape)
+        table = clamped_counts(x, self.size).reshape(self.shape)
         return np.concatenate([self._contrasts(table, subset) for subset in self.weights])
 
     def split(self, measured: NDArray[Any]) -> dict[Set, NDArray[Any]]:

@@ -25,7 +25,9 @@ _FINEST = 1 << 12
 
 @dataclass(frozen=True, slots=True, init=False)
 class Wavelet(LevelStrategy):
-    """Haar's wavelet over an ordered domain, padded to a power of two (Privelet: Xiao, Wang & Gehrke 2011).
+    """Haar's wavelet over an ordered domain (Privelet: Xiao, Wang & Gehrke 2011).
+
+    Of a domain that is no power of two, the last blocks are cut: their rows are shorter, and more than cells.
 
     Parameters
     ----------
@@ -66,14 +68,14 @@ class Wavelet(LevelStrategy):
         """
         size = workload.size
         plain = cls(size)
-        shares = level_traces(workload, plain.widths) / plain.eigenvalues
+        shares = level_traces(workload, plain.widths) / np.array(plain.supports, np.float64)
         ideal = np.maximum(shares, shares.max() * 1e-12) ** (1 / (norm + 2))
         return cls(size, [max(1, round(weight)) for weight in ideal / ideal.max() * _FINEST])
 
     @property
     def measurements(self) -> int:
-        """As many as the padded domain has cells."""
-        return self.padded
+        """The number of blocks of two halves that have cells in the domain, and one for the total."""
+        return sum(self.blocks(width) for width in self.supports)
 
     @property
     def column_norm1(self) -> int:
@@ -91,24 +93,35 @@ class Wavelet(LevelStrategy):
         return max(self.weights)
 
     @property
-    def eigenvalues(self) -> Vector:
-        """A row of weight w over a block of width b has squared norm w^2 b, and all rows are orthogonal."""
-        supports = [*self.widths[1:], self.widths[-1]]
-        return np.array(
-            [float(weight) ** 2 * width for weight, width in zip(self.weights, supports, strict=True)]
-        )
+    def supports(self) -> tuple[int, ...]:
+        """How many cells a row of each level has, where its block is not cut."""
+        return (*self.widths[1:], self.widths[-1])
+
+    @property
+    def coefficients(self) -> tuple[int, ...]:
+        """As (s - t)^2 = 2 s^2 + 2 t^2 - (s + t)^2 for halves s and t, a block counts twice as a half."""
+        squares = [weight**2 for weight in self.weights]
+        halves = [2 * square for square in squares[:-1]] + squares[-1:]
+        return tuple(half - below for half, below in zip(halves, [0, *squares[:-1]], strict=True))
 
     def times(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return weighted differences of halves, from neighbors up, and the weighted total."""
-        sums, parts = np.asarray(self.pad(cells), np.int64), []
+        sums, parts = cells, []
         for weight in self.weights[:-1]:
+            sums = np.asarray(self.pad(sums, 2), np.int64)
             parts.append((sums[..., ::2] - sums[..., 1::2]) * np.int64(weight))
             sums = block_sums(sums, 2)
         return np.concatenate([*parts, sums * np.int64(self.weights[-1])], axis=-1)
 
     def reconstruct(self, measured: NDArray[Any]) -> Vector:
-        """Invert the transform: rows are orthogonal, so each coefficient is divided by its own norm."""
+        """Invert the transform: rows are orthogonal, so each coefficient is divided by its own norm.
+
+        Rows of cut blocks are not: there, solve from A^T y.
+        """
         values = np.asarray(measured, np.float64)
+        if self.size < self.padded:
+            right = self._transposed(values) / float(self.coefficients[0])
+            return self.solve(right, [None] * (len(self.widths) - 1))
         means = values[..., -1:] / (float(self.weights[-1]) * self.padded)
         end = self.padded - 1
         for level in range(len(self.widths) - 2, -1, -1):
@@ -116,4 +129,16 @@ class Wavelet(LevelStrategy):
             half = values[..., end - count : end] / (float(self.weights[level]) * self.widths[level + 1])
             means = np.stack([means + half, means - half], axis=-1).reshape(*means.shape[:-1], -1)
             end -= count
-        return means[..., : self.size]
+        return means
+
+    def _transposed(self, values: Vector) -> Vector:
+        """Return A^T y."""
+        end = self.measurements - 1
+        right = values[..., end:] * float(self.weights[-1])
+        for level in range(len(self.widths) - 2, -1, -1):
+            count = self.blocks(self.widths[level + 1])
+            half = values[..., end - count : end] * float(self.weights[level])
+            both = np.stack([right + half, right - half], axis=-1).reshape(*right.shape[:-1], -1)
+            right = both[..., : self.blocks(self.widths[level])]
+            end -= count
+        return right

@@ -3,7 +3,8 @@
 With block widths w_l and weights a_l, the total variance is the sum over l of c_l / mu_l, mu_l =
 sum over j <= l of a_j^2 w_j, at the squared sensitivity (sum a_l)^2 for Laplace and sum a_l^2 for
 Gaussian noise. The search is over log a_l; for Laplace from several starting points, since there
-are several local minima. What is found is rounded to integers, and its error computed for those.
+are several local minima. Where blocks are cut by the end of the domain this is a guide only: what is found is
+rounded to integers, and its error computed for those and for the blocks as they are.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def weighted_tree(
         weights = best_weights(np.array(widths, float), shares, norm, finest)
         tree = Hierarchy(workload.size, branching, weights)
         sensitivity = tree.column_norm1**2 if norm == 1 else tree.squared_column_norm2
-        trees.append((float((shares / tree.eigenvalues).sum()) * sensitivity, branching, tree))
+        trees.append((tree.trace(workload) * sensitivity, branching, tree))
     return min(trees, key=lambda found: found[:2])[2]
 
 

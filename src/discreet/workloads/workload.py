@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LARGEST_DENSE", "Vector", "Workload", "checked_shape", "checked_size", "flat"]
+__all__ = ["LARGEST_DENSE", "Vector", "Workload", "about", "checked_shape", "checked_size", "flat"]
 
 LARGEST_DENSE = 8192
 """The largest domain for which an n x n matrix is built."""
 LARGEST_ENTRIES = 1 << 27
 LARGEST_DOMAIN = 1 << 27
+_PLAIN_BITS = 64
 
 Vector: TypeAlias = "NDArray[np.float64]"
+
+
+def about(count: int) -> str:
+    """Write a number of things in words that stay short: large ones as about 2^k."""
+    return str(count) if count.bit_length() <= _PLAIN_BITS else f"about 2^{count.bit_length() - 1}"
 
 
 def checked_size(size: int, name: str = "size") -> int:
@@ -49,7 +55,7 @@ def flat(cells: NDArray[Any], size: int) -> NDArray[Any]:
     if array.dtype.kind not in "iufb":
         raise ParameterError("x", "holds no numbers", "an array of counts")
     if array.size != size:
-        raise ParameterError("x", "has another number of cells than the domain", f"{size} cells")
+        raise ParameterError("x", "has another number of cells than the domain", f"{about(size)} cells")
     return array.reshape(size)
 
 
@@ -100,7 +106,7 @@ class Workload(ABC):
         if self.queries * self.size > LARGEST_ENTRIES:
             raise ParameterError(
                 "workload",
-                f"has {self.queries} queries over {self.size} cells, too many for an array",
+                f"has {about(self.queries)} queries over {about(self.size)} cells, too many for an array",
                 f"at most {LARGEST_ENTRIES} coefficients; use answer, row and gram_times instead",
             )
         return np.stack([self.row(index) for index in range(self.queries)])
@@ -126,10 +132,15 @@ class Workload(ABC):
         return np.array([gram[cells, (cells + shift) % self.size].sum() for shift in range(self.size)])
 
     def root_diagonal(self) -> Vector:
-        """Return the diagonal of G^(1/2): its sum of squares bounds the error of every strategy."""
+        """Return the diagonal of G^(1/2), or numbers below: their squares bound the error of every strategy.
+
+        Computed eigenvalues are off by less than e = n 2^-52 times the largest; without it the matrix is
+        below G, and so is its square root, which is monotone, and the root's diagonal.
+        """
         self.check_dense(LARGEST_DENSE // 2)
         values, vectors = np.linalg.eigh(self.gram())
-        roots: Vector = (vectors**2) @ np.sqrt(np.maximum(values, 0.0))
+        rounding = self.size * float(np.finfo(np.float64).eps) * values.max()
+        roots: Vector = (vectors**2) @ np.sqrt(np.maximum(values - rounding, 0.0))
         return roots
 
     def check_dense(self, most: int = LARGEST_DENSE) -> None:
@@ -137,7 +148,7 @@ class Workload(ABC):
         if self.size > most:
             raise ParameterError(
                 "workload",
-                f"has a domain of {self.size} cells, for which this needs an array of their square",
+                f"has a domain of {about(self.size)} cells, for which this needs an array of their square",
                 f"at most {most} cells: coarsen the domain, or use a family with a closed form"
                 " (ranges, prefixes, marginals, products of them)",
             )
@@ -147,7 +158,7 @@ class Workload(ABC):
         if self.queries > LARGEST_ENTRIES:
             raise ParameterError(
                 "workload",
-                f"has {self.queries} queries, too many to list",
+                f"has {about(self.queries)} queries, too many to list",
                 f"at most {LARGEST_ENTRIES}; ask for single queries instead",
             )
 

@@ -245,3 +245,12 @@ def test_it_passes_the_battery():
 def test_bad_parameters_are_refused(changed):
     with pytest.raises(ParameterError):
         MultiplicativeWeights(**{"queries": QUERIES, "epsilon": 1, "rounds": 2, "total": 5, **changed})
+
+
+def test_counts_up_to_the_largest_enter_as_they_are():
+    """At the bound the total is bought as it is; beyond, it is that of clamped counts, and so are errors."""
+    mechanism = MultiplicativeWeights(queries=[[1, 0], [0, 3]], epsilon=1, rounds=1)
+    largest = mechanism.largest_count
+    assert largest == 2**60 // (64 * 3 * 2)
+    for counts in ([largest, 0], [largest + 1, 0], [2**62, -5]):
+        assert mechanism.release(counts).total == pytest.approx(largest, abs=10**4)

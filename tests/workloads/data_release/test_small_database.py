@@ -216,3 +216,8 @@ def test_too_many_databases_are_refused_with_their_number_and_a_smaller_one():
 def test_bad_parameters_are_refused(changed):
     with pytest.raises(ParameterError):
         SmallDatabase(**{"queries": QUERIES, "epsilon": 1, "records": 2, "total": 5, **changed})
+
+
+def test_a_number_of_databases_that_is_too_long_to_print_is_refused_in_words():
+    with pytest.raises(ParameterError, match=r"about 2\^\d+ databases"):
+        SmallDatabase(queries=np.ones((1, 20000), int), epsilon=1, records=4096, total=10)

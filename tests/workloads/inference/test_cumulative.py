@@ -120,3 +120,9 @@ def test_the_operator_is_the_matrix_and_its_transpose():
 def test_bad_input_is_refused(call, match):
     with pytest.raises(ParameterError, match=match):
         call()
+
+
+@pytest.mark.parametrize(("size", "said"), [(1 << 25, "33554432 cells"), (1 << 38, "274877906944 cells")])
+def test_too_many_cells_are_refused_with_their_number(size, said):
+    with pytest.raises(ParameterError, match=said):
+        cumulative_from_ranges(size, [[0, 1]], [1.0])

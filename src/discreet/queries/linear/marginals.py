@@ -35,6 +35,7 @@ from discreet.queries.offers import Offer
 from discreet.queries.planning import planned
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.intervals import half_width
+from discreet.workloads.marginal_tables import TablePart
 from discreet.workloads.measurement import Measurement
 from discreet.workloads.residual_part import ResidualPart
 
@@ -241,7 +242,7 @@ def marginals(
     )
 
 
-def _part(statistic: Statistic, part: ResidualPart, noise: Laplace | Gaussian) -> Part:
+def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace | Gaussian) -> Part:
     """Return one marginal's part of the measurements: with the noise of the plan, and its share of the cost.
 
     Losses of the parts add up to that of the whole: L1 norms add up, and so do squared L2 norms.

@@ -53,7 +53,8 @@ class MultiplicativeWeightsRelease:
         The public or noisy number of rows.
     bounds : array
         For each round, a bound on the largest error of the estimate before it. All hold together with the
-        stated confidence, whatever the data: from what was released, not from the theorem.
+        stated confidence, for any counts up to the mechanism's `largest_count` (larger ones are clamped,
+        and the bounds are then about the clamped counts): from what was released, not from the theorem.
     """
 
     average: Real
@@ -114,14 +115,14 @@ class MultiplicativeWeights:
     ----------------
     Estimates are floats made of released values. Their answers are rounded to multiples of 1/64 before
     they are compared with the true ones, so that scores are integers, and every choice and all noise is
-    exact. Counts beyond 2^60 / (64 n largest entry) are clamped.
+    exact. Counts beyond `largest_count` = 2^60 / (64 n largest entry), and below zero, are clamped.
 
     Error
     -----
     If the public total is right, max over q of abs(q(x) - q(average)) is at most 2 N h sqrt(log n / T) +
     the largest noise + what a choice falls short of the best; h is half the largest range of the entries
-    of a query. A release reports a bound from what was measured, which holds for any data and is smaller
-    where the data are easy.
+    of a query. A release reports a bound from what was measured, which holds for any counts up to
+    `largest_count` and is smaller where the data are easy.
 
     Examples
     --------
@@ -213,6 +214,11 @@ class MultiplicativeWeights:
         """The relation for which the guarantee holds."""
         return self.change.neighbors
 
+    @property
+    def largest_count(self) -> int:
+        """The largest count of a cell that enters unclamped."""
+        return _most_count(self.queries)
+
     def error_bound(self) -> float:
         """Return the theorem's bound on the largest error of `average`, before anything is released.
 
@@ -234,7 +240,7 @@ class MultiplicativeWeights:
 
     def release(self, x: Value) -> MultiplicativeWeightsRelease:
         """Choose, measure and learn, for the counts x of all cells."""
-        counts = counts_of(x, self.queries.shape[1], _most_count(self.queries))
+        counts = counts_of(x, self.queries.shape[1], self.largest_count)
         truth = self.queries @ counts
         noise, shortfall = self._slack()
         total = self._bought_total(counts)

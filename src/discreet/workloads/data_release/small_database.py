@@ -25,6 +25,7 @@ from discreet.workloads.data_release.person_change import (
     largest_change,
 )
 from discreet.workloads.inference.answers import MOST_ENTRIES, Real
+from discreet.workloads.workload import about
 
 __all__ = ["MOST_CANDIDATES", "SmallDatabase", "SmallDatabaseRelease"]
 
@@ -247,7 +248,7 @@ def _check_candidates(records: int, queries: int, cells: int) -> None:
         instead = f"at most {fitting} records, or " if fitting else ""
         raise ParameterError(
             "records",
-            f"makes {comb(cells + records - 1, records)} databases over {cells} cells, to be scored on"
+            f"makes {about(comb(cells + records - 1, records))} databases over {cells} cells, to be scored on"
             f" {queries} queries",
             f"{instead}MultiplicativeWeights, which enumerates none",
         )

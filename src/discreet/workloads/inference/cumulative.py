@@ -15,8 +15,12 @@ from discreet.workloads.inference.estimate import Estimate
 from discreet.workloads.inference.fitting import fit_cells, project
 from discreet.workloads.inference.isotonic import Ordered
 from discreet.workloads.inference.simplex import NonNegative, Simplex
+from discreet.workloads.workload import about
 
 __all__ = ["Cumulative", "RangeSums", "cumulative_from_prefixes", "cumulative_from_ranges"]
+
+MOST_CELLS = 1 << 24
+"""The most cells that are fitted: a fit holds about a dozen vectors of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,7 +144,11 @@ class RangeSums:
     """
 
     def __init__(self, *, size: int, ranges: NDArray[np.generic]) -> None:
-        self._size = whole(size, "size", least=1, most=1 << 40)
+        self._size = whole(size, "size", least=1)
+        if self._size > MOST_CELLS:
+            raise ParameterError(
+                "size", f"is {about(self._size)} cells", f"at most {MOST_CELLS}: merge neighboring cells"
+            )
         allowed = "pairs of integers (first, last) with 0 <= first <= last < the number of cells"
         if ranges.size == 0:
             raise ParameterError("ranges", "are empty", f"at least one of {allowed}")
