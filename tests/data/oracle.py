@@ -262,8 +262,10 @@ def passing(plan, rows):
         conditions.append(relation.condition)
         relation = relation.source
     for row in rows:
-        if all(evaluate(condition, row) is True for condition in conditions) and all(
-            row[key.column] in key.values.values for key in plan.keys
+        if (
+            all(evaluate(condition, row) is True for condition in conditions)
+            and all(row[key.column] in key.values.values for key in plan.keys)
+            and all(cell(row, axis) is not None for axis in plan.present)
         ):
             yield row
 

@@ -224,6 +224,9 @@ def plans(draw):
     group = Group(
         source=source,
         keys=tuple(GroupKey(column=name, values=columns[name]) for name in grouped),
+        present=tuple(
+            draw(axes(name, columns[name])) for name in draw(st.sampled_from([[], [], [*columns][:2]]))
+        ),
         measures=tuple(dict.fromkeys(measures)) or (CountRows(),),
     )
     return group, columns

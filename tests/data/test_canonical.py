@@ -60,8 +60,8 @@ def test_one_spelling():
     condition = (col("age") < 40.5).expression
     plan = Group(source=Filter(source=Source(table="visits"), condition=condition), measures=(CountRows(),))
     assert to_json(plan) == (
-        b'{"keys":[],"measures":[{"node":"count_rows"}],"node":"group","source":{"condition":{"left":'
-        b'{"name":"age","node":"column"},"node":"compare","operator":"<","right":{"node":"literal",'
+        b'{"keys":[],"measures":[{"node":"count_rows"}],"node":"group","present":[],"source":{"condition":'
+        b'{"left":{"name":"age","node":"column"},"node":"compare","operator":"<","right":{"node":"literal",'
         b'"type":"decimal","value":"81/2"}},"node":"filter","source":{"node":"source","table":"visits"}}}'
     )
 
