@@ -24,6 +24,7 @@ def survey(rows: int = 3000, *, seed: int = 7) -> pd.DataFrame:
             "cost": np.round(draw.gamma(2.0, 30.0, rows), 2),
             "city": draw.choice([*CITIES, "elsewhere"], rows),
             "sex": draw.choice(["f", "m", None], rows),
+            "ward": draw.choice(["east", "west"], rows),
         }
     )
     frame.loc[::97, "cost"] = np.nan

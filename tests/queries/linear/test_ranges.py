@@ -70,6 +70,14 @@ def test_groups_have_tables_of_their_own(clinic, frame):
     assert len(ages.to_pandas()) == 3 * 111
 
 
+def test_keys_that_nobody_declared_are_listed_by_who_asks(clinic, frame):
+    with pytest.raises(UndeclaredColumn, match=re.escape("by={'ward': [...]}")):
+        clinic.preview(dp.ranges("visits", "age", by="ward"), epsilon=1)
+    ages = clinic.ask(dp.ranges("visits", "age", by={"ward": ["east", "north"]}), epsilon=HUGE)
+    assert ages.count(ward="east").value == pytest.approx((frame["ward"] == "east").sum(), abs=3)
+    assert ages.count(ward="north").value == pytest.approx(0, abs=3)
+
+
 def test_boxes_of_two_columns(clinic, frame):
     plane = clinic.ask(dp.ranges("visits", "age", "cost", width={"age": 10, "cost": 50}), epsilon=HUGE)
     age, cost = frame["age"].clip(0, 110), rounded_cost(frame)

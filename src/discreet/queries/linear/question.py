@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request import Request
-from discreet.data import Axis, GroupKey, Relation, Source, Table, count
+from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, count
 from discreet.data.checking import column_type
 from discreet.data.columns import Columns, types_of
 from discreet.data.facts import columns_of_relation
 from discreet.data.persons import person_columns
 from discreet.data.relation import leftmost
-from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding import bind, own_columns
@@ -24,6 +24,7 @@ from discreet.queries.linear.cells import default_width, widened
 from discreet.queries.offers import Offer
 from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_bounds
+from discreet.queries.unknown_keys import unknown_keys
 
 __all__ = ["COUNT", "Domain", "LinearQuestion", "relation_of"]
 
@@ -91,11 +92,21 @@ class LinearQuestion(ABC):
     def request(self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction) -> Request:
         """Return the request that an offer buys."""
 
-    def domain(self, tables: Mapping[str, Table], by: tuple[str, ...] = ()) -> Domain:
+    def domain(
+        self, tables: Mapping[str, Table], by: tuple[str, ...] = (), listed: tuple[tuple[str, Keys], ...] = ()
+    ) -> Domain:
         """Return what is public about the rows, or refuse tables and groups that are not there."""
         query = Query(
-            relation=self.relation, keys=tuple(key_of(name) for name in by), outputs=((COUNT, count()),)
+            relation=self.relation,
+            keys=tuple(key_of(name) for name in by),
+            outputs=((COUNT, count()),),
+            listed=listed,
         )
+        for name in unknown_keys(query, tables):
+            raise UndeclaredColumn(
+                f"{name!r} is grouped by, but its keys were never declared; list those that you know, as in "
+                f"by={{{name!r}: [...]}}, or leave it out"
+            )
         bound = bind(query, tables)
         return Domain(
             source=bound.plan.source,

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.curator.release import Release, WholeOutput
 from discreet.curator.request import Column, Draw, Expectation, Part, Request
-from discreet.data import Axis, ContingencyTable, Group, Measure, Relation, Table, sensitivity, to_json
+from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number
 from discreet.queries.frame import TableRequest
@@ -51,12 +51,15 @@ class RangesQuestion(LinearQuestion):
         How wide a cell is, where it is said.
     by : tuple of str
         The columns of keys for each of whose combinations the ranges are asked.
+    listed : tuple of (column, Keys)
+        Keys that the question brings along, for columns of `by` whose keys nobody declared.
     """
 
     relation: Relation
     columns: tuple[str, ...]
     widths: tuple[tuple[str, Number], ...] = ()
     by: tuple[str, ...] = ()
+    listed: tuple[tuple[str, Keys], ...] = ()
 
     asked: ClassVar[str] = "range"
 
@@ -72,7 +75,7 @@ class RangesQuestion(LinearQuestion):
 
     def request(self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction) -> Request:
         """Return the request that an offer buys: one measurement of the table of each group."""
-        domain = self.domain(tables, self.by)
+        domain = self.domain(tables, self.by, self.listed)
         widths, many = dict(self.widths), len(self.columns)
         most = _MOST_ON_ONE_AXIS if many == 1 else max(2, int(_MOST_BY_DEFAULT ** (1 / many)))
         axes = tuple(domain.axis(name, widths.get(name), most) for name in self.columns)
@@ -225,7 +228,7 @@ def ranges(
     rows: str | TableRequest,
     *columns: str,
     width: Number | Mapping[str, Number] | None = None,
-    by: str | Iterable[str] = (),
+    by: str | Iterable[str] | Mapping[str, Iterable[object]] = (),
 ) -> RangesQuestion:
     """Ask how many rows lie in every range of a column of numbers: all ranges for one price.
 
@@ -239,8 +242,9 @@ def ranges(
         How wide a cell is: ranges begin and end at its multiples, from the lower bound on. By default the
         step of the bounds, or a round multiple of it that leaves at most 1024 cells (of
         several columns together 16,384).
-    by : str or names, optional
-        Columns of keys: ranges are asked for each of their combinations.
+    by : str, names, or mapping of names to keys, optional
+        Columns of keys: ranges are asked for each of their combinations. Keys that nobody declared are
+        listed here, by whoever knows them without looking at the data.
 
     Returns
     -------
@@ -254,7 +258,11 @@ def ranges(
     RangesQuestion(source visits; of age; by city)
     """
     return RangesQuestion(
-        relation=relation_of(rows), columns=columns, widths=_widths(columns, width), by=_names(by)
+        relation=relation_of(rows),
+        columns=columns,
+        widths=_widths(columns, width),
+        by=_names(by),
+        listed=_listed(by),
     )
 
 
@@ -263,14 +271,18 @@ def cdf(
     column: str,
     *,
     width: Number | None = None,
-    by: str | Iterable[str] = (),
+    by: str | Iterable[str] | Mapping[str, Iterable[object]] = (),
 ) -> CumulativeQuestion:
     """Ask for the distribution function of a column: the share below every number, and every quantile.
 
     Parameters as for `ranges`. `Curator.ask` returns a `CumulativeRelease`.
     """
     return CumulativeQuestion(
-        relation=relation_of(rows), columns=(column,), widths=_widths((column,), width), by=_names(by)
+        relation=relation_of(rows),
+        columns=(column,),
+        widths=_widths((column,), width),
+        by=_names(by),
+        listed=_listed(by),
     )
 
 
@@ -286,6 +298,12 @@ def _widths(
 
 def _names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _listed(by: str | Iterable[str] | Mapping[str, Iterable[object]]) -> tuple[tuple[str, Keys], ...]:
+    if not isinstance(by, Mapping):
+        return ()
+    return tuple((name, keys if isinstance(keys, Keys) else Keys(keys)) for name, keys in by.items())
 
 
 def _check_cells(axes: Sequence[Axis], groups: int) -> None:
