@@ -34,7 +34,7 @@ def planned(workload: Workload, offer: Offer, statistic: Statistic, tables: int)
     return _planned(workload, offer, rows=int(bound.linf), groups=int(groups), tables=tables)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _planned(workload: Workload, offer: Offer, *, rows: int, groups: int, tables: int) -> Plan | MarginalPlan:
     return plan(
         workload,

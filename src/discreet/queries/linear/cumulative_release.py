@@ -55,7 +55,7 @@ class Quantile:
 class CumulativeRelease(RangeRelease):
     """The distribution function of a column, made so that prefixes err as little as possible."""
 
-    def at_most(self, value: Number, **conditions: object) -> Share:
+    def at_most(self, value: Number, /, **conditions: object) -> Share:
         """Return the share of the rows whose number is at most a value: F(value).
 
         Where a cell holds several numbers, only the last of each can be asked for.
@@ -70,7 +70,7 @@ class CumulativeRelease(RangeRelease):
         prefixes = np.cumsum(self._sums(conditions))
         return cumulative_from_prefixes(prefixes)
 
-    def quantile(self, share: Number, *, confidence: Number = 0.95, **conditions: object) -> Quantile:
+    def quantile(self, share: Number, /, *, confidence: Number = 0.95, **conditions: object) -> Quantile:
         """Return the least number that at least a share of the rows do not exceed, as far as cells tell.
 
         Error

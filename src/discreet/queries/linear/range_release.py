@@ -50,7 +50,7 @@ class RangeRelease(Release):
     released: tuple[ReleasedCells, ...] = field(repr=False)
 
     def count(
-        self, low: Number | None = None, high: Number | None = None, **conditions: object
+        self, low: Number | None = None, high: Number | None = None, /, **conditions: object
     ) -> LinearAnswer:
         """Return how many rows lie in a range, low <= x < high.
 
@@ -79,11 +79,11 @@ class RangeRelease(Release):
             about=" and ".join(words) or "all",
         )
 
-    def counts(self, edges: Sequence[Number | None], **conditions: object) -> list[LinearAnswer]:
+    def counts(self, edges: Sequence[Number | None], /, **conditions: object) -> list[LinearAnswer]:
         """Return the counts between neighboring edges, such as ``counts([0, 18, 40, 65, None])``."""
         return [self.count(low, high, **conditions) for low, high in pairwise(edges)]
 
-    def share(self, low: Number | None = None, high: Number | None = None, **conditions: object) -> Share:
+    def share(self, low: Number | None = None, high: Number | None = None, /, **conditions: object) -> Share:
         """Return which share of the rows lies in a range. Parameters as for `count`.
 
         It is the share of all rows of the groups that are named, or of all groups.
