@@ -87,6 +87,19 @@ def test_several_columns_texts_dates_and_truth_values():
     assert possible_truths([bern, Not(operand=bern)], schema) == [(False, True), (True, False)]
 
 
+def test_times_lie_between_days():
+    day, time = datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 12, 30)
+    moments = [
+        Compare(operator=">=", left=Column(name="at"), right=literal(value))
+        for value in (day, time, datetime.date(2024, 1, 2))
+    ]
+    assert possible_truths(moments, {"at": Type.TIMESTAMP}) == [
+        (True, False, False),
+        (True, True, False),
+        (True, True, True),
+    ]
+
+
 def test_constants_that_are_one_double_are_one_constant():
     one = Compare(operator="=", left=Column(name="x"), right=literal(Fraction(1, 10)))
     same = literal(Fraction(1, 10) + Fraction(1, 10**25))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -125,13 +125,21 @@ class Curator(Door):
             if error is None:
                 offer = self._offer(epsilon=epsilon, delta=delta, rho=rho)
             else:
-                offer = question.offer_for(self.tables, error, level)
+                offer = question.offer_for(self.tables, error, level, self._counted())
             return question.request(self.tables, offer, level)
         query = self._query(question)
         if error is None:
             offer = self._offer(epsilon=epsilon, delta=delta, rho=rho)
         else:
-            offer = for_error(query, self.tables, error=error, confidence=confidence, rows=rows, split=split)
+            offer = for_error(
+                query,
+                self.tables,
+                error=error,
+                offer=self._counted(),
+                confidence=confidence,
+                rows=rows,
+                split=split,
+            )
         return build_request(query, self.tables, offer, confidence=confidence, split=split)
 
     def preview(
@@ -341,6 +349,10 @@ class Curator(Door):
                 "epsilon alone, or a budget that has a delta",
             )
         return made
+
+    def _counted(self) -> Callable[[Fraction], Offer]:
+        """Return the kind of offer that the budget counts: rho where it is one of rho, else pure epsilon."""
+        return Offer.pure if self.budget.rho is None else Offer.concentrated
 
     def _query(self, question: str | Query) -> Query:
         if isinstance(question, str):

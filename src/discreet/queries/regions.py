@@ -25,7 +25,7 @@ __all__ = ["possible_truths"]
 _MOST_REGIONS = 20_000
 
 Point: TypeAlias = "Fraction | str | bool | None"
-"""A value that stands for its region; None for NULL. Days are numbered."""
+"""A value that stands for its region; None for NULL. Days are numbered, and times are parts of days."""
 
 _OTHER = "\0"
 """Stands for all text that is no constant: text with a NUL is no literal."""
@@ -91,9 +91,23 @@ def _point(value: Literal, kind: Type) -> Point:
         return Fraction(float(constant)) if kind is Type.FLOAT else Fraction(constant)
     if kind is Type.DATE and value.type is Type.DATE and isinstance(constant, datetime.date):
         return Fraction(constant.toordinal())
+    if kind is Type.TIMESTAMP and value.type in {Type.DATE, Type.TIMESTAMP}:
+        return _moment(constant)
+    if kind is Type.INSTANT and value.type is Type.INSTANT:
+        return _moment(constant)
     if kind is Type.TEXT and isinstance(constant, str):
         return constant
     return constant if kind is Type.BOOLEAN and isinstance(constant, bool) else None
+
+
+def _moment(value: object) -> Fraction:
+    """Return a date or time in days, exact to the microsecond."""
+    assert isinstance(value, datetime.date)  # noqa: S101
+    days = Fraction(value.toordinal())
+    if not isinstance(value, datetime.datetime):
+        return days
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return days + Fraction(seconds * 10**6 + value.microsecond, 86_400 * 10**6)
 
 
 def _regions(kind: Type, points: set[Point]) -> list[Point]:

@@ -52,7 +52,7 @@ def _gaussian_units(sigma: float, failure: float) -> float:
     return min(bound, float(-ndtri(left)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LinearAnswer:
     """The answer to one linear query, from measurements that were paid for before.
 
@@ -64,6 +64,8 @@ class LinearAnswer:
         Of the value, exactly known.
     about : str
         What was asked, in words.
+    confidence : number
+        Of the interval that is printed.
     """
 
     value: float
@@ -71,21 +73,27 @@ class LinearAnswer:
     mechanism: Laplace | Gaussian
     factor: float
     about: str = ""
+    confidence: Number = _CONFIDENCE
 
     @property
     def standard_error(self) -> float:
         """The root of the variance."""
         return sqrt(self.variance)
 
-    def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the exact answer with at least this probability."""
-        width = half_width(self.mechanism, self.factor, confidence)
+    def interval(self, confidence: Number | None = None) -> tuple[float, float]:
+        """Return an interval that holds the exact answer with at least this probability.
+
+        By default the confidence is that of the question.
+        """
+        width = half_width(self.mechanism, self.factor, self.confidence if confidence is None else confidence)
         return self.value - width, self.value + width
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        margin = half_width(self.mechanism, self.factor, _CONFIDENCE)
+        margin = half_width(self.mechanism, self.factor, self.confidence)
         asked = f"{self.about}: " if self.about else ""
         return f"{asked}{number(self.value, margin)} ± {number(margin, margin, side=1)}"
+
+    __repr__ = __str__

@@ -53,6 +53,10 @@ def test_tables_agree_and_come_as_frames(clinic, complete):
     by_city, _ = tables.cells("city", "sex")
     also, _ = tables.cells("city", "age")
     assert np.allclose(by_city.sum(axis=1), also.sum(axis=1))
+    alone, margin = tables.cells("city")
+    assert np.allclose(alone, by_city.sum(axis=1))
+    low, high = tables.count(city="Bern").interval()
+    assert high - low == pytest.approx(2 * margin)
     swapped, _ = tables.cells("sex", "city")
     assert np.allclose(swapped, by_city.T)
     frame = tables.table("sex", "city").to_pandas()
@@ -100,7 +104,7 @@ def test_sets_of_columns_by_name(clinic):
     question = dp.marginals("visits", ["city", "sex", "age"], sets=[["sex", "city"], ["age"]])
     tables = clinic.ask(question, epsilon=HUGE)
     assert len(tables.design.workload.sets) == 2
-    with pytest.raises(ParameterError, match=r"\(age\), \(city, sex\)|\(city, sex\), \(age\)"):
+    with pytest.raises(ParameterError, match=r"\(city, sex\)"):
         tables.count(city="Bern", age=(0, None))
     single = clinic.ask(dp.marginals("visits", "city"), epsilon=HUGE)
     assert len(single.to_pandas()) == 3
@@ -112,6 +116,7 @@ def test_sets_of_columns_by_name(clinic):
         ({"columns": []}, UnsupportedQuery),
         ({"columns": ["city", "city"]}, UnsupportedQuery),
         ({"columns": ["city", "person"]}, UndeclaredColumn),
+        ({"columns": ["city", "ward"]}, UndeclaredColumn),
         ({"columns": ["city"], "width": {"age": 1}}, ParameterError),
         ({"columns": ["city"], "width": {"city": 1}}, ParameterError),
         ({"columns": ["city", "sex"], "sets": [["city", "age"]]}, ParameterError),
@@ -140,7 +145,9 @@ def test_conditions_that_name_nothing(clinic):
 def test_words_and_figures(clinic):
     pytest.importorskip("matplotlib").use("Agg")
     tables = clinic.ask(dp.marginals("visits", ["city", "sex"], ways=1), epsilon=1)
-    assert "2 marginals" in str(tables)
+    assert "2 tables of counts: (city), (sex)" in str(tables)
+    assert "counting at most 2 rows of a person" in str(tables)
+    assert clinic.ask(dp.marginals("visits", ["city", "age"], width=20), epsilon=1).axis("age").cells == 6
     assert tables.plot("city").get_xlabel() == "city"
     pairs = clinic.ask(dp.marginals("visits", ["city", "sex"]), epsilon=1)
     assert pairs.plot().get_ylabel() == "sex"

@@ -180,6 +180,7 @@ def test_what_cannot_be_said_of_cells_is_refused_with_what_can(clinic):
     ("question", "error"),
     [
         (lambda: dp.ranges("visits", "city"), UndeclaredColumn),
+        (lambda: dp.ranges("visits", "ward"), UndeclaredColumn),
         (lambda: dp.ranges("visits", "nothing"), DiscreetError),
         (lambda: dp.ranges("nowhere", "age"), UndeclaredColumn),
         (lambda: dp.ranges("visits", "person"), UndeclaredColumn),
@@ -231,6 +232,8 @@ def test_words_and_figures(clinic):
     pytest.importorskip("matplotlib").use("Agg")
     ages = clinic.ask(dp.ranges("visits", "age", by="city"), epsilon=1)
     assert "in each of 3 groups" in str(ages)
+    assert "counting at most 2 rows of a person in a group" in str(ages)
+    assert str(dp.ranges("visits", ["age", "cost"])) == str(dp.ranges("visits", "age", "cost"))
     assert "none is below" in str(ages)
     assert ages.plot().get_xlabel() == "age"
     plane = clinic.ask(dp.ranges("visits", "age", "cost", width={"age": 10, "cost": 50}), epsilon=1)

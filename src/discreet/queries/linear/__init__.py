@@ -2,13 +2,13 @@
 
 - `ranges` and `marginals` make a question of names; `question` and `planning` make a request of it, with the
   strategy and the noise of the least error.
-- `range_release`, `cumulative_release` and `marginal_release` answer whatever is asked of it afterwards.
+- `range_release`, `column_release` and `marginal_release` answer whatever is asked of it afterwards.
 - `cells` knows which values a cell holds, `shares` the intervals of ratios.
 """
 
 from __future__ import annotations
 
-from discreet.queries.linear.cumulative_release import CumulativeRelease
+from discreet.queries.linear.column_release import ColumnRelease
 from discreet.queries.linear.explained import explain_linear
 from discreet.queries.linear.marginal_release import MarginalRelease
 from discreet.queries.linear.marginals import MarginalsQuestion, marginals
@@ -17,8 +17,8 @@ from discreet.queries.linear.range_release import RangeRelease
 from discreet.queries.linear.ranges import CumulativeQuestion, RangesQuestion, cdf, ranges
 
 __all__ = [
+    "ColumnRelease",
     "CumulativeQuestion",
-    "CumulativeRelease",
     "LinearQuestion",
     "MarginalRelease",
     "MarginalsQuestion",

@@ -21,8 +21,10 @@ __all__ = [
     "default_width",
     "edge_after",
     "grid_points",
+    "highest",
     "key_cell",
     "labels",
+    "lowest",
     "range_cells",
     "range_words",
     "widened",
@@ -57,7 +59,7 @@ def labels(axis: Axis) -> list[KeyValue | float]:
     """Return a label for each cell: its key, or the lowest number in it."""
     if isinstance(axis.values, Keys):
         return list(axis.values.values)
-    return [_plain(_low(axis, cell)) for cell in range(axis.cells)]
+    return [_plain(lowest(axis, cell)) for cell in range(axis.cells)]
 
 
 def range_cells(axis: Axis, low: Number | None, high: Number | None) -> tuple[int, int]:
@@ -91,7 +93,7 @@ def edge_after(axis: Axis, value: Number) -> Fraction | None:
     after = floor(exact / bounds.step) + 1
     place = Fraction(after - bounds.lower_steps, axis.width)
     if place.denominator != 1:
-        ends = [_low(axis, floor(place) + further) - bounds.step for further in (0, 1)]
+        ends = [lowest(axis, floor(place) + further) - bounds.step for further in (0, 1)]
         near = [show(min(end, bounds.upper)) for end in ends if end >= bounds.lower]
         raise ParameterError(
             "value", "lies inside of a cell, of which only the whole is known", " or ".join(near)
@@ -122,7 +124,7 @@ def _edge(axis: Axis, value: Number) -> int:
     place = (exact / bounds.step - bounds.lower_steps) / axis.width
     if place.denominator != 1:
         before = floor(place)
-        near = [show(_low(axis, cell)) for cell in (before, before + 1) if cell < axis.cells]
+        near = [show(lowest(axis, cell)) for cell in (before, before + 1) if cell < axis.cells]
         raise ParameterError(
             "range",
             f"of {axis.column!r} ends inside of a cell, of which only the whole is known",
@@ -131,10 +133,18 @@ def _edge(axis: Axis, value: Number) -> int:
     return int(place)
 
 
-def _low(axis: Axis, cell: int) -> Fraction:
+def lowest(axis: Axis, cell: int) -> Fraction:
+    """Return the lowest number of a cell."""
     bounds = axis.values
     assert isinstance(bounds, Bounds)  # noqa: S101
     return (bounds.lower_steps + cell * axis.width) * bounds.step
+
+
+def highest(axis: Axis, cell: int) -> Fraction:
+    """Return the highest number of a cell."""
+    bounds = axis.values
+    assert isinstance(bounds, Bounds)  # noqa: S101
+    return min(lowest(axis, cell + 1) - bounds.step, bounds.upper)
 
 
 def _keys(axis: Axis) -> Keys:

@@ -13,7 +13,9 @@ from discreet.curator.release import Release
 from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.linear.cells import key_cell, labels, range_cells, range_words
+from discreet.queries.linear.range_release import rows_kept
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
+from discreet.workloads.intervals import half_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MarginalRelease"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MarginalRelease(Release):
     """Noisy tables of counts that agree with each other on what they share.
 
@@ -55,15 +57,7 @@ class MarginalRelease(Release):
         """
         for name in conditions:
             self.axis(name)
-        places = {place for place, axis in enumerate(self.axes) if axis.column in conditions}
-        sets = [chosen for chosen in self.released.tables if places <= set(chosen)]
-        if not sets:
-            raise ParameterError(
-                "conditions",
-                "name columns of which no table was asked together",
-                f"columns of {self._sets()}",
-            )
-        chosen = min(sets, key=self.design.workload.cells)
+        chosen = self._holder({place for place, axis in enumerate(self.axes) if axis.column in conditions})
         query, words = np.ones(()), list[str]()
         for place in chosen:
             axis = self.axes[place]
@@ -76,15 +70,23 @@ class MarginalRelease(Release):
             mechanism=self.released.mechanism,
             factor=factor,
             about=" and ".join(word for word in words if word) or "all",
+            confidence=self.request.confidence,
         )
 
     def cells(self, *columns: str) -> tuple[NDArray[np.float64], float]:
         """Return the table of some columns, in their order, and the margin of each of its cells."""
         places = [self.axes.index(self.axis(column)) for column in columns]
-        chosen = tuple(sorted(places))
-        table = self.released.marginal(*chosen)
-        margin = self.released.half_width(*chosen, confidence=self.request.confidence)
-        return np.transpose(table, [chosen.index(place) for place in places]), margin
+        if not places or len(set(places)) != len(places):
+            raise ParameterError("columns", "are none, or one of them twice", f"columns of {self._sets()}")
+        holder = self._holder(set(places))
+        others = tuple(axis for axis, place in enumerate(holder) if place not in places)
+        table = self.released.tables[holder].sum(axis=others)
+        first = np.zeros([self.axes[place].cells for place in holder])
+        first[tuple(slice(None) if axis in others else 0 for axis in range(len(holder)))] = 1.0
+        factor = self.released.basis.variance(holder, first)
+        margin = half_width(self.released.mechanism, factor, self.request.confidence)
+        kept = [place for place in holder if place in places]
+        return np.transpose(table, [kept.index(place) for place in places]), margin
 
     def table(self, *columns: str) -> Release:
         """Return the table of some columns as an answer by itself: columns, counts and intervals."""
@@ -122,12 +124,23 @@ class MarginalRelease(Release):
 
     def _described(self) -> Iterator[str]:
         error = self.design.expected_error
-        yield f"{len(self.design.workload.sets):,} marginals: count(…) answers within any, at no further cost"
-        yield f"tables of {self._sets()}"
+        many = len(self.design.workload.sets)
+        tables = "1 table" if many == 1 else f"{many:,} tables"
+        yield f"{tables} of counts: {self._sets()}; count(…) answers within any, at no further cost"
+        yield f"total {self.count()}, {rows_kept(self.request)}".replace("all: ", "")
         yield (
-            f"root mean square error over {error.queries:,} cells {error.rmse:.6g}; no strategy with this "
-            f"noise is below {self.design.lower_bound:.6g}"
+            f"root mean square error over all {error.queries:,} cells {error.rmse:.6g}, by "
+            f"{self.design.name}; with this noise none is below {self.design.lower_bound:.6g}"
         )
+
+    def _holder(self, places: set[int]) -> tuple[int, ...]:
+        """Return the smallest table that holds some columns."""
+        sets = [chosen for chosen in self.released.tables if places <= set(chosen)]
+        if not sets:
+            raise ParameterError(
+                "columns", "are some of which no table was asked together", f"columns of {self._sets()}"
+            )
+        return min(sets, key=self.design.workload.cells)
 
     def _sets(self) -> str:
         sets = self.design.workload.sets

@@ -60,12 +60,15 @@ class MarginalsQuestion(LinearQuestion):
         Of which of them tables are asked.
     widths : tuple of (column, width)
         How wide a cell of a column of numbers is, where it is said.
+    width : number or None
+        How wide a cell of all other columns of numbers is.
     """
 
     relation: Relation
     columns: tuple[str, ...]
     sets: tuple[tuple[str, ...], ...]
     widths: tuple[tuple[str, Number], ...] = ()
+    width: Number | None = None
 
     def __post_init__(self) -> None:
         _check_names(self.columns)
@@ -76,7 +79,10 @@ class MarginalsQuestion(LinearQuestion):
     def request(self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction) -> Request:
         """Return the request that an offer buys: a part for every table that something is measured of."""
         domain, widths = self.domain(tables), dict(self.widths)
-        axes = {name: domain.table_axis(name, widths.get(name), _MOST_ON_ONE_AXIS) for name in self.columns}
+        axes = {
+            name: domain.table_axis(name, widths.get(name), self.width, _MOST_ON_ONE_AXIS)
+            for name in self.columns
+        }
         workload = Marginals(
             [axes[name].cells for name in self.columns],
             sets=[[self.columns.index(name) for name in chosen] for chosen in self.sets],
@@ -191,7 +197,7 @@ def marginals(
     *,
     ways: int | None = None,
     sets: Iterable[Sequence[str]] | None = None,
-    width: Mapping[str, Number] | None = None,
+    width: Number | Mapping[str, Number] | None = None,
 ) -> MarginalsQuestion:
     """Ask for tables of counts over sets of columns, all for one price, and agreeing on what they share.
 
@@ -207,8 +213,9 @@ def marginals(
         Ask for the tables of all sets of so many columns; by default 2, or 1 where there is one column.
     sets : iterable of sequences of str, optional
         Or for those of these sets of columns.
-    width : mapping of columns to numbers, optional
-        How wide a cell of a column of numbers is; by default one that leaves at most 64 cells.
+    width : number or mapping of columns to numbers, optional
+        How wide a cell of a column of numbers is; by default one that leaves at most 64 cells. A number by
+        itself is for all columns of numbers.
 
     Returns
     -------
@@ -238,7 +245,11 @@ def marginals(
     if not chosen:
         raise ParameterError("sets", "are none", "at least one set of columns")
     return MarginalsQuestion(
-        relation=relation_of(rows), columns=names, sets=chosen, widths=tuple((width or {}).items())
+        relation=relation_of(rows),
+        columns=names,
+        sets=chosen,
+        widths=tuple(width.items()) if isinstance(width, Mapping) else (),
+        width=None if isinstance(width, Mapping) else width,
     )
 
 

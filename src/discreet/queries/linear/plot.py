@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import MissingExtra, ParameterError
-from discreet.queries.linear.cells import labels
+from discreet.queries.linear.cells import labels, lowest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from discreet.queries.linear.cumulative_release import CumulativeRelease
+    from discreet.queries.linear.column_release import ColumnRelease
     from discreet.queries.linear.marginal_release import MarginalRelease
     from discreet.queries.linear.range_release import RangeRelease
 
@@ -43,22 +43,23 @@ def plot_cells(release: RangeRelease, ax: Axes | None) -> Axes:
     return ax
 
 
-def plot_cumulative(release: CumulativeRelease, ax: Axes | None) -> Axes:
-    """Draw the curve that never falls, and the intervals of some of its shares."""
+def plot_cumulative(release: ColumnRelease, ax: Axes | None) -> Axes:
+    """Draw the share up to every number, a curve that never falls, with the intervals of the shares."""
     ax = _axes(ax)
     (axis,) = release.axes
-    curve, edges = release.curve(), labels(axis)
-    total = max(curve.total, 1.0)
-    ax.step(np.array(edges, np.float64), curve.counts / total, where="post")
-    places = np.unique(np.linspace(1, axis.cells - 1, min(24, max(axis.cells - 1, 1))).astype(int))
-    shown = [(edges[place], release.share(None, edges[place])) for place in places if place]
-    if shown:
-        ends = np.array([share.interval(release.request.confidence) for _, share in shown]).T
-        middle = np.array([share.value for _, share in shown])
-        error = np.maximum(np.stack([middle - ends[0], ends[1] - middle]), 0.0)
-        ax.errorbar([float(edge) for edge, _ in shown], middle, yerr=error, fmt="none", capsize=2)
+    table = release.curve()
+    (column,), (ends,) = table.outputs, table.keys.values()
+    places = np.array([float(lowest(axis, 0)), *ends], np.float64)
+    shares = np.array([0.0, *column.values])
+    if axis.width == 1:
+        ax.step(places, shares, where="post")
+    else:
+        ax.plot(places, shares)
+    if column.lower is not None and column.upper is not None:
+        between = {"step": "post"} if axis.width == 1 else {}
+        ax.fill_between(places[1:], column.lower, column.upper, alpha=_SHADE, **between)  # type: ignore[arg-type]
     ax.set_xlabel(axis.column)
-    ax.set_ylabel(f"share below ({float(release.request.confidence):.0%} intervals)")
+    ax.set_ylabel(f"share at most ({float(release.request.confidence):.0%} intervals)")
     ax.set_ylim(-0.02, 1.02)
     return ax
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request import Request
-from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, count
+from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, Type, count
 from discreet.data.checking import column_type
 from discreet.data.columns import Columns, types_of
 from discreet.data.facts import columns_of_relation
@@ -23,7 +23,7 @@ from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import default_width, widened
 from discreet.queries.offers import Offer
 from discreet.queries.query import Query, key_of
-from discreet.queries.undeclared import missing_bounds
+from discreet.queries.undeclared import missing_bounds, missing_keys
 from discreet.queries.unknown_keys import unknown_keys
 
 __all__ = ["COUNT", "Domain", "LinearQuestion", "relation_of"]
@@ -60,17 +60,23 @@ class Domain:
         """Return the axis of a column of numbers, in cells of a width, or of at most so many cells."""
         column_type(column, types_of(self.columns))
         bounds = self.columns[column].bounds
+        if bounds is None and not self.columns[column].type.is_number:
+            instead = _instead(column, self.columns[column].type)
+            raise UndeclaredColumn(f"{column!r} holds no numbers, and has no ranges; {instead}")
         if bounds is None:
             persons, own = person_columns(self.source, self.tables), own_columns(self.source, self.tables)
             raise missing_bounds(column, "histogram", self.columns, persons, own.get(column))
         return default_width(column, bounds, most) if width is None else widened(column, bounds, width)
 
-    def table_axis(self, column: str, width: Number | None, most: int) -> Axis:
-        """Return the axis of a column of numbers or of keys."""
+    def table_axis(self, column: str, width: Number | None, of_numbers: Number | None, most: int) -> Axis:
+        """Return the axis of a column of keys, or of numbers; these in cells of one of the widths."""
         column_type(column, types_of(self.columns))
         keys = self.columns[column].keys
+        if keys is None and not self.columns[column].type.is_number:
+            persons, own = person_columns(self.source, self.tables), own_columns(self.source, self.tables)
+            raise missing_keys(column, self.columns, persons, own.get(column), aggregate="table")
         if keys is None or self.columns[column].bounds is not None:
-            return self.axis(column, width, most)
+            return self.axis(column, of_numbers if width is None else width, most)
         if width is not None:
             raise ParameterError("width", f"is given for {column!r}, which has keys", "widths of numbers")
         return Axis(column=column, values=keys)
@@ -117,18 +123,28 @@ class LinearQuestion(ABC):
         )
 
     def offer_for(
-        self, tables: Mapping[str, Table], error: Mapping[str, Number], confidence: Fraction
+        self,
+        tables: Mapping[str, Table],
+        error: Mapping[str, Number],
+        confidence: Fraction,
+        offer: Callable[[Fraction], Offer] = Offer.pure,
     ) -> Offer:
-        """Return the smallest pure epsilon whose expected margin is as small as wanted."""
+        """Return the smallest offer, by default of epsilon, whose expected margin is as small as wanted."""
         if not isinstance(error, Mapping) or set(error) != {COUNT}:
-            raise ParameterError("error", "names no output, or another one", f"a margin for {COUNT!r}")
+            raise ParameterError("error", "names no output, or another one", f"error={{{COUNT!r}: 100}}")
         wanted = rational(error[COUNT], "error", positive=True)
 
-        def suffices(epsilon: Fraction) -> bool:
-            (expected,) = expectations(self.request(tables, Offer.pure(epsilon), confidence))
+        def suffices(parameter: Fraction) -> bool:
+            (expected,) = expectations(self.request(tables, offer(parameter), confidence))
             return expected.margin <= wanted
 
-        return Offer.pure(smallest(suffices, "error"))
+        return offer(smallest(suffices, "error"))
+
+
+def _instead(column: str, kind: Type) -> str:
+    if kind in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
+        return f"derive numbers of it, as month=col({column!r}).month()"
+    return f"ask for its keys, as with by={column!r}, or for dp.marginals"
 
 
 def relation_of(rows: str | TableRequest) -> Relation:

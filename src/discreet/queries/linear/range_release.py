@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.curator.key_request import KeyRequest
 from discreet.curator.release import Release
+from discreet.curator.request import Request
 from discreet.data import Axis, GroupKey
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
 
     from discreet.curator.plot import Axes
 
-__all__ = ["RangeRelease"]
+__all__ = ["RangeRelease", "rows_kept"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RangeRelease(Release):
     """Noisy counts of all cells of a table, made so that ranges of them err as little as possible.
 
@@ -77,6 +79,7 @@ class RangeRelease(Release):
             mechanism=mechanism,
             factor=factor,
             about=" and ".join(words) or "all",
+            confidence=self.request.confidence,
         )
 
     def counts(self, edges: Sequence[Number | None], /, **conditions: object) -> list[LinearAnswer]:
@@ -91,7 +94,14 @@ class RangeRelease(Release):
         row, words = self._row(low, high, conditions)
         chosen = self._groups_of(conditions)
         cells = np.sum([group.cells.reshape(-1) for group in chosen], axis=0)
-        return share_of(row, cells, self.design, len(chosen), about=" and ".join(words) or "all")
+        return share_of(
+            row,
+            cells,
+            self.design,
+            len(chosen),
+            about=" and ".join(words) or "all",
+            confidence=self.request.confidence,
+        )
 
     def nonnegative_cells(self) -> tuple[Estimate, ...]:
         """Return, for each group, the cells that fit the measurements best among those without negative ones.
@@ -119,10 +129,9 @@ class RangeRelease(Release):
 
     def _described(self) -> Iterator[str]:
         names = " by ".join(f"{axis.column} ({axis.cells:,} cells)" for axis in self.axes)
-        groups = f", in each of {len(self.released):,} groups" if self.groups else ""
         error = self.design.expected_error
-        yield f"ranges of {names}{groups}: count(low, high) answers any, at no further cost"
-        yield f"total {self.count()}".replace("all: ", "")
+        yield f"ranges of {names}{self._in_groups}: count(…) answers any, at no further cost"
+        yield f"total {self.count()}, {rows_kept(self.request)}".replace("all: ", "")
         yield (
             f"root mean square error over all {error.queries:,} {error.rmse:.6g}, by {self.design.name}; "
             f"with this noise none is below {self.design.lower_bound:.6g}"
@@ -137,10 +146,16 @@ class RangeRelease(Release):
         places = [range_cells(axis, *ends.get(axis.column, (None, None))) for axis in self.axes]
         row[tuple(slice(first, after) for first, after in places)] = 1.0
         words = [range_words(axis, *ends[axis.column]) for axis in self.axes if axis.column in ends]
-        for key in self.groups:
-            if key.column in conditions:
-                words.append(f"{key.column} = {conditions[key.column]}")
-        return row.reshape(-1), [word for word in words if word]
+        return row.reshape(-1), [word for word in (*words, *self._named(conditions)) if word]
+
+    def _named(self, conditions: dict[str, object]) -> list[str]:
+        """Say which groups are meant."""
+        names = [key.column for key in self.groups if key.column in conditions]
+        return [f"{name} = {conditions[name]}" for name in names]
+
+    @property
+    def _in_groups(self) -> str:
+        return f", in each of {len(self.released):,} groups" if self.groups else ""
 
     def _ends(
         self, low: Number | None, high: Number | None, conditions: dict[str, object]
@@ -187,3 +202,11 @@ class RangeRelease(Release):
 
 
 _MOST_FITTED = 1024
+
+
+def rows_kept(request: Request | KeyRequest) -> str:
+    """Say how many rows of a person were counted: a public fact, which the counts do not show."""
+    assert isinstance(request, Request)  # noqa: S101
+    most = int(request.parts[0].statistic.sensitivity.linf)
+    many = "1 row" if most == 1 else f"{most:,} rows"
+    return f"counting at most {many} of a person{' in a group' if request.plan.keys else ''}"

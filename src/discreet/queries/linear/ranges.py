@@ -18,7 +18,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import labels
-from discreet.queries.linear.cumulative_release import CumulativeRelease
+from discreet.queries.linear.column_release import ColumnRelease
 from discreet.queries.linear.question import COUNT, LinearQuestion, relation_of
 from discreet.queries.linear.range_release import RangeRelease
 from discreet.queries.offers import Offer
@@ -31,7 +31,7 @@ __all__ = ["CumulativeQuestion", "RangesQuestion", "cdf", "ranges"]
 
 MOST_CELLS = 1 << 20
 """How many cells a table of counts may have."""
-_MOST_ON_ONE_AXIS = 1024
+_MOST_ON_ONE_AXIS = 512
 _MOST_BY_DEFAULT = 1 << 14
 _MOST_INTERVALS = 1 << 12
 """For more cells than these, intervals are told one by one, not all ahead."""
@@ -90,7 +90,7 @@ class RangesQuestion(LinearQuestion):
             plan=plan,
             versions=domain.versions,
             parts=(Part(statistic=statistic, mechanism=mechanism),),
-            outputs=(self.output(measure, design),),
+            outputs=(RangesOutput(name=COUNT, measure=measure, design=design, asked=self.asked),),
             confidence=confidence,
         )
 
@@ -98,10 +98,6 @@ class RangesQuestion(LinearQuestion):
         """All ranges of one column; all boxes of several."""
         every = [AllRanges(axis.cells) for axis in axes]
         return every[0] if len(every) == 1 else Product(*every)
-
-    def output(self, measure: ContingencyTable, design: Plan) -> RangesOutput:
-        """Return how the answer is made of the measurement."""
-        return RangesOutput(name=COUNT, measure=measure, design=design, asked=self.asked)
 
     def __repr__(self) -> str:
         by = f"; by {', '.join(self.by)}" if self.by else ""
@@ -117,10 +113,6 @@ class CumulativeQuestion(RangesQuestion):
     def workload(self, axes: Sequence[Axis]) -> Workload:
         """All prefixes."""
         return Prefixes(axes[0].cells)
-
-    def output(self, measure: ContingencyTable, design: Plan) -> RangesOutput:
-        """Return how the answer is made of the measurement."""
-        return CumulativeOutput(name=COUNT, measure=measure, design=design, asked=self.asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,7 +132,7 @@ class RangesOutput(WholeOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, and its table."""
-        return {"kind": type(self).__name__, "measures": [json.loads(to_json(self.measure))]}
+        return {"kind": self.asked, "measures": [json.loads(to_json(self.measure))]}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the margin of a query of the root mean square error, whatever the counts are."""
@@ -175,8 +167,9 @@ class RangesOutput(WholeOutput):
     def release(
         self, request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool
     ) -> Release:
-        """Return the answer to any range."""
-        return RangeRelease(
+        """Return the answer to any range; of one column, to shares and quantiles, too."""
+        kind = ColumnRelease if len(self.measure.axes) == 1 else RangeRelease
+        return kind(
             request=request,
             keys=self._keys(request),
             outputs=(self.finish(draws, request.confidence),),
@@ -203,27 +196,6 @@ class RangesOutput(WholeOutput):
         return keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CumulativeOutput(RangesOutput):
-    """The same, as a distribution function."""
-
-    def release(
-        self, request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool
-    ) -> Release:
-        """Return the answer to any range, share and quantile."""
-        return CumulativeRelease(
-            request=request,
-            keys=self._keys(request),
-            outputs=(self.finish(draws, request.confidence),),
-            label=label,
-            stored=stored,
-            axes=self.measure.axes,
-            groups=request.plan.keys,
-            design=self.design,
-            released=self.released(draws),
-        )
-
-
 def ranges(
     rows: str | TableRequest,
     *columns: str,
@@ -240,7 +212,7 @@ def ranges(
         A column with declared or implied bounds; of several, all boxes are asked.
     width : number or mapping of columns to numbers, optional
         How wide a cell is: ranges begin and end at its multiples, from the lower bound on. By default the
-        step of the bounds, or a round multiple of it that leaves at most 1024 cells (of
+        step of the bounds, or a round multiple of it that leaves at most 512 cells (of
         several columns together 16,384).
     by : str, names, or mapping of names to keys, optional
         Columns of keys: ranges are asked for each of their combinations. Keys that nobody declared are
@@ -249,7 +221,8 @@ def ranges(
     Returns
     -------
     RangesQuestion
-        For `Curator.preview` and `Curator.ask`, which returns a `RangeRelease`.
+        For `Curator.preview` and `Curator.ask`, which returns a `RangeRelease`; of one column, a
+        `ColumnRelease`.
 
     Examples
     --------
@@ -257,6 +230,8 @@ def ranges(
     >>> ranges("visits", "age", by="city")
     RangesQuestion(source visits; of age; by city)
     """
+    if len(columns) == 1 and isinstance(columns[0], list | tuple):
+        columns = tuple(columns[0])
     return RangesQuestion(
         relation=relation_of(rows),
         columns=columns,
@@ -275,7 +250,7 @@ def cdf(
 ) -> CumulativeQuestion:
     """Ask for the distribution function of a column: the share below every number, and every quantile.
 
-    Parameters as for `ranges`. `Curator.ask` returns a `CumulativeRelease`.
+    Parameters as for `ranges`. `Curator.ask` returns a `ColumnRelease`.
     """
     return CumulativeQuestion(
         relation=relation_of(rows),

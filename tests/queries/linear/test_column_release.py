@@ -9,7 +9,7 @@ from scipy import stats
 import discreet as dp
 from discreet.curator import Draw
 from discreet.errors import ParameterError
-from discreet.queries.linear import CumulativeRelease, shares
+from discreet.queries.linear import ColumnRelease, shares
 from queries.linear.surveys import HUGE, curator, rounded_cost, survey
 from significance import FALSE_ALARM
 
@@ -27,7 +27,7 @@ def clinic(tmp_path, frame):
 def test_shares_and_quantiles_are_those_of_the_rows(clinic, frame):
     costs = clinic.ask(dp.cdf("visits", "cost"), epsilon=HUGE)
     rounded = rounded_cost(frame).dropna()
-    assert isinstance(costs, CumulativeRelease)
+    assert isinstance(costs, ColumnRelease)
     for value in (0, 20, 59.5, 120, 199.5, 200, 1000):
         assert costs.at_most(value).value == pytest.approx((rounded <= value).mean(), abs=2e-3)
     for share in (0.1, 0.5, 0.9):
@@ -35,6 +35,8 @@ def test_shares_and_quantiles_are_those_of_the_rows(clinic, frame):
         exact = np.sort(rounded)[int(np.ceil(share * len(rounded))) - 1]
         assert found.lower <= exact <= found.upper
         assert abs(found.value - exact) <= 1
+        assert costs.below(20).value == pytest.approx((rounded < 20).mean(), abs=2e-3)
+    assert costs.at_most(200).interval() == costs.share().interval() == (1.0, 1.0)
     assert str(costs.at_most(20)).startswith("cost <= 20: 0.")
 
 
@@ -43,15 +45,22 @@ def test_groups_by_name(clinic, frame):
     rounded = rounded_cost(frame)[frame["city"] == "Bern"].dropna()
     assert costs.at_most(59.5, city="Bern").value == pytest.approx((rounded <= 59.5).mean(), abs=5e-3)
     half = costs.quantile("1/2", city="Bern")
-    assert half.lower <= np.median(rounded) < half.upper + 5
+    assert half.lower <= np.median(rounded) <= half.upper
+    assert str(half).startswith("0.5 quantile of cost and city = Bern: ")
     with pytest.raises(ParameterError, match="no column of this answer"):
         costs.quantile("1/2", town="Bern")
 
 
 def test_the_curve_never_falls(clinic):
-    curve = clinic.ask(dp.cdf("visits", "cost"), epsilon=0.1).curve()
-    assert (np.diff(curve.counts) >= 0).all()
-    assert curve.counts[0] >= 0
+    costs = clinic.ask(dp.cdf("visits", "cost", width=5), epsilon=0.5)
+    curve = costs.curve().to_pandas()
+    assert list(curve) == ["cost", "share", "share_lower", "share_upper"]
+    assert list(curve["cost"][[0, 1, 40]]) == [4.5, 9.5, 200.0]
+    assert (np.diff(curve["share"]) >= 0).all()
+    for place in (0, 7, 39, 40):
+        low, high = costs.at_most(curve["cost"][place]).interval()
+        assert curve["share_lower"][place] <= low + 1e-9
+        assert curve["share_upper"][place] >= high - 1e-9
 
 
 def test_values_inside_of_cells_and_beyond_bounds(clinic):
@@ -73,7 +82,7 @@ def test_intervals_hold_as_often_as_they_say(clinic, frame, offer):
     counts = np.bincount((rounded // 10).astype(int), minlength=21)
     (part,), (output,) = request.parts, request.outputs
     ranks = {share: int(np.ceil(share * len(rounded))) for share in (0.1, 0.5, 0.97)}
-    exact = {share: 10.0 * (np.sort(rounded)[rank - 1] // 10) for share, rank in ranks.items()}
+    exact = {share: np.sort(rounded)[rank - 1] for share, rank in ranks.items()}
     misses = dict.fromkeys(["share", *ranks], 0)
     for _ in range(400):
         draw = Draw(part=part, steps=part.mechanism.release(counts))
@@ -103,6 +112,8 @@ def test_an_empty_table_has_no_quantile_but_the_whole_range(clinic):
         costs = output.release(request, [draw], {"private": True}, stored=False)
         found = costs.quantile(0.5)
         assert 0 <= found.lower <= found.value <= found.upper <= 200
+        assert str(costs.below(60))
+        assert str(found)
         low, high = costs.at_most(59.5).interval()
         assert 0 <= low <= high <= 1
 
@@ -112,5 +123,25 @@ def test_words_and_figures(clinic):
     costs = clinic.ask(dp.cdf("visits", "cost"), epsilon=1)
     assert str(costs).startswith("distribution function of cost")
     assert costs.plot().get_ylabel().startswith("share")
+    drawn = costs.plot().lines[0].get_data()
+    assert drawn[1][0] == 0.0
+    assert drawn[1][-1] == pytest.approx(1.0)
     preview = clinic.preview(dp.cdf("visits", "cost"), rho="0.1")
     assert "prefixes" in str(preview)
+
+
+def test_ranges_of_one_column_tell_shares_and_quantiles_too(clinic, frame):
+    ages = clinic.ask(dp.ranges("visits", "age"), epsilon=HUGE)
+    assert ages.quantile(0.5).lower <= np.median(frame["age"].clip(0, 110)) <= ages.quantile(0.5).upper
+    assert str(ages).startswith("ranges of age (111 cells)")
+
+
+def test_the_confidence_of_the_question_is_that_of_its_answers(clinic):
+    sure, unsure = (
+        clinic.ask(dp.ranges("visits", "age", width=20), epsilon=1, confidence=level) for level in (0.99, 0.5)
+    )
+    for low, high in zip(sure.count(0, 20).interval(), unsure.count(0, 20).interval(), strict=True):
+        assert low != high
+    assert np.ptp(sure.count(0, 20).interval()) > 1.5 * np.ptp(unsure.count(0, 20).interval())
+    assert np.ptp(sure.share(0, 20).interval()) > 1.5 * np.ptp(unsure.share(0, 20).interval())
+    assert sure.count(0, 20).interval(0.5) != sure.count(0, 20).interval()
