@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.filters import PureFilter, ZeroConcentratedFilter
 from discreet.curator.choices import Choices
 from discreet.data import Keys, Limits, col, correlation, count, count_persons
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
 from discreet.queries import Offer, TableRequest, build_request, expectations, explain, for_error
 from queries.clinic import COLUMNS, visits
@@ -52,7 +52,12 @@ def asked(places, limit, numbers):
 @given(chosen, amounts, limits, splits)
 def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
     query, tables, split = asked(places, limit, numbers)
-    request = build_request(query, tables, Offer(epsilon=epsilon), split=split)
+    try:
+        request = build_request(query, tables, Offer(epsilon=epsilon), split=split)
+    except ParameterError as error:  # a tiny share of a tiny offer for a large sum of squares
+        if "noise that is out of range" not in str(error):
+            raise
+        reject()
     assert request.event.pure_epsilon == epsilon
     assert PureFilter(epsilon).cost(request.event) == (epsilon, 0)
 

@@ -105,7 +105,9 @@ def test_constants_that_are_one_double_are_one_constant():
     same = literal(Fraction(1, 10) + Fraction(1, 10**25))
     other = Compare(operator="=", left=Column(name="x"), right=same)
     assert possible_truths([one, other], {"x": Type.FLOAT}) == [(True, True)]
-    assert (True, True) not in possible_truths([one, other], {"x": Type.DECIMAL})
+    assert possible_truths([one, other], {"x": Type.DECIMAL}) is None
+    beyond = Compare(operator="<", left=Column(name="x"), right=literal(10**400))
+    assert possible_truths([one, beyond], {"x": Type.FLOAT}) is None
 
 
 @pytest.mark.parametrize(

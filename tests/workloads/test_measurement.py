@@ -18,10 +18,12 @@ from discreet.workloads import (
     AllRanges,
     Hierarchy,
     Marginals,
+    Matrix,
     MeasureCells,
     ResidualBasis,
     SquareRoot,
     p_identity,
+    plan,
 )
 from discreet.workloads.measurement import Measurement
 from discreet.workloads.residual_part import ResidualPart
@@ -108,6 +110,7 @@ def test_other_tables_are_not_covered():
         Measurement(strategy=strategy, noise=Laplace(sensitivity=1, epsilon=1, size=5))
 
 
+@pytest.mark.slow
 def test_it_is_as_private_as_it_says():
     strategy = Hierarchy(2, 2)
     mechanism = Measurement(
@@ -138,3 +141,30 @@ def test_parts_of_the_residual_basis_are_the_whole():
     assert sum(part.column_norm1 for part in basis.parts()) == basis.column_norm1
     assert sum(part.squared_column_norm2 for part in basis.parts()) == basis.squared_column_norm2
     assert all(isinstance(part, ResidualPart) and part.weights for part in basis.parts())
+
+
+def test_a_part_that_claims_less_than_it_measures_is_refused():
+    for weights in ({(): 10**6, (0,): -500_000}, {}, {(1,): 3}, {(): 0}):
+        with pytest.raises(ParameterError):
+            ResidualPart(chosen=(0,), shape=(2,), weights=weights)
+    part = ResidualPart(chosen=(0,), shape=(2,), weights={(): 1})
+    with pytest.raises(TypeError):
+        part.weights[()] = 10**6
+
+    noise = Laplace(sensitivity=1, epsilon=1, size=1)
+    with pytest.raises(ParameterError, match="norms are proven"):
+        Measurement(strategy=object(), noise=noise)
+    with pytest.raises(ParameterError, match="another kind"):
+        Measurement(strategy=part, noise=object())
+
+
+def test_nobody_writes_to_a_strategy_that_is_shared():
+    design = plan(Matrix(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]])), epsilon=1)
+    noise = Laplace(sensitivity=design.strategy.sensitivity(), epsilon=1, size=design.strategy.measurements)
+    Measurement(strategy=design.strategy, noise=noise)
+    for name in design.strategy.__slots__:
+        value = getattr(design.strategy, name)
+        for array in (value, getattr(value, "entries", None)):
+            if isinstance(array, np.ndarray):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0

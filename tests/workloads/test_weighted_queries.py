@@ -76,3 +76,19 @@ def test_bad_input_is_refused():
         WeightedQueries(Total(2), bits=21)
     with pytest.raises(ParameterError, match="coefficients"):
         WeightedQueries(Matrix(np.zeros((1, 2))))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_queries_that_depend_on_each_other_keep_their_variance(rank, norm):
+    """What estimates really do to noise, from unit vectors, against the stated variances."""
+    draw = np.random.default_rng(rank)
+    base = draw.integers(0, 2, (rank, 12)).astype(float)
+    base[0, 0] = 1.0
+    workload = Matrix(np.vstack([base, base[:1], base.sum(axis=0, keepdims=True)]))
+    strategy = WeightedQueries(workload, norm)
+    units = np.eye(strategy.measurements)
+    answers = strategy.reconstruct(units) @ workload.matrix().T
+    stated = [strategy.variance(row) for row in workload.matrix()]
+    assert np.allclose((answers**2).sum(axis=0), stated, rtol=1e-6)
+    assert np.allclose(strategy.reconstruct(strategy.matrix().T.astype(float)), np.eye(12), atol=1e-6)

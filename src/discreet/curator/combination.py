@@ -42,8 +42,8 @@ def check_combined(parts: Sequence[Part]) -> None:
     """Refuse what has no average, before anything is charged."""
     if any(isinstance(part.mechanism, HistogramMechanism) for part in parts):
         raise UnsupportedQuery(
-            "what is drawn from a whole histogram, as a quantile, a most frequent key or many ranges, cannot "
-            "be averaged; ask again with a larger offer"
+            "quantiles, most frequent keys, ranges and counts that are measured together cannot be averaged; "
+            "ask again with a larger offer, or with split=, which gives each count noise of its own"
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from discreet.data import Plan
     from discreet.data.plan import KeyPlan
 
-__all__ = ["Release", "WholeOutput", "are_private", "finish", "pack", "unpack"]
+__all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
+
+Numbers = TypeVar("Numbers", bound=np.ndarray)
 
 _SHOWN = 20
 _REPLAYED = "replayed"
@@ -240,6 +242,11 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
 def are_private(draws: Sequence[Draw]) -> bool:
     """Tell whether the noise came from the operating system, not from a replay for tests."""
     return all(is_private(draw.steps) for draw in draws)
+
+
+def as_drawn(values: Numbers, draws: Sequence[Draw]) -> Numbers:
+    """Return what was calculated of draws, marked as not private if they are not."""
+    return values if are_private(draws) else mark_replayed(values)
 
 
 def finish(

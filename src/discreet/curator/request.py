@@ -295,7 +295,8 @@ class Request:
                     "request", "is about other tables than these", "one made for these tables"
                 )
         statistics = sensitivity(self.plan, tables).statistics
-        if tuple(part.statistic for part in self.parts) != statistics:
+        covered = all(_covered(part.statistic, part.mechanism) for part in self.parts)
+        if not covered or tuple(part.statistic for part in self.parts) != statistics:
             raise ParameterError(
                 "request", "was made under other declarations than these", "one made for these tables"
             )

@@ -85,10 +85,13 @@ def _add(
 
 
 def _point(value: Literal, kind: Type) -> Point:
-    """Return the point of a constant; None where it is of another kind than the column."""
+    """Return the point of a constant; None where it is of another kind than the column.
+
+    Decimals are left alone: engines compare long ones as doubles and short ones exactly.
+    """
     constant = value.value
-    if kind.is_number and value.type.is_number and isinstance(constant, int | Fraction):
-        return Fraction(float(constant)) if kind is Type.FLOAT else Fraction(constant)
+    if kind in {Type.INTEGER, Type.FLOAT} and value.type.is_number and isinstance(constant, int | Fraction):
+        return _double(constant) if kind is Type.FLOAT else Fraction(constant)
     if kind is Type.DATE and value.type is Type.DATE and isinstance(constant, datetime.date):
         return Fraction(constant.toordinal())
     if kind is Type.TIMESTAMP and value.type in {Type.DATE, Type.TIMESTAMP}:
@@ -98,6 +101,14 @@ def _point(value: Literal, kind: Type) -> Point:
     if kind is Type.TEXT and isinstance(constant, str):
         return constant
     return constant if kind is Type.BOOLEAN and isinstance(constant, bool) else None
+
+
+def _double(constant: int | Fraction) -> Fraction | None:
+    """Return the double that a constant is compared as; None beyond all of them."""
+    try:
+        return Fraction(float(constant))
+    except OverflowError:
+        return None
 
 
 def _moment(value: object) -> Fraction:

@@ -19,6 +19,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from discreet.curator.release import as_drawn
 from discreet.curator.request import Column, Draw, Expectation, Part, Request
 from discreet.data import (
     Aggregate,
@@ -94,7 +95,7 @@ class TogetherOutput(QueryOutput):
         """Return integers."""
         strategy = self.design.strategy
         cells = strategy.reconstruct(np.asarray(draws[0].steps).reshape(-1, strategy.measurements))
-        values = np.rint(cells @ self._coefficients).astype(np.int64)
+        values = as_drawn(np.rint(cells @ self._coefficients).astype(np.int64), draws)
         margin = self._margin(confidence)
         lower, upper = np.maximum(values - margin, 0), np.maximum(values + margin, 0)
         excess = (sqrt(self._variance) + 1) / 2

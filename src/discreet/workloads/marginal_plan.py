@@ -7,6 +7,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
+from discreet.noise import is_private
+from discreet.noise.replayed import mark_replayed
 from discreet.workloads.budgets import Loss, Reach, mechanism_for, unit_variance
 from discreet.workloads.exact import clamped_counts
 from discreet.workloads.expected_error import ExpectedError
@@ -107,9 +109,10 @@ class MarginalPlan:
         if not hasattr(data, "keys"):
             data = _marginals(self.workload, data)
         measured: Any = self.mechanism.release(self.strategy.measure(data))  # type: ignore[arg-type]
-        return ReleasedMarginals(
-            tables=self.strategy.reconstruct(measured), basis=self.strategy, mechanism=self.mechanism
-        )
+        tables = self.strategy.reconstruct(measured)
+        if not is_private(measured):
+            tables = {chosen: mark_replayed(table) for chosen, table in tables.items()}
+        return ReleasedMarginals(tables=tables, basis=self.strategy, mechanism=self.mechanism)
 
 
 def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach) -> MarginalPlan:
@@ -117,12 +120,21 @@ def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach
 
     For Gaussian noise no strategy is better than the residual basis.
     """
-    plans = []
+    plans, refusal = [], None
     for noise, loss in losses.items():
-        basis = ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
-        plans.append(_planned(basis, noise, loss, reach))
+        strategies: list[ResidualBasis | MarginalTables] = [
+            ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
+        ]
         if noise == "Laplace":
-            plans.append(_planned(MarginalTables(workload), noise, loss, reach))
+            strategies.append(MarginalTables(workload))
+        for strategy in strategies:
+            try:
+                plans.append(_planned(strategy, noise, loss, reach))
+            except ParameterError as error:  # its noise cannot be drawn
+                refusal = error
+    if not plans:
+        assert refusal is not None  # noqa: S101
+        raise refusal
     return min(plans, key=lambda found: found.expected_error.total)
 
 

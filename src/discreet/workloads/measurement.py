@@ -13,6 +13,10 @@ from discreet.data import ContingencyTable, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
+from discreet.workloads.marginal_tables import TablePart
+from discreet.workloads.residual_part import ResidualPart
+from discreet.workloads.sealing import seal
+from discreet.workloads.strategy import Strategy
 
 if TYPE_CHECKING:
     from typing import Any
@@ -83,10 +87,15 @@ class Measurement(HistogramMechanism):
 
     def __post_init__(self) -> None:
         whole(self.cells, "cells", least=1)
+        if not isinstance(self.strategy, Strategy | ResidualPart | TablePart):
+            raise ParameterError("strategy", "is none whose norms are proven", "one of `workloads`")
+        if not isinstance(self.noise, Laplace | Gaussian):
+            raise ParameterError("noise", "is of another kind", "Laplace or Gaussian")
         if not self.noise.lattice.integers or self.noise.size != self.cells * self.strategy.measurements:
             raise ParameterError(
                 "noise", "is for another number of values", "integers, one for each measurement"
             )
+        seal(self.strategy)
         object.__setattr__(self, "_fingerprint", _fingerprint(self.strategy))
 
     @property

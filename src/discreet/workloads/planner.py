@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.noise import is_private
+from discreet.noise.replayed import mark_replayed
 from discreet.privacy.rational import Number, whole
 from discreet.workloads.budgets import Loss, Reach, allowed_noise, mechanism_for, unit_variance
 from discreet.workloads.candidates import LARGEST_ENTRY_BITS, candidates
@@ -22,6 +24,7 @@ from discreet.workloads.marginal_plan import MarginalPlan, plan_marginals
 from discreet.workloads.marginal_workload import Marginals
 from discreet.workloads.products import Product
 from discreet.workloads.released import ReleasedCells
+from discreet.workloads.sealing import seal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,6 +103,7 @@ class Plan:
     def finish(self, measured: Any) -> ReleasedCells:
         """Estimate the cells from noisy measurements: public, and free."""
         cells = self.strategy.reconstruct(measured).reshape(self.strategy.shape)
+        cells = cells if is_private(measured) else mark_replayed(cells)
         return ReleasedCells(cells=cells, strategy=self.strategy, mechanism=self.mechanism, measured=measured)
 
 
@@ -168,6 +172,7 @@ def plan(
             "calls for noise that is out of range, for every strategy",
             "a budget for which noise on single cells has a scale from 1/100 to 2^40",
         )
+    seal(best.strategy)
     ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
     return Plan(
         workload=workload,

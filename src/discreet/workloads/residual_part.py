@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from discreet.errors import ParameterError
+from discreet.privacy.rational import whole
 from discreet.workloads.exact import clamped_counts, fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["ResidualPart", "Set", "contrast_norm1", "squared_contrast_norm2"]
+
+LARGEST_WEIGHT = 1 << 40
 
 Set: TypeAlias = tuple[int, ...]
 """Attributes, by their places, in order."""
@@ -32,13 +37,22 @@ class ResidualPart:
         The attributes of the marginal.
     shape : tuple of int
         How many values each has.
-    weights : dict
-        The subsets, and their weights.
+    weights : mapping
+        The subsets, and their weights: positive integers.
     """
 
     chosen: Set
     shape: tuple[int, ...]
-    weights: dict[Set, int]
+    weights: Mapping[Set, int]
+
+    def __post_init__(self) -> None:
+        weights = {
+            subset: whole(weight, "weights", least=1, most=LARGEST_WEIGHT)
+            for subset, weight in self.weights.items()
+        }
+        if not weights or not all(set(subset) <= set(self.chosen) for subset in weights):
+            raise ParameterError("weights", "are none, or of other attributes", "one for each subset")
+        object.__setattr__(self, "weights", MappingProxyType(weights))
 
     @property
     def size(self) -> int:

@@ -2,12 +2,13 @@
 
 A = [B; c I] with the integer matrix B close to k W. The cells add c to the norm of each column, which a
 large k makes negligible, and give A full rank. Where B is k W, c = 1. Where k W is rounded by up to
-1/2, the n rests cost about n / (12 c^2) of a query's variance, and c balances both. With S = c^2 I + B B^T,
+1/2, the n rests cost about n / (12 c^2) of a query's variance, and c balances both. With B = U diag(g) V^T,
+directions that B does not see left out,
 
-    (A^T A)^-1 = (I - B^T S^-1 B) / c^2,    (A^T A)^-1 B^T = B^T S^-1,
+    (A^T A)^-1 = (I - V V^T) / c^2 + V diag(1 / (c^2 + g^2)) V^T,
 
-so nothing larger than m x n is held. Answers to the queries themselves have about the variance of
-noise in proportion to W's own sensitivity.
+so nothing larger than m x n is held, and nothing cancels however much the queries depend on each other.
+Answers to the queries themselves have about the variance of noise in proportion to W's own sensitivity.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = ["WeightedQueries", "holds_few_queries"]
 
 MOST_QUERIES = 1024
 MOST_COEFFICIENTS = 1 << 22
+_UNSEEN = 1e-10
 
 
 def holds_few_queries(workload: Workload) -> bool:
@@ -59,22 +61,25 @@ class WeightedQueries(Strategy):
     cell_weight: int
     entries: NDArray[np.int64] = field(repr=False)
     _product: IntegerMatrix = field(repr=False)
-    _solver: Vector = field(repr=False)
-    _coordinates: Vector = field(repr=False)
+    _left: Vector = field(repr=False)
+    _sizes: Vector = field(repr=False)
+    _right: Vector = field(repr=False)
 
     def __init__(self, workload: Workload, norm: int = 2, bits: int = 16) -> None:
         bits = whole(bits, "bits", least=1, most=20)
         if not holds_few_queries(workload):
             raise ParameterError("workload", "has too many queries", "at most 1024, no more than cells")
         entries, cell_weight = _weighted(workload.matrix(), norm, bits)
-        rows = entries.astype(np.float64)
+        left, sizes, right = np.linalg.svd(entries.astype(np.float64), full_matrices=False)
+        seen = sizes > sizes[0] * _UNSEEN
         for name, value in {
             "shape": workload.shape,
             "cell_weight": cell_weight,
             "entries": entries,
             "_product": IntegerMatrix.of(entries),
-            "_solver": np.linalg.inv(cell_weight**2 * np.eye(len(rows)) + rows @ rows.T),
-            "_coordinates": np.linalg.pinv(rows.T),
+            "_left": left[:, seen],
+            "_sizes": sizes[seen],
+            "_right": right[seen],
         }.items():
             object.__setattr__(self, name, value)
 
@@ -103,23 +108,21 @@ class WeightedQueries(Strategy):
         return np.concatenate([self._product.times(cells), cells * np.int64(self.cell_weight)], axis=-1)
 
     def reconstruct(self, measured: NDArray[Any]) -> Vector:
-        """Correct the measured cells z by what the queries y say: z + B^T S^-1 (y - B z)."""
+        """Average what queries y and cells z say in each direction: (g U^T y + c^2 V^T z) / (c^2 + g^2)."""
         values = np.asarray(measured, np.float64)
         queries = values[..., : len(self.entries)]
         cells = values[..., len(self.entries) :] / self.cell_weight
-        rows = self._product.entries
-        return np.asarray(cells + ((queries - cells @ rows.T) @ self._solver) @ rows)
+        own, squared = cells @ self._right.T, float(self.cell_weight) ** 2
+        both = (self._sizes * (queries @ self._left) + squared * own) / (squared + self._sizes**2)
+        return np.asarray(cells + (both - own) @ self._right)
 
     def covariance_times(self, vectors: Vector) -> Vector:
-        """Return (A^T A)^-1 v, with v = B^T c + e split first: the part in the queries' span is tiny.
-
-        Subtracting it from v would leave nothing but rounding; (A^T A)^-1 B^T c = B^T S^-1 c does not.
-        """
-        values, rows = np.asarray(vectors, np.float64), self._product.entries
-        spanned = values @ self._coordinates.T
-        rest = values - spanned @ rows
-        rest = rest / self.cell_weight**2
-        return np.asarray(rest + ((spanned - rest @ rows.T) @ self._solver) @ rows)
+        """Divide what queries see of a vector by c^2 + g^2, and the rest by c^2."""
+        values, squared = np.asarray(vectors, np.float64), float(self.cell_weight) ** 2
+        own = values @ self._right.T
+        rest = values - own @ self._right
+        rest = rest - (rest @ self._right.T) @ self._right  # once more, for what rounding left
+        return np.asarray(rest / squared + (own / (squared + self._sizes**2)) @ self._right)
 
     def trace(self, workload: Workload) -> float:
         """Sum the variances of the queries, where they are few."""

@@ -36,7 +36,7 @@ TOGETHER = [
     "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age < 18) AS a, COUNT(*) FILTER (WHERE age >= 18) AS b "
     "FROM visits",
     "SELECT city, COUNT(*) AS n, COUNT(*) FILTER (WHERE cost > 2 OR ward IN (1, 2)) AS a, "
-    "SUM(CASE WHEN NOT balance > 0 THEN 1 ELSE 0 END) AS b FROM visits GROUP BY city",
+    "SUM(CASE WHEN NOT age > 30 THEN 1 ELSE 0 END) AS b FROM visits GROUP BY city",
     "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE urgent = TRUE) AS a, "
     "COUNT(*) FILTER (WHERE city = 'Oslo') AS b, "
     "COUNT(*) FILTER (WHERE day >= DATE '2026-02-01') AS c FROM crowd",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.accounting.filters import rho_below
 from discreet.curator import Budget, Draw
 from discreet.data import EACH_ROW, Bounds, Limits, Table, col
 from discreet.errors import BudgetExceeded, DiscreetError, ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.front import Curator
+from discreet.noise import is_private, replay
 from discreet.workloads import AllRanges
 from queries.linear.surveys import HUGE, curator, rounded_cost, survey
 
@@ -76,6 +79,46 @@ def test_keys_that_nobody_declared_are_listed_by_who_asks(clinic, frame):
     ages = clinic.ask(dp.ranges("visits", "age", by={"ward": ["east", "north"]}), epsilon=HUGE)
     assert ages.count(ward="east").value == pytest.approx((frame["ward"] == "east").sum(), abs=3)
     assert ages.count(ward="north").value == pytest.approx(0, abs=3)
+
+
+def test_a_column_called_as_the_counts_are(tmp_path, frame):
+    renamed = frame[["age", "cost"]].rename(columns={"age": "n", "cost": "rows"})
+    odd = Curator(
+        {
+            "visits": Table(
+                renamed, person=EACH_ROW, columns={"n": Bounds(0, 110), "rows": Bounds(0, 200, step=1)}
+            )
+        },
+        budget=Budget(epsilon=10 * HUGE),
+        ledger=tmp_path / "odd.ledger",
+    )
+    ages = odd.ask(dp.ranges("visits", "n", width=10), epsilon=HUGE)
+    assert list(ages.to_pandas()) == ["n", "rows", "rows_lower", "rows_upper"]
+    both = odd.ask(dp.marginals("visits", ["n", "rows"], width=50), epsilon=HUGE)
+    assert list(both.to_pandas())[:3] == ["table", "n", "rows"]
+    assert both.count(n=(50, None)).value == pytest.approx(
+        (frame["age"][frame["cost"].notna()] >= 50).sum(), abs=5
+    )
+
+
+def test_an_offer_with_delta_takes_no_more_than_other_questions(clinic):
+    """Of a budget that adds up rho, ranges take what the largest rho that implies the offer is."""
+    for question in (dp.ranges("visits", "age"), dp.marginals("visits", ["city", "sex"])):
+        request = clinic.request(question, epsilon="0.1", delta="0.01")
+        pure = request.event.pure_epsilon
+        assert (pure is not None and pure <= Fraction(1, 10)) or (
+            request.event.concentrated_rho <= rho_below(Fraction(1, 10), Fraction(1, 100))
+        )
+
+
+def test_replayed_noise_is_marked(clinic):
+    with replay(7):
+        ages = clinic.ask(dp.ranges("visits", "age", width=10), epsilon=1)
+        tables = clinic.ask(dp.marginals("visits", ["city", "sex"]), epsilon=1)
+    for values in (ages["n"], ages.released[0].cells, tables["n"], tables.table("city")["n"]):
+        assert not is_private(values)
+    assert not ages.label["private"]
+    assert "not private" in str(ages)
 
 
 def test_boxes_of_two_columns(clinic, frame):

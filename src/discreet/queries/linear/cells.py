@@ -90,7 +90,10 @@ def edge_after(axis: Axis, value: Number) -> Fraction | None:
         return None
     if exact < bounds.lower:
         raise ParameterError("value", "is below the bounds, where there are no rows", "a number within them")
-    after = floor(exact / bounds.step) + 1
+    if (exact / bounds.step).denominator != 1:
+        near = [show(floor(exact / bounds.step) * bounds.step + more) for more in (0, bounds.step)]
+        raise ParameterError("value", "is not on the grid to which values are rounded", " or ".join(near))
+    after = int(exact / bounds.step) + 1
     place = Fraction(after - bounds.lower_steps, axis.width)
     if place.denominator != 1:
         ends = [lowest(axis, floor(place) + further) - bounds.step for further in (0, 1)]

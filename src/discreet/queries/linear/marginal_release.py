@@ -13,7 +13,7 @@ from discreet.curator.release import Release
 from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.linear.cells import key_cell, labels, range_cells, range_words
-from discreet.queries.linear.range_release import rows_kept
+from discreet.queries.linear.range_release import grids, rows_kept
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
 from discreet.workloads.intervals import half_width
 
@@ -127,7 +127,7 @@ class MarginalRelease(Release):
         many = len(self.design.workload.sets)
         tables = "1 table" if many == 1 else f"{many:,} tables"
         yield f"{tables} of counts: {self._sets()}; count(…) answers within any, at no further cost"
-        yield f"total {self.count()}, {rows_kept(self.request)}".replace("all: ", "")
+        yield f"total {self.count()}, {rows_kept(self.request)}{grids(self.axes)}".replace("all: ", "")
         yield (
             f"root mean square error over all {error.queries:,} cells {error.rmse:.6g}, by "
             f"{self.design.name}; with this noise none is below {self.design.lower_bound:.6g}"

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.curator.release import Release, WholeOutput
+from discreet.curator.release import Release, WholeOutput, as_drawn
 from discreet.curator.request import Column, Draw, Expectation, Part, Request
 from discreet.data import (
     Axis,
@@ -27,10 +27,11 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.queries.binding import free_name
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import labels
 from discreet.queries.linear.marginal_release import MarginalRelease
-from discreet.queries.linear.question import COUNT, LinearQuestion, relation_of
+from discreet.queries.linear.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.offers import Offer
 from discreet.queries.planning import planned
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
@@ -101,7 +102,7 @@ class MarginalsQuestion(LinearQuestion):
             _part(found.of(tabulated[chosen]), part, design.mechanism) for chosen, part in measured.items()
         )
         output = MarginalsOutput(
-            name=COUNT,
+            name=name_of_counts(self.columns),
             axes=plan.present,
             tables=tuple((chosen, tabulated[chosen]) for chosen in measured),
             design=design,
@@ -156,7 +157,7 @@ class MarginalsOutput(WholeOutput):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return the cells of one marginal after the other."""
         released, sets = self.released(draws), self.design.workload.sets
-        values = np.concatenate([released.tables[chosen].reshape(-1) for chosen in sets])
+        values = as_drawn(np.concatenate([released.tables[chosen].reshape(-1) for chosen in sets]), draws)
         margins = np.concatenate(
             [
                 np.full(
@@ -171,8 +172,11 @@ class MarginalsOutput(WholeOutput):
         """Return the estimates of all marginals."""
         steps = {chosen: draw.steps for (chosen, _), draw in zip(self.tables, draws, strict=True)}
         basis = self.design.strategy
+        tables = basis.reconstruct(basis.gathered(steps))
         return ReleasedMarginals(
-            tables=basis.reconstruct(basis.gathered(steps)), basis=basis, mechanism=self.design.mechanism
+            tables={chosen: as_drawn(table, draws) for chosen, table in tables.items()},
+            basis=basis,
+            mechanism=self.design.mechanism,
         )
 
     def release(
@@ -277,10 +281,13 @@ def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace |
 
 
 def _keys(axes: tuple[Axis, ...], workload: Marginals) -> dict[str, Sequence[object]]:
-    """Return for every cell of every marginal its values; None in columns that the marginal does not have."""
-    keys: dict[str, list[object]] = {axis.column: [] for axis in axes}
+    """Return for every cell its table and its values there; None in columns that the table does not have."""
+    columns = [axis.column for axis in axes]
+    named = free_name("table", {column.lower() for column in columns})
+    keys: dict[str, list[object]] = {named: [], **{column: [] for column in columns}}
     for chosen in workload.sets:
         cells = workload.cells(chosen)
+        keys[named] += [", ".join(columns[place] for place in chosen)] * cells
         before, after = 1, cells
         for place, axis in enumerate(axes):
             if place not in chosen:

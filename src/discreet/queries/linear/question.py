@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.curator.request import Request
+from discreet.curator.request import Request, column_names
 from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, Type, count
 from discreet.data.checking import column_type
 from discreet.data.columns import Columns, types_of
@@ -26,7 +26,7 @@ from discreet.queries.query import Query, key_of
 from discreet.queries.undeclared import missing_bounds, missing_keys
 from discreet.queries.unknown_keys import unknown_keys
 
-__all__ = ["COUNT", "Domain", "LinearQuestion", "relation_of"]
+__all__ = ["Domain", "LinearQuestion", "name_of_counts", "relation_of"]
 
 COUNT = "n"
 """What the counts are called in an answer."""
@@ -130,15 +130,25 @@ class LinearQuestion(ABC):
         offer: Callable[[Fraction], Offer] = Offer.pure,
     ) -> Offer:
         """Return the smallest offer, by default of epsilon, whose expected margin is as small as wanted."""
-        if not isinstance(error, Mapping) or set(error) != {COUNT}:
-            raise ParameterError("error", "names no output, or another one", f"error={{{COUNT!r}: 100}}")
-        wanted = rational(error[COUNT], "error", positive=True)
+        (output,) = self.request(tables, offer(Fraction(1)), confidence).outputs
+        if not isinstance(error, Mapping) or set(error) != {output.name}:
+            raise ParameterError(
+                "error", "names no output, or another one", f"error={{{output.name!r}: 100}}"
+            )
+        wanted = rational(error[output.name], "error", positive=True)
 
         def suffices(parameter: Fraction) -> bool:
             (expected,) = expectations(self.request(tables, offer(parameter), confidence))
             return expected.margin <= wanted
 
         return offer(smallest(suffices, "error"))
+
+
+def name_of_counts(columns: Iterable[str]) -> str:
+    """Return a name for the counts that no column of the answer has, nor the ends of its intervals."""
+    taken = {column.lower() for column in columns}
+    names = (COUNT, "rows", *(f"{COUNT}_{place}" for place in range(2, 1 << 20)))
+    return next(name for name in names if taken.isdisjoint(column_names(name)))
 
 
 def _instead(column: str, kind: Type) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.release import Release
 from discreet.curator.request import Request
-from discreet.data import Axis, GroupKey
+from discreet.data import Axis, Bounds, GroupKey
 from discreet.errors import ParameterError
-from discreet.privacy.rational import Number
+from discreet.privacy.rational import Number, show
 from discreet.queries.linear.cells import range_cells, range_words
 from discreet.queries.linear.shares import Share, share_of
 from discreet.workloads import LinearAnswer, Plan, ReleasedCells
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.curator.plot import Axes
 
-__all__ = ["RangeRelease", "rows_kept"]
+__all__ = ["RangeRelease", "grids", "rows_kept"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -131,7 +131,7 @@ class RangeRelease(Release):
         names = " by ".join(f"{axis.column} ({axis.cells:,} cells)" for axis in self.axes)
         error = self.design.expected_error
         yield f"ranges of {names}{self._in_groups}: count(…) answers any, at no further cost"
-        yield f"total {self.count()}, {rows_kept(self.request)}".replace("all: ", "")
+        yield f"total {self.count()}, {rows_kept(self.request)}{grids(self.axes)}".replace("all: ", "")
         yield (
             f"root mean square error over all {error.queries:,} {error.rmse:.6g}, by {self.design.name}; "
             f"with this noise none is below {self.design.lower_bound:.6g}"
@@ -202,6 +202,13 @@ class RangeRelease(Release):
 
 
 _MOST_FITTED = 1024
+
+
+def grids(axes: Sequence[Axis]) -> str:
+    """Say to which numbers values were rounded."""
+    steps = [(axis.column, axis.values.step) for axis in axes if isinstance(axis.values, Bounds)]
+    said = [f"{column} rounded to {show(step)}" for column, step in steps]
+    return "".join(f", {words}" for words in said)
 
 
 def rows_kept(request: Request | KeyRequest) -> str:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.curator.release import Release, WholeOutput
+from discreet.curator.release import Release, WholeOutput, as_drawn
 from discreet.curator.request import Column, Draw, Expectation, Part, Request
 from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
@@ -19,7 +19,7 @@ from discreet.privacy.rational import Number
 from discreet.queries.frame import TableRequest
 from discreet.queries.linear.cells import labels
 from discreet.queries.linear.column_release import ColumnRelease
-from discreet.queries.linear.question import COUNT, LinearQuestion, relation_of
+from discreet.queries.linear.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.linear.range_release import RangeRelease
 from discreet.queries.offers import Offer
 from discreet.queries.planning import planned
@@ -86,11 +86,13 @@ class RangesQuestion(LinearQuestion):
         design = planned(self.workload(axes), offer, statistic, plan.cells)
         assert isinstance(design, Plan)  # noqa: S101
         mechanism = Measurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
+        name = name_of_counts((*self.columns, *self.by))
+        output = RangesOutput(name=name, measure=measure, design=design, asked=self.asked)
         return Request(
             plan=plan,
             versions=domain.versions,
             parts=(Part(statistic=statistic, mechanism=mechanism),),
-            outputs=(RangesOutput(name=COUNT, measure=measure, design=design, asked=self.asked),),
+            outputs=(output,),
             confidence=confidence,
         )
 
@@ -152,7 +154,7 @@ class RangesOutput(WholeOutput):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return the cells of one group after the other."""
         released = self.released(draws)
-        values = np.concatenate([group.cells.reshape(-1) for group in released])
+        values = as_drawn(np.concatenate([group.cells.reshape(-1) for group in released]), draws)
         if self.measure.width > _MOST_INTERVALS:
             return Column(name=self.name, values=values, offers="count(low, high) tells intervals")
         unit = half_width(self.design.mechanism, 1.0, confidence)
@@ -161,7 +163,7 @@ class RangesOutput(WholeOutput):
 
     def released(self, draws: Sequence[Draw]) -> tuple[ReleasedCells, ...]:
         """Return the estimates of each group."""
-        groups = np.asarray(draws[0].steps).reshape(-1, self.design.strategy.measurements)
+        groups = np.asanyarray(draws[0].steps).reshape(-1, self.design.strategy.measurements)
         return tuple(self.design.finish(group) for group in groups)
 
     def release(
