@@ -138,7 +138,8 @@ def counted_together(
     known = [condition for condition in conditions if condition is not None]
     if len(known) != len(conditions) or not 2 <= len(known) <= _MOST_CONDITIONS:
         return None
-    truths = possible_truths(known, types_of(columns_of_relation(query.relation, tables)))
+    schema = types_of(columns_of_relation(query.relation, tables))
+    truths = _truths(tuple(known), tuple(schema.items()))
     if truths is None or not 1 < len(truths) <= _MOST_CLASSES:
         return None
     try:
@@ -207,6 +208,13 @@ def _class_of(conditions: Sequence[Expression]) -> Expression:
         left = [terms[-1]] if len(terms) % 2 else []
         terms = [*(Arithmetic(operator="+", left=one, right=other) for one, other in pairs), *left]  # type: ignore[arg-type]
     return Cast(operand=terms[0], type=Type.INTEGER)
+
+
+@lru_cache(maxsize=64)
+def _truths(
+    conditions: tuple[Expression, ...], schema: tuple[tuple[str, Type], ...]
+) -> list[tuple[bool, ...]] | None:
+    return possible_truths(conditions, dict(schema))
 
 
 @lru_cache(maxsize=64)
