@@ -28,6 +28,9 @@ from discreet.queries.unknown_keys import unknown_keys
 
 __all__ = ["Domain", "LinearQuestion", "name_of_counts", "relation_of"]
 
+_MOST_STEPS = 20
+_CLOSE = 1e-6
+
 COUNT = "n"
 """What the counts are called in an answer."""
 
@@ -137,11 +140,30 @@ class LinearQuestion(ABC):
             )
         wanted = rational(error[output.name], "error", positive=True)
 
-        def suffices(parameter: Fraction) -> bool:
+        def margin(parameter: Fraction) -> float:
             (expected,) = expectations(self.request(tables, offer(parameter), confidence))
-            return expected.margin <= wanted
+            return expected.margin
 
-        return offer(smallest(suffices, "error"))
+        found = _scaled(margin, float(wanted), 1 if offer(Fraction(1)).rho is None else 2)
+        return offer(found or smallest(lambda parameter: margin(parameter) <= wanted, "error"))
+
+
+def _scaled(margin: Callable[[Fraction], float], wanted: float, power: int) -> Fraction | None:
+    """Return a parameter whose margin is what is wanted, or less by a millionth; None where that fails.
+
+    Margins fall about as 1 / epsilon, or 1 / sqrt(rho), so that few steps lead there.
+    """
+    parameter = Fraction(1)
+    for _ in range(_MOST_STEPS):
+        try:
+            ratio = margin(parameter) / wanted
+        except ParameterError:
+            return None
+        if 1 - _CLOSE <= ratio <= 1:
+            return parameter
+        parameter *= Fraction(f"{ratio**power * (1 + _CLOSE / 2):.12g}")
+        parameter = Fraction(f"{float(parameter):.12g}")
+    return None
 
 
 def name_of_counts(columns: Iterable[str]) -> str:
