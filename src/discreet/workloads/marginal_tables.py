@@ -4,7 +4,7 @@ Every marginal is measured as it is, so that a column of the strategy holds a on
 nothing else. Each interaction S is then seen in all marginals T that hold it, with independent noise: summed
 over the attributes outside of S, a cell has |T| / |S| times the variance. The average weighted by
 1 / |T| is the least-squares estimate, since the parts of a table that belong to different interactions are
-orthogonal (docs/proofs/strategies.md, theorem 7).
+orthogonal (docs/proofs/strategies.md, proposition 12).
 """
 
 from __future__ import annotations

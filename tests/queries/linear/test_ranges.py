@@ -215,6 +215,10 @@ def test_what_cannot_be_said_of_cells_is_refused_with_what_can(clinic):
         costs.count(60, 40)
     with pytest.raises(ParameterError, match="no column of this answer"):
         costs.count(20, 40, town="Bern")
+    groups = clinic.ask(dp.ranges("visits", "age", width=20, by="city"), epsilon=1)
+    for city in ([], "Rome", ["Bern", "Rome"], 7):
+        with pytest.raises(ParameterError, match="names no group"):
+            groups.count(city=city)
     with pytest.raises(ParameterError, match=r"multiple of 0\.5"):
         clinic.preview(dp.ranges("visits", "cost", width="0.3"), epsilon=1)
 

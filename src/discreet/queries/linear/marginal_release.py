@@ -127,7 +127,7 @@ class MarginalRelease(Release):
         many = len(self.design.workload.sets)
         tables = "1 table" if many == 1 else f"{many:,} tables"
         yield f"{tables} of counts: {self._sets()}; count(…) answers within any, at no further cost"
-        yield f"total {self.count()}, {rows_kept(self.request)}{grids(self.axes)}".replace("all: ", "")
+        yield f"{replace(self.count(), about='total')}, {rows_kept(self.request)}{grids(self.axes)}"
         yield (
             f"root mean square error over all {error.queries:,} cells {error.rmse:.6g}, by "
             f"{self.design.name}; with this noise none is below {self.design.lower_bound:.6g}"

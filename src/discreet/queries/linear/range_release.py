@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from discreet.curator.plot import Axes
 
 __all__ = ["RangeRelease", "grids", "rows_kept"]
+
+_MOST_FITTED = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -131,7 +133,7 @@ class RangeRelease(Release):
         names = " by ".join(f"{axis.column} ({axis.cells:,} cells)" for axis in self.axes)
         error = self.design.expected_error
         yield f"ranges of {names}{self._in_groups}: count(…) answers any, at no further cost"
-        yield f"total {self.count()}, {rows_kept(self.request)}{grids(self.axes)}".replace("all: ", "")
+        yield f"{replace(self.count(), about='total')}, {rows_kept(self.request)}{grids(self.axes)}"
         yield (
             f"root mean square error over all {error.queries:,} {error.rmse:.6g}, by {self.design.name}; "
             f"with this noise none is below {self.design.lower_bound:.6g}"
@@ -185,13 +187,9 @@ class RangeRelease(Release):
         for key in self.groups:
             given = conditions.get(key.column, key.values.values)
             listed = tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
-            for value in listed:
-                if value not in key.values.values:
-                    raise ParameterError(
-                        key.column,
-                        "names no group of this answer",
-                        f"one of {list(key.values.values[:10])!r}",
-                    )
+            if not listed or not set(listed) <= set(key.values.values):
+                allowed = f"one of {list(key.values.values[:10])!r}, or several of them"
+                raise ParameterError(key.column, "names no group of this answer", allowed)
             wanted.append(set(listed))
         groups = product(*(key.values.values for key in self.groups))
         return [
@@ -199,9 +197,6 @@ class RangeRelease(Release):
             for group, released in zip(groups, self.released, strict=True)
             if all(value in chosen for value, chosen in zip(group, wanted, strict=True))
         ]
-
-
-_MOST_FITTED = 1024
 
 
 def grids(axes: Sequence[Axis]) -> str:

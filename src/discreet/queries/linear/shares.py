@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Share", "prefix_margins", "prefix_shares", "share_of"]
 
 _AT_ONCE = 256
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
