@@ -104,7 +104,14 @@ class Preview:
             ((cost or Fraction(0), left, limit) for _, cost, left, limit in self.costs), key=_share
         )
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
-        return f"takes {takes} of the budget, of which {rest} is left: {_times(self.fits)}"
+        return f"takes {takes} of the budget{self._loss()}, of which {rest} is left: {_times(self.fits)}"
+
+    def _loss(self) -> str:
+        """Return the loss by itself, in brackets: epsilon where it is pure, else rho where there is one."""
+        pure, rho = self.event.pure_epsilon, self.event.concentrated_rho
+        if pure is not None:
+            return f" (epsilon {float_above(pure):.6g})"
+        return "" if rho is None else f" (rho {float_above(rho):.6g})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
