@@ -207,6 +207,7 @@ def test_where_no_delta_reaches_the_range_mu_is_zero():
     assert (found.lower, found.upper) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_what_happens_below_every_delta_that_is_looked_at_counts_too():
     """All of this curve lies below 1e-30, where the search for mu does not go; its end still does."""
     for run in (events.Laplace(epsilon="1e-31"), events.Laplace(epsilon="1e-31") * 2):

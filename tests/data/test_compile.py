@@ -26,7 +26,7 @@ def truths(table, condition):
     return fetch(rows.select(truth=compiled(condition.expression, rows)), table._backend)["truth"].to_pylist()
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(strategies.formulas, strategies.rows_of(st.just(1), min_size=1, max_size=8))
 def test_conditions_are_those_of_the_oracle(formula, rows):
     table = strategies.declared(rows, {})

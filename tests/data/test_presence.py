@@ -13,7 +13,7 @@ from discreet.data.engine import fetch
 from discreet.data.relation import leftmost
 from discreet.data.rows import PERSON, rows_of
 
-quick = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def counted(relation, tables):

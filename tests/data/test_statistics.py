@@ -43,7 +43,7 @@ def exact(plan, rows, columns, limits, salt=SALT):
     return compute(plan, {"t": declared(rows, columns, limits)}, salt=salt)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     strategies.plans(),
     strategies.rows_of(strategies.persons, min_size=5, max_size=16),
@@ -93,7 +93,7 @@ def within(change, bound):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     strategies.plans(),
     strategies.rows_of(strategies.persons, max_size=8),

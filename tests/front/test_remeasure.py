@@ -57,6 +57,7 @@ def test_the_same_twice_is_free_the_second_time(clinic):
     assert clinic.spent.requests == 2
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_interval_of_the_average_covers(clinic):
     """The count of a city is ROWS / 2 and its mean 49 or 50, in every measurement."""

@@ -65,7 +65,7 @@ def admitted(text, tables):
     return False
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(grammar.conditions())
 def test_conditions_mean_what_python_says(tables, tree):
     text = grammar.written(tree)
@@ -74,7 +74,7 @@ def test_conditions_mean_what_python_says(tables, tree):
     assert passing(text, tables) == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(grammar.conditions(grammar.EXACT_NUMBERS, divisors=["2", "4", "0.5", "8."]))
 def test_conditions_mean_what_duckdb_says(tables, engine, tree):
     text = grammar.written(tree)

@@ -87,13 +87,13 @@ def session(seed, seen):
 def test_one_person_moves_measurements_no_further_than_noise_was_made_for():
     seen = Counter()
 
-    @settings(max_examples=3, **PATIENT)
+    @settings(max_examples=2, **PATIENT)
     @given(st.integers(0, 10**6))
     def every(seed):
         session(seed, seen)
 
     every()
-    assert seen["reached"] >= 3  # so that less noise would be noticed
+    assert seen["reached"] >= 2  # so that less noise would be noticed
 
 
 @pytest.mark.slow
