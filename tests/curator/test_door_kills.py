@@ -31,6 +31,7 @@ def test_nothing_leaves_the_door_unpaid_in_five_hundred_kills(place):
     check_paid(harass(place, order="pay first", kills=500))
 
 
+@pytest.mark.slow
 def test_answering_before_the_charge_fails_the_same_harness(place):
     """The control: the harness sees what the other order loses.
 

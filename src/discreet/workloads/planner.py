@@ -173,6 +173,7 @@ def plan(
             "a budget for which noise on single cells has a scale from 1/100 to 2^40",
         )
     seal(best.strategy)
+    seal(workload)
     ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
     return Plan(
         workload=workload,
