@@ -57,7 +57,6 @@ ENUMERATED = [
     RandomizedResponse(categories=5, epsilon=1),
     UnaryEncoding(size=3, epsilon=1),
     UnaryEncoding.symmetric(3, 1),
-    SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1),
     SmoothSensitivity(noise=ArcsinhNormal(spread=0.5), rho=0.5, decay=0.1, lower=0, upper=16, grid=1),
     Joined(DistanceToInstability(epsilon=1, delta=0.05)),
     Joined(DistanceToInstability(epsilon=1, delta=0.05).with_laplace_noise()),
@@ -79,8 +78,13 @@ SAMPLED = [
 ]
 
 
+HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("mechanism", ENUMERATED, ids=repr)
+@pytest.mark.parametrize(
+    "mechanism", [*ENUMERATED, pytest.param(HEAVY_TAILED, marks=pytest.mark.slow)], ids=repr
+)
 def test_the_law_of_the_code_keeps_the_promise(mechanism):
     report = check_mechanism(mechanism, draws=100_000, false_alarm=1e-9 * 5)
     assert report.passed, str(report)

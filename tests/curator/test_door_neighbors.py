@@ -160,7 +160,7 @@ PATIENT = {
 }
 
 
-@settings(max_examples=6, **PATIENT)
+@settings(max_examples=4, **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=12), st.lists(ADVERSE_ROWS, min_size=1, max_size=12), LIMITS)
 def test_one_person_changes_nothing_public_but_noisy_numbers(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)

@@ -193,7 +193,7 @@ def test_nobody_decides_about_the_rows_of_another(engine):
 
 def test_one_person_moves_statistics_within_the_sensitivity():
     limits = Limits(groups=2, rows_per_group=2)
-    for seed in range(40):
+    for seed in range(25):
         rows = some_rows(60, 3, seed=seed)
         full, less = (
             Table(strategies.arrow(some), person=PERSON, limits=limits, columns=COLUMNS, prepare=True)

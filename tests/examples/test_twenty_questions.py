@@ -95,7 +95,7 @@ def reference() -> Run:
     return asked("duckdb", in_memory)
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=[*ENGINES[:2], pytest.param(ENGINES[2], marks=pytest.mark.slow)])
 def run(request: pytest.FixtureRequest, reference: Run) -> Run:
     if request.param == "duckdb":
         return reference

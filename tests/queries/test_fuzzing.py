@@ -48,7 +48,9 @@ def attempt(text: str, tables):
     return None
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [*range(4), *(pytest.param(part, marks=pytest.mark.slow) for part in range(4, PARTS))]
+)
 def test_every_input_is_answered_or_refused(part):
     tables = worlds(part).with_person
     seen = Counter()
