@@ -107,3 +107,56 @@ def test_without_its_anchor_nothing_is_granted_and_a_retry_does_not_charge_twice
     os.rename(place / "gone", place / "elsewhere")
     assert ledger.decide("charge", charging(), key="k").sequence == 1
     assert AnchorFile(place / "elsewhere" / "anchor").read() == ledger.anchor()
+
+
+def test_a_restored_copy_is_refused_by_a_process_that_was_open(backend, place):
+    """The process knows only what the copy holds; the anchor knows more."""
+    open_since = counting(backend.open(), anchor=place / "anchor")
+    charge = open_since.decide("charge", charging(1))
+    copy = backend.backup()
+    counting(backend.open(), anchor=place / "anchor").decide("charge", charging(9))
+    backend.restore(copy)
+    for _ in range(3):
+        with pytest.raises(LedgerTampered, match="ends at entry 1, before its anchor at entry 2"):
+            open_since.decide("charge", charging(1))
+    with pytest.raises(LedgerTampered, match="before its anchor"):
+        open_since.keep_answer(charge, b"1")
+    with pytest.raises(LedgerTampered, match="before its anchor"):
+        open_since.verify()
+    assert backend.contents().answers == ()
+    assert len(backend.contents().rows) == 1
+
+
+def test_a_copy_that_grew_past_its_anchor_is_refused_by_a_process_that_was_open(backend, place):
+    open_since = counting(backend.open(), anchor=place / "anchor")
+    open_since.decide("charge", charging(1))
+    copy = backend.backup()
+    counting(backend.open(), anchor=place / "anchor").decide("charge", charging(9))
+    backend.restore(copy)
+    careless = counting(backend.open())
+    for _ in range(3):
+        careless.decide("charge", charging(2))
+    with pytest.raises(LedgerTampered, match="another entry than the anchor names"):
+        open_since.decide("charge", charging(1))
+
+
+def test_a_copy_that_is_restored_during_a_decision_is_noticed_before_the_charge_is_returned(backend, place):
+    """The anchor moves on between the check and the commit: what is in the store by then has to hold it."""
+    others = []
+
+    def reached(point):
+        if point == "committed" and not others:
+            others.append(AnchorFile(place / "anchor").advance(head(7)))
+
+    ledger = counting(backend.open(), anchor=place / "anchor", reached=reached)
+    with pytest.raises(LedgerTampered, match="ends at entry 1, before its anchor at entry 7"):
+        ledger.decide("charge", charging(1))
+
+
+def test_an_anchor_that_vanished_grants_nothing(backend, place):
+    ledger = counting(backend.open(), anchor=place / "anchor")
+    ledger.decide("charge", charging(1))
+    (place / "anchor").unlink()
+    with pytest.raises(LedgerUnavailable, match="anchor"):
+        ledger.decide("charge", charging(1))
+    assert len(backend.contents().rows) == 1

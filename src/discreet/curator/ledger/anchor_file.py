@@ -53,8 +53,8 @@ class AnchorFile:
         except (ParameterError, UnicodeDecodeError):
             raise LedgerTampered("its anchor file holds no anchor") from None
 
-    def advance(self, head: Anchor) -> None:
-        """Put a head in the place of an earlier one; keep a later one.
+    def advance(self, head: Anchor) -> Anchor:
+        """Put a head in the place of an earlier one, or keep a later one; return the one that stays.
 
         Raises
         ------
@@ -69,8 +69,9 @@ class AnchorFile:
                 if kept is not None and kept.sequence >= head.sequence:
                     if kept.sequence == head.sequence and kept != head:
                         raise LedgerTampered("it is another entry than the anchor names", head.sequence)
-                    return
+                    return kept
                 replace_file(self._path, f"{head}\n".encode("ascii"))
+                return head
         except OSError:
             raise LedgerUnavailable(faults.ANCHOR) from None
 

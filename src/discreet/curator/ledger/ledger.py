@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from discreet.curator.ledger import faults
 from discreet.curator.ledger.anchor_file import AnchorFile
 from discreet.curator.ledger.canonical import Body
-from discreet.curator.ledger.chain import Fold, Position, follow
+from discreet.curator.ledger.chain import Fold, Position, follow, meet
 from discreet.curator.ledger.entry import Anchor, Entry, check_key, check_kind, seal
 from discreet.curator.ledger.store import Reader, Store, Writer
 from discreet.curator.ledger.verification import (
@@ -27,7 +28,7 @@ from discreet.curator.ledger.verification import (
     verify_store,
     write_export,
 )
-from discreet.errors import LedgerTampered, ParameterError
+from discreet.errors import LedgerTampered, LedgerUnavailable, ParameterError
 
 __all__ = ["MOST_BYTES", "Ledger"]
 
@@ -65,8 +66,8 @@ class Ledger(Generic[State]):
     initial : State
         The state of an empty ledger. Never changed in place.
     anchor : str, Path or None
-        A file that remembers the head, outside of the ledger. Checked here and advanced after each commit;
-        made if it is missing.
+        A file that remembers the head, outside of the ledger. Checked here and before each decision, advanced
+        after each commit; made if it is missing here.
     clock : callable
         Returns the current time, aware of its zone.
     reached : callable
@@ -132,6 +133,7 @@ class Ledger(Generic[State]):
             raise ParameterError("kind", "is that of answers", "any other; answers are kept by keep_answer")
         with self._store.transaction() as records:
             position = self._catch_up(records)
+            self._check_anchor(records, position)
             self._reached("locked")
             entry = None if key is None else self._find(records, kind, key, position)
             if entry is None:
@@ -164,6 +166,7 @@ class Ledger(Generic[State]):
             raise ParameterError("content", "is no answer", f"at most {MOST_BYTES} bytes")
         with self._store.transaction() as records:
             position = self._catch_up(records)
+            self._check_anchor(records, position)
             kept = self._answer(records, charge, position)
             if kept is None:
                 kept, time = content, self._time(position)
@@ -241,7 +244,8 @@ class Ledger(Generic[State]):
         LedgerTampered
             Naming the first entry where something is wrong.
         """
-        return verify_store(self._store, anchor, known=self._position.anchor)
+        kept = None if self._anchor_file is None else self._anchor_file.read()
+        return verify_store(self._store, anchor, known=[self._position.anchor, kept])
 
     def close(self) -> None:
         """Close the connections of the store."""
@@ -309,8 +313,20 @@ class Ledger(Generic[State]):
             self._position = position
 
     def _advance_anchor(self, position: Position[State]) -> None:
+        """Write the head down. Where the file holds a later one, this store must hold its entry, too."""
+        if self._anchor_file is not None and self._anchor_file.advance(position.anchor) != position.anchor:
+            kept = self._anchor_file.read()  # before the view: a commit in between must not look like a cut
+            with self._store.snapshot() as records:
+                _check_holds(records, self._catch_up(records), kept)
+
+    def _check_anchor(self, records: Reader, position: Position[State]) -> None:
+        """Refuse to go on from a store that does not hold the entry that its anchor names.
+
+        Inside the only writing transaction nobody else commits, and anchors are written after their commit:
+        whatever the file says now, an honest store holds.
+        """
         if self._anchor_file is not None:
-            self._anchor_file.advance(position.anchor)
+            _check_holds(records, position, self._anchor_file.read())
 
     def _time(self, position: Position[State]) -> str:
         """Return the time of the next entry: never before the last, whatever the clock says."""
@@ -318,3 +334,22 @@ class Ledger(Generic[State]):
         if now.tzinfo is None:
             raise ParameterError("clock", "returned a time without a zone", "datetime.now(UTC)")
         return max(position.time, f"{now.astimezone(UTC).isoformat(timespec='microseconds')[:26]}Z")
+
+
+def _check_holds(records: Reader, position: Position[State], anchor: Anchor | None) -> None:
+    """Refuse a store that does not hold an anchored entry, at its head or before it.
+
+    Raises
+    ------
+    LedgerTampered
+        Where it ends before the anchor, or has another entry there.
+    LedgerUnavailable
+        Where the anchor is gone. It was there when the ledger was opened.
+    """
+    if anchor is None:
+        raise LedgerUnavailable(faults.ANCHOR)
+    meet(anchor, position, last=True)
+    if 0 < anchor.sequence < position.sequence:
+        found = records.entries(after=anchor.sequence - 1, limit=1)
+        if not found or found[0].anchor != anchor:
+            raise LedgerTampered("it is another entry than the anchor names", anchor.sequence)

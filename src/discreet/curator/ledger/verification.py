@@ -114,7 +114,7 @@ def checked_answer(record: Entry, content: bytes | None) -> bytes:
     return content
 
 
-def verify_store(store: Store, anchor: Anchor | None, *, known: Anchor | None = None) -> Report:
+def verify_store(store: Store, anchor: Anchor | None, *, known: Iterable[Anchor | None] = ()) -> Report:
     """Verify everything that a store keeps; see `Ledger.verify`.
 
     Parameters
@@ -123,26 +123,28 @@ def verify_store(store: Store, anchor: Anchor | None, *, known: Anchor | None = 
         What keeps the ledger.
     anchor : Anchor or None
         An earlier head that was kept elsewhere.
-    known : Anchor or None
-        An earlier head that this process has seen.
+    known : iterable of Anchor or None
+        Further heads that must be met: one that this process has seen, one of an anchor file.
     """
     store.check()
     position = beginning(None)
     answers, first = 0, None
+    heads = [anchor, *known]
 
     def take(records: Reader, page: Iterable[Entry], position: Position[None]) -> Position[None]:
         nonlocal answers, first
         for entry in page:
             position = follow(position, [entry], ignore)
-            meet(anchor, position)
-            meet(known, position)
+            for head in heads:
+                meet(head, position)
             first = first or entry.time
             if entry.kind == ANSWER:
                 checked_answer(entry, records.answer(_charge_of(entry)))
                 answers += 1
         return position
 
-    meet(anchor, position)
+    for head in heads:
+        meet(head, position)
     while True:
         with store.snapshot() as records:
             page = records.entries(after=position.sequence, limit=_PAGE)
@@ -151,8 +153,8 @@ def verify_store(store: Store, anchor: Anchor | None, *, known: Anchor | None = 
                 if records.answers() != answers:
                     raise LedgerTampered("an answer is kept that no entry records")
                 break
-    meet(anchor, position, last=True)
-    meet(known, position, last=True)
+    for head in heads:
+        meet(head, position, last=True)
     return _report(position, answers, first, anchor)
 
 
