@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from unittest import mock
@@ -9,11 +11,11 @@ from unittest import mock
 import pyarrow
 import pytest
 
-from curator.doors import COUNT, ROWS, SCHEMA, Clock, clinic, entries, usual_visits
+from curator.doors import COUNT, LIMITS, ROWS, SCHEMA, Clock, clinic, entries, usual_visits
 from discreet.curator import Budget, Permit
-from discreet.data import Table
+from discreet.data import PublicTable, Table
 from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
-from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
+from discreet.privacy.events import Approximate, Gaussian, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import REPLACE_PERSON
 
 
@@ -30,7 +32,7 @@ def test_the_reservation_is_durable_before_any_row_is_handed_out(place):
         return pyarrow.table({})
 
     with mock.patch.object(Table, "_rows", watched):
-        curator.permit("training", epsilon=3).rows("visits")
+        curator.permit("training", epsilon=3).raw_rows("visits")
     assert kinds == [["open", "answer", "reserve"]]
 
 
@@ -46,14 +48,60 @@ def test_without_a_reservation_there_is_no_permit(place):
     assert entries(curator, "reserve") == []
 
 
-def test_rows_are_those_of_the_table(place):
+def test_raw_rows_are_those_of_the_table(place):
     curator = clinic(place)
     with curator.permit("training", epsilon=1) as permit:
-        rows = permit.rows("visits")
+        rows = permit.raw_rows("visits")
     assert rows.schema.equals(SCHEMA)
     key = lambda row: tuple(row.values())  # noqa: E731
     assert sorted(rows.to_pylist(), key=key) == sorted(ROWS, key=key)
     assert usual_visits()._rows().num_rows == len(ROWS)
+
+
+def test_rows_are_bounded_and_clipped_as_declared(place):
+    curator = clinic(place)
+    with curator.permit("training", epsilon=1) as permit:
+        rows = permit.rows("visits").to_pylist()
+    assert rows[0].keys() == {"patient", "city", "age", "cost"}  # a note was never declared
+    counts = Counter(row["patient"] for row in rows)
+    assert counts == dict.fromkeys(range(20), LIMITS.rows)
+    assert max(row["age"] for row in rows) == 110
+    assert max(row["cost"] for row in rows) == 5000
+
+
+def test_rows_of_a_public_table_are_all_its_rows(place):
+    cities = PublicTable(pyarrow.table({"city": ["Oslo", None], "country": ["Norway", "nowhere"]}))
+    curator = clinic(place, tables={"visits": usual_visits(), "cities": cities})
+    with curator.permit("training", epsilon=1) as permit:
+        assert permit.rows("cities").num_rows == permit.raw_rows("cities").num_rows == 2
+
+
+def test_a_permit_takes_an_event_or_a_budget(place):
+    budget = Budget(epsilon=3, delta=1e-6)
+    curator = clinic(place, budget=budget)
+    run = Gaussian(noise_multiplier=20) * 3
+    with curator.permit("training", run) as permit:
+        permit.charge(run)
+        with pytest.raises(BudgetExceeded):
+            permit.charge(Gaussian(noise_multiplier=100))
+    with curator.permit("tuning", Budget(epsilon="1/10")) as permit:
+        permit.charge(Pure(epsilon="1/10"))
+    with curator.permit("testing", Budget(epsilon="1/10", delta="1e-9")) as permit:
+        permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
+    reserved = [entry.body["event"] for entry in entries(curator, "reserve")]
+    assert reserved == [
+        json.loads(one.to_json())
+        for one in (run, Pure(epsilon="1/10"), Approximate(epsilon="1/10", delta="1e-9"))
+    ]
+    for bad in (
+        {"most": 3},
+        {"most": budget, "epsilon": 1},
+        {"most": Budget(epsilon=1, renews="daily")},
+        {"most": Budget(rho=1, delta=1e-6)},
+        {},
+    ):
+        with pytest.raises(ParameterError):
+            curator.permit("training", **bad)
 
 
 def test_an_engine_that_fails_says_nothing(place):

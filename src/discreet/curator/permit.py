@@ -9,17 +9,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from discreet.curator.account import Account, Reservation
+from discreet.curator.budget import Budget, offered
 from discreet.curator.declaration import check_reason, declare
 from discreet.curator.door import Door, check_analyst
 from discreet.curator.fold import ABANDON, RESERVE, SETTLE, USE
 from discreet.curator.ledger import Body
+from discreet.data.declared_rows import declared_rows
+from discreet.data.public import PublicTable
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Permit", "abandon"]
+    from discreet.data import Table
+    from discreet.privacy.rational import Number
+
+__all__ = ["Permit", "abandon", "largest_use"]
 
 
 class Permit:
@@ -83,12 +89,21 @@ class Permit:
         self._door.ledger.decide(USE, rule)
 
     def rows(self, table: str) -> pyarrow.Table:
-        """Return the rows of a table, as they are: unbounded, and private."""
-        self._check_open()
-        _reservation(self._door.ledger.state(), self._place)
-        if table not in self._tables:
-            raise ParameterError("table", "is not declared", f"one of {sorted(self._tables)}")
-        return self._tables[table]._rows()
+        """Return the rows of a table within its declaration; private.
+
+        At most so many rows of each person as the limits say, drawn at random; numbers clipped to
+        their bounds and rounded to their step; keys and days that were not declared are NULL. The columns are
+        the person and those that something was declared of.
+        """
+        found = self._table(table)
+        return found._rows() if isinstance(found, PublicTable) else declared_rows(found)
+
+    def raw_rows(self, table: str) -> pyarrow.Table:
+        """Return the rows of a table as they are: unbounded, unclipped, with all columns; private.
+
+        What one person can change in them is limited by nothing: the code has to bound it.
+        """
+        return self._table(table)._rows()
 
     def close(self) -> None:
         """Free what was never charged; of a permit that was abandoned, nothing."""
@@ -111,6 +126,14 @@ class Permit:
     ) -> None:
         self.close()
 
+    def _table(self, name: str) -> Table:
+        """Return a table that may be read: after the reservation was found open once more."""
+        self._check_open()
+        _reservation(self._door.ledger.state(), self._place)
+        if name not in self._tables:
+            raise ParameterError("table", "is not declared", f"one of {sorted(self._tables)}")
+        return self._tables[name]
+
     def _check_open(self) -> None:
         if not self._open:
             raise _Closed
@@ -121,6 +144,29 @@ class _Closed(ParameterError):
 
     def __init__(self) -> None:
         super().__init__("permit", "is closed", "a new permit")
+
+
+def largest_use(
+    most: Event | Budget | None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+) -> Event:
+    """Return the event to reserve: one that is given, or what a budget or an offer in numbers allows."""
+    if most is None:
+        return offered(epsilon=epsilon, delta=delta, rho=rho)
+    if any(part is not None for part in (epsilon, delta, rho)):
+        raise ParameterError("most", "is given beside an offer in numbers", "one of the two")
+    if isinstance(most, Event):
+        return most
+    if not isinstance(most, Budget):
+        raise ParameterError("most", "is neither an event nor a budget", "such as Budget(epsilon=1)")
+    if most.per_analyst is not None or most.renews is not None or (most.rho is not None and most.delta):
+        raise ParameterError(
+            "most", "has caps or renewals of its own, or both rho and delta", "such as Budget(epsilon=1)"
+        )
+    return offered(epsilon=most.epsilon, delta=most.delta or None, rho=most.rho)
 
 
 def abandon(door: Door, permit: str | int, *, reason: str) -> None:

@@ -7,14 +7,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from discreet.curator import Budget, Door, Permit, Preview, Release, Request, offered
+from discreet.curator import Budget, Door, Permit, Preview, Release, Request
 from discreet.curator.combination import check_combined
 from discreet.curator.door import check_analyst
-from discreet.curator.permit import abandon
+from discreet.curator.permit import abandon, largest_use
 from discreet.errors import ParameterError
 from discreet.front.balance import Remaining, Spent
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
 from discreet.front.unknown_keys import answer_unknown, preview_unknown
+from discreet.privacy.events import Event
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
     ROWS,
@@ -235,15 +236,28 @@ class Curator(Door):
     def permit(
         self,
         purpose: str,
+        most: Event | Budget | None = None,
         *unnamed: NoReturn,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
         analyst: str = "",
     ) -> Permit:
-        """Set budget aside for trusted code that reads rows itself. Never for analysts."""
+        """Set budget aside for trusted code that reads rows itself. Never for analysts.
+
+        Parameters
+        ----------
+        purpose : str
+            For the record.
+        most : Event or Budget, optional
+            The most that may be used: the event that will be run, such as a whole training run; or a budget.
+        epsilon, delta, rho : number, optional
+            The same in numbers, instead.
+        analyst : str
+            Whose share of the budget pays.
+        """
         _refuse_unnamed(unnamed)
-        return Permit(self, purpose, offered(epsilon=epsilon, delta=delta, rho=rho), analyst)
+        return Permit(self, purpose, largest_use(most, epsilon=epsilon, delta=delta, rho=rho), analyst)
 
     def abandon(self, permit: str | int, *, reason: str) -> None:
         """Close a permit whose code crashed, on the record: all that it reserved is spent, nothing is freed.
