@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 
 from discreet.curator.request import Request, column_names
 from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, Type, count
@@ -171,7 +170,7 @@ def _scaled(margin: Callable[[Fraction], float], wanted: float, power: int) -> F
 def name_of_counts(columns: Iterable[str]) -> str:
     """Return a name for the counts that no column of the answer has, nor the ends of its intervals."""
     taken = {column.lower() for column in columns}
-    names = chain((COUNT, "rows"), (f"{COUNT}_{place}" for place in itertools.count(2)))
+    names = itertools.chain((COUNT, "rows"), (f"{COUNT}_{place}" for place in itertools.count(2)))
     return next(name for name in names if taken.isdisjoint(column_names(name)))
 
 
