@@ -4,8 +4,8 @@ An engine that worked a thousand times longer over some rows, or gave up over th
 these rows. Rows become more in three places: a union reads a table several times, a join finds several
 rows of a public table, and a join of private tables puts every row of a person beside every other one of
 theirs. The first two are known from the request and from public content. The third, and the second where
-it multiplies a lot, are bounded before they happen: no person's rows become more than `LARGEST_MEETING` in
-one join (`crowds`).
+it multiplies a lot, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
+out of one join, unless they had more on one side of it (`crowds`).
 
 Where the facts say that this cannot happen, because a side has one row of each person, or a table was
 bounded ahead, nothing is bounded and nothing is counted. (Proof: fanout.)
@@ -35,9 +35,9 @@ __all__ = [
 SMALL_FAN_OUT = 1 << 8
 """So many rows a row may become in joins with public tables before a person's rows are counted.
 
-It is also how many rows of a person may meet as many others: its square is `LARGEST_MEETING`."""
+Its square is `LARGEST_MEETING`, so that a join of two private tables may make as many of a row."""
 LARGEST_MEETING = SMALL_FAN_OUT**2
-"""How many rows a person may have after one join that multiplies them; proof: fanout, lemma 2."""
+"""How many rows of a person come out of a join that multiplies them; proof: fanout, lemma 2."""
 LARGEST_FAN_OUT = LARGEST_MEETING
 """How many rows one row may become in a whole request."""
 
@@ -118,13 +118,17 @@ def _beside_persons(left: FanOut, right: FanOut, *, outer: bool) -> FanOut:
         return left
     if left.person == 1:
         return right
-    rows = min(LARGEST_MEETING, SMALL_FAN_OUT * (1 + isqrt(left.rows * right.rows - 1)))
-    person = LARGEST_MEETING
-    if left.person is not None and right.person is not None:
+    met = min(LARGEST_MEETING, SMALL_FAN_OUT * (1 + isqrt(left.rows * right.rows - 1)))
+    rows = max(met, right.rows)
+    person = None if right.person is None else max(LARGEST_MEETING, right.person)
+    if person is not None and left.person is not None and right.person is not None:
         person = min(person, left.person * right.person)
     if not outer:
         return FanOut(rows=rows, person=person)
-    return FanOut(rows=left.rows + rows, person=None if left.person is None else left.person + person)
+    return FanOut(
+        rows=left.rows + rows,
+        person=None if left.person is None or person is None else left.person + person,
+    )
 
 
 def _meets_many(source: FanOut, matches: int) -> bool:

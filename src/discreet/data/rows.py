@@ -18,7 +18,7 @@ from ibis.expr.types import Table as Expression
 
 from discreet.data.colocation import colocated
 from discreet.data.compile import compiled
-from discreet.data.crowds import thinned_beside_persons, thinned_beside_public
+from discreet.data.crowds import thinned
 from discreet.data.declarations import EACH_ROW
 from discreet.data.facts import columns_of_relation
 from discreet.data.fanout import is_crowded
@@ -139,7 +139,7 @@ class _Engine:
         others = {name: right[name] for name in public.schema}
         if is_crowded(relation, self._tables):
             met = [_alike(one, other) for one, other in pairs]
-            rows = replace(rows, table=thinned_beside_public(rows.table, right, met, self._salt))
+            rows = replace(rows, table=thinned(rows.table, right, met, self._salt))
             pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
 
@@ -152,8 +152,7 @@ class _Engine:
         pairs = _personal_pairs(left, right, relation.on)
         if is_crowded(relation, self._tables):
             met = [_alike(one, other) for one, other in pairs]
-            thinned = thinned_beside_persons(left.table, right.table, met, self._salt)
-            left, right = replace(left, table=thinned[0]), replace(right, table=thinned[1])
+            left = replace(left, table=thinned(left.table, right.table, met, self._salt))
             pairs = _personal_pairs(left, right, relation.on)
         others = right.columns
         return _joined(
