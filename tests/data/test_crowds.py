@@ -7,9 +7,11 @@ from collections import Counter
 
 import pyarrow
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from data import crowd_oracle, relation_oracle, relation_plans
 from data.engines import SPARK
+from data.test_presence import counted, without
 from data.test_relations import opened
 from discreet.data import (
     Bounds,
@@ -46,7 +48,7 @@ from discreet.data.rows import PERSON, rows_of
 
 SALT = Salt(value="5a17")
 CROWD = 4096
-SOURCE = Source(table="t")
+SOURCE, VISITS = Source(table="t"), Source(table="visits")
 EVERYTHING = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 
 
@@ -212,6 +214,24 @@ def test_one_person_with_thousands_of_rows_moves_no_one_else(engine):
     assert moved[1] == moved[2]
     assert moved[1][0] - moved[0][0] == 5 == rows.sensitivity.l1
     assert abs(moved[1][1] - moved[0][1]) <= total.sensitivity.l1
+
+
+def test_crowds_are_decided_by_their_own_rows(monkeypatch):
+    crowd_oracle.smaller(monkeypatch, root=2)
+
+    @settings(EVERYTHING, max_examples=4)
+    @given(relation_plans.data, relation_plans.one_of_each(most=1), st.sampled_from([1, 2, 3]), st.randoms())
+    def check(data, relations, person, order):
+        fewer = without(data, person)
+        other = {name: order.sample(rows, len(rows)) for name, rows in data.items()}
+        tables = [relation_plans.opened(rows) for rows in (data, fewer, other)]
+        crowded = [one for one in relations if isinstance(one, JoinPersons | JoinPublic)]
+        for relation in (*crowded, JoinPersons(left=VISITS, right=VISITS, columns=())):
+            everybody, others, shuffled = (counted(relation, one) for one in tables)
+            assert others == Counter({row: many for row, many in everybody.items() if row[0] != person})
+            assert shuffled == everybody
+
+    check()
 
 
 def test_nothing_is_counted_where_nothing_multiplies():

@@ -27,7 +27,6 @@ __all__ = [
     "LARGEST_MEETING",
     "SMALL_FAN_OUT",
     "FanOut",
-    "check_fan_out",
     "fan_out",
     "is_crowded",
 ]
@@ -62,18 +61,26 @@ class FanOut:
             object.__setattr__(self, "rows", max(1, self.person))
 
 
-def check_fan_out(relation: Relation, tables: Tables) -> None:
-    """Refuse a relation in which one row could become too many."""
-    if fan_out(relation, tables).rows > LARGEST_FAN_OUT:
-        raise _too_many()
-
-
 def fan_out(relation: Relation, tables: Tables) -> FanOut:
-    """Return how many rows a relation has at most, for each row of its tables and for each person."""
+    """Return how many rows a relation has at most, for each row of its tables and for each person.
+
+    Raises
+    ------
+    UnsupportedQuery
+        For a relation, or a part of one, in which one row could become more than `LARGEST_FAN_OUT`.
+    """
+    found = _fan_out(relation, tables)
+    if found.rows > LARGEST_FAN_OUT:
+        raise _too_many()
+    return found
+
+
+def _fan_out(relation: Relation, tables: Tables) -> FanOut:
     if isinstance(relation, Source):
         return FanOut(rows=1, person=_bounded_ahead(relation, tables))
-    if isinstance(relation, PerPerson | Filter) and is_single(relation, tables):
-        return FanOut(rows=1, person=1)
+    if isinstance(relation, PerPerson | Filter):
+        below = fan_out(relation.source, tables)
+        return FanOut(rows=1, person=1) if is_single(relation, tables) else below
     if isinstance(relation, Union):
         parts = [fan_out(source, tables) for source in relation.sources]
         known = [part.person for part in parts if part.person is not None]

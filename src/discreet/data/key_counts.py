@@ -17,7 +17,7 @@ from discreet.data.checking import column_type
 from discreet.data.columns import types_of
 from discreet.data.declarations import Keys, KeyValue, Limits
 from discreet.data.facts import columns_of_relation, limits_of
-from discreet.data.fanout import check_fan_out
+from discreet.data.fanout import fan_out
 from discreet.data.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.relation import leftmost
 from discreet.data.schema import Type
@@ -80,7 +80,7 @@ def keys_of_a_person(limits: Limits, keys: int | None = None) -> int:
 def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
     """Refuse a plan that the declarations do not admit; return the type of its keys."""
     columns = columns_of_relation(plan.source, tables)
-    check_fan_out(plan.source, tables)
+    fan_out(plan.source, tables)  # refuses what multiplies rows too far
     found = column_type(plan.column, types_of(columns))
     if found not in _KEYS:
         raise UnsupportedQuery(
