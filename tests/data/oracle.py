@@ -279,7 +279,10 @@ def spelled(value):
 
 
 def lot(salt, purpose, parts, person):
-    text = f"{salt.value}|{purpose}|" + "".join(spelled(part) for part in parts) + str(person)
+    return digest(f"{salt.value}|{purpose}|" + "".join(spelled(part) for part in parts) + str(person))
+
+
+def digest(text):
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 

@@ -23,15 +23,21 @@ from discreet.data.relation import (
 )
 
 
-def rows(relation, data, tables):
-    """The rows of a relation; `data` holds those of every table as dicts."""
+def everybody(relation, left, right):
+    """All rows enter a join."""
+    return left, right
+
+
+def rows(relation, data, tables, entering=everybody):
+    """The rows of a relation; `data` holds those of every table as dicts, `entering` thins out joins."""
     if isinstance(relation, Source):
         person = tables[relation.table].person
         if person is EACH_ROW:
             return [(number, row) for number, row in enumerate(data[relation.table])]
         return [(row[person], row) for row in data[relation.table] if row[person] is not None]
     if isinstance(relation, JoinPersons):
-        left, right = rows(relation.left, data, tables), rows(relation.right, data, tables)
+        left, right = (rows(one, data, tables, entering) for one in (relation.left, relation.right))
+        left, right = entering(relation, left, right)
         known = columns_of_relation(relation.right, tables)
         added = chosen(relation, known, person_columns(relation.right, tables))
         return [
@@ -40,8 +46,8 @@ def rows(relation, data, tables):
             for more in beside(row, [one for owner, one in right if owner == person], relation, added)
         ]
     if isinstance(relation, Union):
-        return [one for source in relation.sources for one in rows(source, data, tables)]
-    below = rows(relation.source, data, tables)
+        return [one for source in relation.sources for one in rows(source, data, tables, entering)]
+    below = rows(relation.source, data, tables, entering)
     if isinstance(relation, Filter):
         return [(who, row) for who, row in below if evaluate(relation.condition, row) is True]
     if isinstance(relation, Project | Derive):
@@ -58,6 +64,7 @@ def rows(relation, data, tables):
         ]
     if isinstance(relation, JoinPublic):
         added = chosen(relation, tables[relation.table].schema, ())
+        below, _ = entering(relation, below, data[relation.table])
         return [
             (who, {**row, **more})
             for who, row in below

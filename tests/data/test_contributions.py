@@ -38,7 +38,7 @@ def test_only_fixed_names_and_bounded_integers_reach_the_aggregation():
         keys=(GroupKey(column="key_0", values=Keys(["a"])),),
         measures=(CountRows(), Sum(column="rows", bounds=bounds, center=1), CountNonNull(column="measure_0")),
     )
-    found = fetch(contributions(plan, {"t": table}), table._backend)
+    found = fetch(contributions(plan, {"t": table}, SALT), table._backend)
     assert found.to_pylist() == [{"person": 7, "key_0": "a", "measure_1": 2, "measure_2": 1}]
 
 
@@ -57,7 +57,7 @@ def test_tables_share_their_axes():
     wide, narrow = (Axis(column="x", values=bounds, width=width) for width in (4, 1))
     key = Axis(column="k", values=keys)
     tables = tuple(ContingencyTable(axes=axes) for axes in ((wide, key), (key, wide), (narrow,), (key,)))
-    found = fetch(contributions(Group(source=SOURCE, measures=tables), {"t": table}), table._backend)
+    found = fetch(contributions(Group(source=SOURCE, measures=tables), {"t": table}, SALT), table._backend)
     assert found.to_pylist() == [
         {"measure_axis_0": 1, "measure_axis_1": 1, "measure_axis_2": 4},
         {"measure_axis_0": 2, "measure_axis_1": None, "measure_axis_2": 9},

@@ -8,12 +8,14 @@ from collections import Counter
 from hypothesis import HealthCheck, Phase, given, settings
 
 from data import relation_oracle, relation_plans
-from discreet.data import Limits
+from discreet.data import Limits, Salt
 from discreet.data.engine import fetch
 from discreet.data.facts import columns_of_relation, is_single
 from discreet.data.public import PublicTable
 from discreet.data.relation import Order, Source, Window, leftmost
 from discreet.data.rows import PERSON, rows_of
+
+SALT = Salt(value="5a17")
 
 
 def opened(engine, data):
@@ -47,7 +49,7 @@ def test_rows_are_those_of_the_oracle(engine):
         tables = opened(engine, data)
         plain = {table: relation_plans.arrow(table, rows).to_pylist() for table, rows in data.items()}
         for relation in relations:
-            rows = rows_of(relation, tables)
+            rows = rows_of(relation, tables, SALT)
             found = fetch(rows.table, tables[leftmost(relation).table]._backend).to_pylist()
             expected = relation_oracle.rows(relation, plain, tables)
             columns = columns_of_relation(relation, tables)
@@ -77,6 +79,6 @@ def test_missing_values_are_numbered_last(engine):
             function="row number",
             order=(Order(column="ward", descending=descending),),
         )
-        found = rows_of(relation, tables)
+        found = rows_of(relation, tables, SALT)
         listed = fetch(found.table, tables["visits"]._backend).to_pylist()
         assert [row["ward"] for row in sorted(listed, key=lambda row: row["k"])] == expected

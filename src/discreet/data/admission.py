@@ -10,6 +10,7 @@ from discreet.data.coarsening import is_coarsened
 from discreet.data.columns import Columns, types_of
 from discreet.data.declarations import Bounds, Keys
 from discreet.data.facts import columns_of_relation
+from discreet.data.fanout import fan_out
 from discreet.data.measures import (
     ContingencyTable,
     CountDistinct,
@@ -37,6 +38,7 @@ def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
     need declared or implied `Bounds`, which the plan may narrow or coarsen.
     """
     columns = columns_of_relation(plan.source, tables)
+    fan_out(plan.source, tables)  # refuses what multiplies rows too far
     for key in plan.keys:
         _check_key(key, columns)
     for axis in plan.present:

@@ -144,10 +144,14 @@ def _numbered(rows: Table) -> Table:
 
 
 def _rank(rows: Table, within: Sequence[str], salt: Salt) -> Value:
+    return ibis.row_number().over(group_by=within, order_by=_turn(rows, salt))
+
+
+def _turn(rows: Table, salt: Salt) -> list[Value | str]:
+    """Return a strict total order on a person's numbered rows: by lot, content and number."""
     content = _content(rows)
     texts = [name for name in content if _is_spelled(rows[name])]
-    drawn = _lot(rows, "row", ["number", *texts], salt)
-    return ibis.row_number().over(group_by=within, order_by=[drawn, *content, "number"])
+    return [_lot(rows, "row", ["number", *texts], salt), *content, "number"]
 
 
 def _lot(rows: Table, purpose: str, columns: Sequence[str], salt: Salt) -> Value:

@@ -53,7 +53,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
     ready = prepared_totals.totals(plan, tables, salt)
     if ready is not None:
         return ready
-    rows = contributions(plan, tables)
+    rows = contributions(plan, tables, salt)
     limits = None
     if PERSON in rows.columns and not _is_bounded(plan.source, tables):
         limits = limits_of(plan.source, tables)
@@ -66,13 +66,13 @@ def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
     return is_single(relation, tables) or needs_no_bounding(relation, tables)
 
 
-def contributions(plan: Plan, tables: Mapping[str, Table]) -> Contributions:
+def contributions(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
     """Return one row for each row that passes the plan's filters and has one of the plan's keys and cells.
 
     Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0. To
     contingency tables a row brings its cell on each axis, once however many tables have the axis.
     """
-    rows = rows_of(plan.source, tables)
+    rows = rows_of(plan.source, tables, salt)
     for key in plan.keys:
         rows = rows.filtered(is_listed(rows.columns[key.column], key.values))
     for axis in plan.present:

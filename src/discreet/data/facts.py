@@ -95,8 +95,9 @@ def is_single(relation: Relation, tables: Tables) -> bool:
     if isinstance(relation, Filter | Project | Derive | Window | Distinct):
         return is_single(relation.source, tables)
     if isinstance(relation, JoinPublic):
-        source = _columns(relation.source, tables)
-        return is_single(relation.source, tables) and is_unique_join(relation, source, tables)
+        return is_single(relation.source, tables) and is_unique_join(
+            relation, _columns(relation.source, tables), tables
+        )
     if isinstance(relation, JoinPersons):
         return is_single(relation.left, tables) and is_single(relation.right, tables)
     return not has_person(relation, tables)

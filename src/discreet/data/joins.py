@@ -13,7 +13,15 @@ from discreet.data.relation import Equality, JoinPublic
 from discreet.data.schema import Schema, Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
-__all__ = ["Added", "added_columns", "as_floats", "check_equalities", "is_unique_join", "public_table"]
+__all__ = [
+    "Added",
+    "added_columns",
+    "as_floats",
+    "check_equalities",
+    "is_unique_join",
+    "most_matches",
+    "public_table",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +78,12 @@ def as_floats(left: Type, right: Type) -> bool:
 
 def is_unique_join(relation: JoinPublic, columns: Columns, tables: Tables) -> bool:
     """Tell whether every row finds at most one row of the public table, by the content of that table."""
+    return most_matches(relation, columns, tables) <= 1
+
+
+def most_matches(relation: JoinPublic, columns: Columns, tables: Tables) -> int:
+    """Return how many rows of the public table one row finds at most, by the content of that table."""
     public = public_table(relation.table, tables)
-    return public.is_unique(
+    return public.most_equal(
         (part.right, as_floats(columns[part.left].type, public.schema[part.right])) for part in relation.on
     )

@@ -17,6 +17,7 @@ from discreet.data.checking import column_type
 from discreet.data.columns import types_of
 from discreet.data.declarations import Keys, KeyValue, Limits
 from discreet.data.facts import columns_of_relation, limits_of
+from discreet.data.fanout import fan_out
 from discreet.data.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.relation import leftmost
 from discreet.data.schema import Type
@@ -79,6 +80,7 @@ def keys_of_a_person(limits: Limits, keys: int | None = None) -> int:
 def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
     """Refuse a plan that the declarations do not admit; return the type of its keys."""
     columns = columns_of_relation(plan.source, tables)
+    fan_out(plan.source, tables)  # refuses what multiplies rows too far
     found = column_type(plan.column, types_of(columns))
     if found not in _KEYS:
         raise UnsupportedQuery(
@@ -123,7 +125,7 @@ def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr
     from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
     from discreet.data.rows import rows_of
 
-    rows = rows_of(plan.source, tables)
+    rows = rows_of(plan.source, tables, salt)
     rows = rows.filtered(rows.columns[plan.column].notnull())
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})

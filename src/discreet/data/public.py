@@ -63,7 +63,7 @@ class PublicTable:
     A table that was computed from private rows is not public.
     """
 
-    __slots__ = ("_arrow", "_facts", "_lock", "_memtable", "_unique", "schema", "version")
+    __slots__ = ("_arrow", "_equal", "_facts", "_lock", "_memtable", "schema", "version")
 
     schema: Schema
     version: str
@@ -74,7 +74,7 @@ class PublicTable:
         self.version = _digest(self._arrow)
         self._memtable: ibis.expr.types.Table | None = None
         self._facts: dict[str, ColumnFacts] = {}
-        self._unique: dict[tuple[tuple[str, bool], ...], bool] = {}
+        self._equal: dict[tuple[tuple[str, bool], ...], int] = {}
         self._lock = threading.Lock()
 
     @property
@@ -93,8 +93,8 @@ class PublicTable:
                 self._facts[name] = _facts(self._arrow.column(name), self.schema[name])
             return self._facts[name]
 
-    def is_unique(self, columns: Iterable[tuple[str, bool]]) -> bool:
-        """Tell whether no two rows are equal in some columns.
+    def most_equal(self, columns: Iterable[tuple[str, bool]]) -> int:
+        """Return how many rows at most are equal in some columns.
 
         Parameters
         ----------
@@ -104,9 +104,13 @@ class PublicTable:
         """
         listed = tuple(sorted(set(columns)))
         with self._lock:
-            if listed not in self._unique:
-                self._unique[listed] = _is_unique(self._arrow, listed)
-            return self._unique[listed]
+            if listed not in self._equal:
+                self._equal[listed] = _most_equal(self._arrow, listed)
+            return self._equal[listed]
+
+    def is_unique(self, columns: Iterable[tuple[str, bool]]) -> bool:
+        """Tell whether no two rows are equal in some columns, as `most_equal` compares them."""
+        return self.most_equal(columns) <= 1
 
     def _rows(self) -> pyarrow.Table:
         """Return all rows."""
@@ -248,7 +252,7 @@ def _spelled(value: Any, *, is_float: bool) -> str:
     return f"{len(text)}:{text}"
 
 
-def _is_unique(table: pyarrow.Table, columns: tuple[tuple[str, bool], ...]) -> bool:
+def _most_equal(table: pyarrow.Table, columns: tuple[tuple[str, bool], ...]) -> int:
     import numpy as np
     import pyarrow
 
@@ -264,7 +268,8 @@ def _is_unique(table: pyarrow.Table, columns: tuple[tuple[str, bool], ...]) -> b
         chosen.append(column)
     names = [f"c{place}" for place in range(len(chosen))]
     present = pyarrow.table(chosen, names=names).drop_null()
-    return bool(present.group_by(names).aggregate([]).num_rows == present.num_rows)
+    sizes = present.group_by(names).aggregate([([], "count_all")])["count_all"]
+    return max(sizes.to_pylist(), default=0)
 
 
 def _facts(column: pyarrow.ChunkedArray, found: Type) -> ColumnFacts:

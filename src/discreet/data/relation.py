@@ -3,7 +3,7 @@
 Every relation maps rows to rows such that a person's rows, their values *and their presence*, follow from
 that person's own rows and public facts. Nothing here can let one person's rows decide about those of
 another: there is no LIMIT, no DISTINCT, no window, no aggregate but within one person. Contributions
-are bounded afterwards, once, by the plan's `Group`.
+are bounded afterwards, once, by the plan's `Group`; what a join may make of a person's rows, before it.
 
 The person travels beside the visible columns. A relation's columns have distinct names, also when upper
 and lower case are ignored.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -18,8 +18,10 @@ from ibis.expr.types import Table as Expression
 
 from discreet.data.colocation import colocated
 from discreet.data.compile import compiled
+from discreet.data.crowds import thinned
 from discreet.data.declarations import EACH_ROW
 from discreet.data.facts import columns_of_relation
+from discreet.data.fanout import is_crowded
 from discreet.data.joins import public_table
 from discreet.data.person_rows import PERSON, aggregated, windowed
 from discreet.data.persons import Tables, person_columns, private_table
@@ -38,6 +40,7 @@ from discreet.data.relation import (
     Window,
     leftmost,
 )
+from discreet.data.salt import Salt
 
 __all__ = ["PERSON", "Rows", "rows_of"]
 
@@ -75,18 +78,22 @@ class Rows:
         return Rows(table=self.table.filter(condition), names=self.names)
 
 
-def rows_of(relation: Relation, tables: Tables) -> Rows:
-    """Return the rows of a relation that `facts` admits."""
+def rows_of(relation: Relation, tables: Tables, salt: Salt) -> Rows:
+    """Return the rows of a relation that `facts` admits.
+
+    The salt decides which rows of a person enter a join that would multiply them too far.
+    """
     home = private_table(leftmost(relation).table, tables)._backend
-    return _Engine(tables, home).rows(relation)
+    return _Engine(tables, home, salt).rows(relation)
 
 
 class _Engine:
     """Writes relations for one connection."""
 
-    def __init__(self, tables: Tables, home: ibis.BaseBackend) -> None:
+    def __init__(self, tables: Tables, home: ibis.BaseBackend, salt: Salt) -> None:
         self._tables = tables
         self._home = home
+        self._salt = salt
 
     def rows(self, relation: Relation) -> Rows:
         if isinstance(relation, Source):
@@ -130,6 +137,10 @@ class _Engine:
             added = tuple(Equality(left=name, right=name) for name in public.schema if name not in equated)
         pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         others = {name: right[name] for name in public.schema}
+        if is_crowded(relation, self._tables):
+            met = [_alike(one, other) for one, other in pairs]
+            rows = replace(rows, table=thinned(rows.table, right, met, self._salt))
+            pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
 
     def _joined_persons(self, relation: JoinPersons) -> Rows:
@@ -138,12 +149,21 @@ class _Engine:
         if added is None:
             hidden = {part.right for part in relation.on} | person_columns(relation.right, self._tables)
             added = tuple(Equality(left=name, right=name) for name in right.names if name not in hidden)
-        pairs = [(left.table[PERSON], right.table[PERSON])]
-        pairs += [(left.columns[part.left], right.columns[part.right]) for part in relation.on]
+        pairs = _personal_pairs(left, right, relation.on)
+        if is_crowded(relation, self._tables):
+            met = [_alike(one, other) for one, other in pairs]
+            left = replace(left, table=thinned(left.table, right.table, met, self._salt))
+            pairs = _personal_pairs(left, right, relation.on)
         others = right.columns
         return _joined(
             left, right.table, pairs, [(one.left, others[one.right]) for one in added], relation.outer
         )
+
+
+def _personal_pairs(left: Rows, right: Rows, on: Iterable[Equality]) -> list[tuple[Value, Value]]:
+    """Return what a join of private rows equates: the persons, then further columns."""
+    pairs: list[tuple[Value, Value]] = [(left.table[PERSON], right.table[PERSON])]
+    return pairs + [(left.columns[part.left], right.columns[part.right]) for part in on]
 
 
 def _joined(
