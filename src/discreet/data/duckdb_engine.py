@@ -29,6 +29,7 @@ from discreet.errors import ParameterError
 __all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "normalized"]
 
 _NAME = "rows"
+_MOST_DIGITS = 38
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
 _TYPES = {
@@ -108,7 +109,8 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return a table in which identifiers are text and points in time are whole microseconds.
 
-    A point in time beyond the range of microseconds becomes NULL. Text of a connection that is not ours may
+    A point in time beyond the range of microseconds becomes NULL, and so does an integer of 128 bits that 38
+    digits do not hold. Text of a connection that is not ours may
     have a collation, under which different texts are equal; by way of bytes it loses it.
     """
     foreign = backend not in _own
@@ -120,6 +122,9 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
             changed[name] = _decoded(_encoded(table[name]))
         elif kind.is_uuid():
             changed[name] = table[name].cast("string")
+        elif kind.is_decimal() and kind.precision == _MOST_DIGITS and kind.scale == 0:
+            # By way of text, since Ibis takes an integer of 128 bits for such a decimal already.
+            changed[name] = table[name].cast("string").try_cast(kind)
         elif kind.is_timestamp() and kind.scale not in {None, 6}:
             changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
     return table.mutate(**changed) if changed else table

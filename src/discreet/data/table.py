@@ -120,7 +120,12 @@ class Table:
 
         opened = _opened(source, person, declared)
         self._backend: ibis.BaseBackend = backend_of(opened)
-        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend)
+        whole = {
+            name: isinstance(one, Bounds)
+            for name, one in declared.items()
+            if _implied_type(one) is Type.INTEGER
+        }
+        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
             {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
         )
@@ -177,6 +182,13 @@ class Table:
                 )
         for name, declared in self.columns.items():
             _check_declared(name, declared, self._type_of(name, "columns"))
+
+    def _digits(self, name: str) -> tuple[int, int] | None:
+        """Return how many digits a decimal has, and how many of them are its fraction."""
+        if self.schema[name] is not Type.DECIMAL:
+            return None
+        kind = self._all_rows.schema()[name]
+        return (kind.precision, kind.scale)
 
     def _type_of(self, name: str, parameter: str) -> Type:
         if name not in self.schema:
