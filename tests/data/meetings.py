@@ -62,8 +62,8 @@ def floating(table, backend):
         backend._run_pre_execute_hooks(table)
         return [str(kind) in {"DOUBLE", "FLOAT"} for kind in backend.con.sql(written).types]
     if backend.name == "pyspark":
-        with spark_prepared(table, backend._session):
-            fields = backend._session.sql(written).schema.fields
+        with spark_prepared(table, backend) as session:
+            fields = session.sql(written).schema.fields
         return [field.dataType.typeName() in {"double", "float"} for field in fields]
     from discreet.data.postgres_engine import _prepared
 

@@ -13,9 +13,11 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
-from functools import partial
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
+import duckdb
 import ibis
 import ibis.expr.datatypes as dt
 import pyarrow
@@ -32,6 +34,28 @@ _NAME = "rows"
 _MOST_DIGITS = 38
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
+_OF_MEANING = (
+    "Calendar",
+    "TimeZone",
+    "active_grammar_extensions",
+    "allow_parser_override_extension",
+    "current_dialect",
+    "default_collation",
+    "default_null_order",
+    "default_order",
+    "dialect_compatibility_mode",
+    "disable_timestamptz_casts",
+    "error_on_division_by_zero",
+    "ieee_floating_point_ops",
+    "integer_division",
+    "legacy_disable_null_type",
+    "old_implicit_casting",
+    "order_by_non_integer_literal",
+    "preserve_identifier_case",
+    "regex_match_operator_semantics",
+    "scalar_subquery_error_on_multiple_rows",
+)
+"""The settings that change what a statement means. A version of DuckDB need not have all of them."""
 _TYPES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -115,7 +139,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """
     foreign = backend not in _own
     if foreign:
-        _check_collation(backend)
+        _check_settings(backend)
     changed = {}
     for name, kind in table.schema().items():
         if kind.is_string() and foreign:
@@ -140,19 +164,38 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
     """Return the text of some bytes."""
 
 
-def _check_collation(backend: ibis.BaseBackend) -> None:
-    """Refuse a connection on which texts are compared otherwise than by their characters."""
-    [[found]] = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
-    if found not in {None, "", "binary"}:
+def _check_settings(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection that is set to give statements another meaning than a fresh one does.
+
+    Its settings belong to whoever opened it, and may be locked, so that they are not changed here.
+    """
+    found, usual = _settings(backend.con), _usual_settings()
+    changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
+    if changed:
         raise ParameterError(
-            "source", "is a table of a connection with a default collation", "a connection without one"
+            "source",
+            f"is a table of a connection that sets {', '.join(changed)}",
+            "a connection that leaves this setting as it is",
         )
+
+
+@cache
+def _usual_settings() -> dict[str, object]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _settings(connection)
+
+
+def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
+    rows = connection.execute(
+        "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
+    ).fetchall()
+    return {name: "" if value in {None, "binary"} else value for name, value in rows}
 
 
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     if backend not in _own:
-        _check_collation(backend)
+        _check_settings(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)

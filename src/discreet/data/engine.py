@@ -154,9 +154,14 @@ def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
 
 
 def exclusive(backend: ibis.BaseBackend) -> threading.Lock:
-    """Return the lock under which one thread at a time uses a connection."""
+    """Return the lock under which one thread at a time uses a connection, or a session of Spark."""
+    shared: object = backend
+    if backend.name == "pyspark":
+        from discreet.data.spark_engine import own_session
+
+        shared = own_session(backend._session)
     with _locks_lock:
-        return _locks.setdefault(backend, threading.Lock())
+        return _locks.setdefault(shared, threading.Lock())
 
 
 def sql_of(table: Table, backend: ibis.BaseBackend) -> str:

@@ -187,7 +187,21 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
             raise ParameterError(
                 "source", f"has values in {name!r} that {kind} does not hold", "integers of 64 bits"
             ) from error
+        _check_text(name, columns[-1])
     return pyarrow.table(columns, names=table.column_names)
+
+
+def _check_text(name: str, column: pyarrow.Array) -> None:
+    """Refuse text that not every engine holds."""
+    import pyarrow
+    from pyarrow import compute
+
+    try:
+        column.validate(full=True)
+    except pyarrow.ArrowInvalid as error:
+        raise ParameterError("source", f"has text in {name!r} that is not UTF-8", "text in UTF-8") from error
+    if pyarrow.types.is_string(column.type) and compute.any(compute.match_substring(column, "\0")).as_py():
+        raise ParameterError("source", f"has text in {name!r} with a NUL character", "text without it")
 
 
 def _plain_type(kind: pyarrow.DataType) -> pyarrow.DataType | None:
