@@ -79,8 +79,10 @@ _ARROW_TYPES = {
 def from_parquet(path: Path) -> Table:
     """Open a Parquet file where it lies. Its columns have the types that the file states."""
     connection = _connect()
-    place = _existing(path)
-    table = guarded(lambda: connection.read_parquet(place, table_name=_NAME), _unreadable)
+    place = _named(connection, path)
+    table = guarded(
+        lambda: connection.read_parquet(place, table_name=_NAME, hive_partitioning=False), _unreadable
+    )
     _close_off(connection, place)
     check_names(table.columns)
     return table
@@ -93,7 +95,7 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     convert is NULL, and a column without a declared type is text.
     """
     connection = _connect()
-    place = _existing(path)
+    place = _named(connection, path)
     names = guarded(lambda: _header(place), _unreadable)
     check_names(names)
     layout = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
@@ -243,11 +245,20 @@ def _close_off(connection: ibis.BaseBackend, readable: str | None = None) -> Non
         connection.raw_sql(f"SET {setting}")
 
 
-def _existing(path: Path) -> str:
+def _named(connection: ibis.BaseBackend, path: Path) -> str:
+    """Return a name under which DuckDB reads one file, that which a path names.
+
+    In a path it would read patterns (``*``, ``?``, ``[…]``) and columns (``year=2026/``), so that it is given
+    a link that has none of them.
+    """
     place = os.path.abspath(path)
     if not os.path.isfile(place):
         raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
-    return place
+    directory = tempfile.mkdtemp(prefix="discreet-")
+    weakref.finalize(connection, _remove, directory, os.getpid())
+    link = os.path.join(directory, f"rows{path.suffix.lower()}")
+    guarded(lambda: os.symlink(place, link), _unreadable)
+    return link
 
 
 def _header(place: str) -> list[str]:

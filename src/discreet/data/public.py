@@ -152,11 +152,14 @@ def _from_file(path: Path) -> pyarrow.Table:
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
-        return parquet.read_table(path)
+        # By the open file: of a path, a reader would take patterns and the names of directories too.
+        with path.open("rb") as file:
+            return parquet.read_table(file)
     if path.suffix.lower() == ".csv":
         from pyarrow import csv
 
-        return csv.read_csv(path)
+        with path.open("rb") as file:
+            return csv.read_csv(file)
     raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
 
 

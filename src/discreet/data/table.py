@@ -86,6 +86,7 @@ class Table:
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_origins",
         "_prepared",
         "_relation",
         "columns",
@@ -116,7 +117,8 @@ class Table:
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
-        from discreet.data.engine import backend_of, normalized, public_type
+        from discreet.data.engine import backend_of, guarded, normalized, public_type
+        from discreet.data.origins import Origins, origins_of
 
         opened = _opened(source, person, declared)
         self._backend: ibis.BaseBackend = backend_of(opened)
@@ -128,6 +130,11 @@ class Table:
         self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
             {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+        )
+        self._origins: Origins = (
+            guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
+            if person is EACH_ROW
+            else frozenset()
         )
         self.columns = MappingProxyType(declared)
         self.person = person
@@ -260,6 +267,10 @@ def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> 
             return duckdb_engine.from_csv(path, types)
         raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
     return duckdb_engine.from_frame(source, types)
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a table whose columns and views you may see")
 
 
 def _implied_type(declared: Declared) -> Type:
