@@ -73,6 +73,10 @@ class Table:
     text.
     Nothing is guessed from the data, and a value that does not convert is NULL.
 
+    Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
+    persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
+    are integers: NULL beyond 64 bits, or clipped to the bounds.
+
     Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
     limit on rows each query is a plain GROUP BY over integers, some
     hundred times as fast, and all of them see one sample, so that they agree with each other. In return
