@@ -41,6 +41,7 @@ WALLS = {
     "sqlglot": [
         "queries/",
         "data/dialects.py",
+        "data/literals.py",
     ],  # dialects corrects what Ibis's compilers, which build it, write
     "sqlite3": ["curator/ledger/"],
     "psycopg": ["curator/ledger/", "data/postgres_engine.py"],

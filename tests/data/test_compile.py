@@ -151,11 +151,11 @@ def test_deep_conditions_compile():
 
 
 @ibis_warns
-def test_integers_of_128_bits_compare_as_floats():
+def test_integers_of_128_bits_are_decimals_of_38_digits():
     connection = ibis.duckdb.connect()
     connection.raw_sql(
         "CREATE TABLE t AS SELECT unnest([0, 170141183460469231731687303715884105727]::HUGEINT[]) AS x"
     )
     table = Table(connection.table("t"), person=EACH_ROW, columns={"x": Bounds(0, 5, step=1)})
-    assert truths(table, col("x") > 2.5) == [False, True]
-    assert truths(table, col("x").isin([0, 0.1])) == [True, False]
+    assert truths(table, col("x") > 2.5) == [False, None]
+    assert truths(table, col("x").isin([0, 0.1])) == [True, None]

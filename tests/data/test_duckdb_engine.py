@@ -14,6 +14,7 @@ import pytest
 from canary import DATA_TEXT, private
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, Type
 from discreet.data.engine import fetch
+from discreet.data.public import PublicTable
 from discreet.errors import ParameterError
 
 CANARY = DATA_TEXT
@@ -192,3 +193,35 @@ def test_spilled_rows_do_not_land_in_the_working_directory():
     spill = table._backend.raw_sql("SELECT current_setting('temp_directory')").fetchone()[0]
     assert Path(spill).resolve().parent != Path.cwd()
     assert Path(spill).stat().st_mode & 0o077 == 0
+
+
+NAMES = ["v[1]", "v*", "v?", "v[!2]", "{v1,v2}", "year=2026", "v1%20", "#v1", "~v1", "v1 'x'", "v1;", "ü"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".CSV"])
+def test_a_path_names_one_file_and_is_read_as_it_is_written(tmp_path, monkeypatch, name, suffix):
+    """Whatever an engine would make of it: patterns, directories that stand for columns, addresses."""
+    for one in (*NAMES, "v1", "v2"):
+        arrow = pyarrow.table({"x": [one]})
+        for directory in (tmp_path, tmp_path / f"y=[{one[0]}]*"):
+            directory.mkdir(exist_ok=True)
+            if suffix == ".parquet":
+                pyarrow.parquet.write_table(arrow, directory / f"{one}{suffix}")
+            else:
+                (directory / f"{one}{suffix}").write_text(f'x\n"{one}"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    inner = tmp_path / f"y=[{name[0]}]*" / f"{name}{suffix}"
+    for path in (tmp_path / f"{name}{suffix}", inner, f"{name}{suffix}", os.fspath(inner)):
+        assert Table(path, person=EACH_ROW)._rows().to_pydict() == {"x": [name]}
+        if suffix != ".CSV":
+            assert PublicTable(path)._rows().to_pydict() == {"x": [name]}
+
+
+@pytest.mark.parametrize("address", ["http://host/v.csv", "s3://bucket/v.parquet", "file:///v.csv", "v*.csv"])
+def test_an_address_is_no_path(tmp_path, monkeypatch, address):
+    (tmp_path / "v1.csv").write_text("x\n1\n")
+    monkeypatch.chdir(tmp_path)
+    for kind in (PublicTable, lambda source: Table(source, person=EACH_ROW)):
+        with pytest.raises(ParameterError, match="is no file"):
+            kind(address)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from data import function_strategies as made
 from data import oracle
-from discreet.data import EACH_ROW, Table, col, least, type_of
+from discreet.data import EACH_ROW, Table, Type, col, least, type_of
 from discreet.data.compile import compiled
 from discreet.data.engine import fetch
 from discreet.data.expressions import Function, columns_of
@@ -250,7 +250,9 @@ def test_a_bucket_tree_is_exact_at_its_edges():
 
 def test_unsigned_integers_beyond_64_bits_are_null():
     table = Table(
-        pyarrow.table({"u": pyarrow.array([2**64 - 1, 5, None], pyarrow.uint64())}), person=EACH_ROW
+        pyarrow.table({"u": pyarrow.array([2**64 - 1, 5, None], pyarrow.uint64())}),
+        person=EACH_ROW,
+        columns={"u": Type.INTEGER},
     )
     relation = table._relation
     for formula in (col("u").abs(), col("u").coalesce(col("u")), least(col("u"), 2**62), col("u").floor()):

@@ -263,4 +263,4 @@ def test_rows_come_in_batches(postgres, database, monkeypatch):
     table = Table(address(postgres, schema, "visits"), person=EACH_ROW)
     found = fetch(table._relation, table._backend)
     assert [len(batch) for batch in found.to_batches()] == [300, 300, 300, 100]
-    assert found.schema == pyarrow.schema([("x", pyarrow.int32())])
+    assert found.schema == pyarrow.schema([("x", pyarrow.int64())])

@@ -57,7 +57,6 @@ def test_values_are_keys_in_order():
     assert TABLE.facts("day").keys == Keys([DAY, None])
     assert TABLE.facts("price").keys is None
     assert TABLE.facts("nothing").keys is None
-    assert PublicTable(pyarrow.table({"x": ["a", "\0"]})).facts("x").keys is None
 
 
 def test_ranges_are_bounds():

@@ -9,6 +9,7 @@ import pyarrow
 import pytest
 
 from curator.test_label import valid
+from discreet import noise
 from discreet.curator import Budget
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, count
 from discreet.errors import BudgetExceeded, EngineFailed, ParameterError, UndeclaredColumn, UnsupportedQuery
@@ -284,3 +285,42 @@ def test_a_choice_alone_is_no_answer_unless_it_chose_nothing(place):
     assert not curator.preview(BY_TOWN, **nothing).answered
     assert not curator.ask(BY_TOWN, **nothing).keys["town"]
     assert curator.preview(BY_TOWN, **nothing).answered
+
+
+@pytest.mark.parametrize(
+    "question", [BY_TOWN, "SELECT town, street, COUNT(*) AS n FROM visits GROUP BY town, street"]
+)
+def test_an_answer_for_keys_of_replayed_noise_is_not_private(place, question):
+    """Whichever of the keys were chosen so, and however good the noise of the values is."""
+    curator = clinic(place, Budget(epsilon=60, delta=1e-4))
+    query = parse(question, curator.tables)
+    selection = selection_for(query, curator.tables, Offer(**OFFER))
+    last = selection.requests[-1][1]
+    with noise.replay(5):
+        assert curator.choose_keys(last).label["private"] is False
+    answer = curator.ask(question, **OFFER)
+    assert answer.label["private"] is False
+    valid(answer.label)
+    assert "not private" in repr(answer)
+    again = curator.remeasure(answer, epsilon=1)
+    assert again.label["private"] is False
+    assert again.label["chosen_keys"] == answer.label["chosen_keys"]
+    valid(again.label)
+
+
+def test_no_key_of_replayed_noise_is_not_private_either(place):
+    curator = clinic(place)
+    question = "SELECT who + 0 AS k, street, COUNT(*) AS n FROM visits GROUP BY k, street"
+    query = parse(question, curator.tables)
+    selection = selection_for(query, curator.tables, Offer(**OFFER))
+    with noise.replay(5):
+        curator.choose_keys(selection.requests[-1][1])
+    answer = curator.ask(question, **OFFER)
+    assert len(answer["n"]) == 0
+    assert answer.label["private"] is False
+
+
+def test_made_up_answers_stay_marked_when_they_are_averaged(place):
+    made = clinic(place).sandbox(rows=200)
+    answer = made.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    assert made.remeasure(answer, epsilon=1).label["private"] is False

@@ -13,7 +13,7 @@ import datetime
 import ibis
 import pytest
 
-from discreet.data import Bounds, Dates, Keys, Limits, Table, col, compute
+from discreet.data import Bounds, Dates, Keys, Limits, Table, Type, col, compute
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.plan import KeyPlan
 from discreet.data.relation import Source
@@ -119,6 +119,7 @@ DECLARED = {
     "g": Bounds(-1, 1, step=0.5),
     "d": Bounds(-10, 10, step=0.1),
     "h": Bounds(-3, 3, step=1),
+    "u": Type.INTEGER,
     "t": Keys(["", "nan", None]),
     "y": Dates(datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)),
 }

@@ -217,7 +217,8 @@ class Door:
             }
             for one, kept in zip(before, paid, strict=False)
         ]
-        label = {**release.label, "averaged_with": earlier, "private": are_private(draws)}
+        private = bool(release.label["private"]) and are_private(draws)
+        label = {**release.label, "averaged_with": earlier, "private": private}
         return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))
 
     def _paid(

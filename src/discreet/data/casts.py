@@ -31,15 +31,12 @@ __all__ = ["as_type", "converted"]
 _DIGITS = "0123456789"
 _MOST_DIGITS = 18
 _LONGEST_NUMBER = 40
-_LARGEST_SIGNED = (1 << 63) - 1
 
 
 def as_type(value: Value, kind: Type) -> Value:
     """Return a value in the type that all engines share; from numbers to integers only where it is one."""
     found = value.type()
     if kind is Type.INTEGER and not found.is_int64():
-        if found.is_uint64():
-            value = ibis.ifelse(value <= ibis.literal(_LARGEST_SIGNED, type=found), value, ibis.null(found))
         return value.cast("int64")
     if kind is Type.FLOAT and not found.is_float64():
         return (value.cast("int64") if found.is_boolean() else value).cast("float64")

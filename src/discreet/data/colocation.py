@@ -131,5 +131,7 @@ def _place(backend: ibis.BaseBackend) -> object:
         about = backend.con.info
         return (about.host, about.hostaddr, about.port, about.dbname, about.user)
     if backend.name == "pyspark":
-        return id(backend._session)
+        from discreet.data.spark_engine import own_session
+
+        return id(own_session(backend._session))
     return backend.name

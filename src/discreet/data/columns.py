@@ -30,6 +30,8 @@ class ColumnFacts:
         What a number cannot be below or above, for calculated columns of which only one end is known.
     dates : Dates or None
         The days that a date or time lies in; rows of other days are in no group.
+    digits : (int, int) or None
+        How many digits a decimal has, and how many of them are its fraction.
     """
 
     type: Type
@@ -38,6 +40,7 @@ class ColumnFacts:
     least: Fraction | None = None
     most: Fraction | None = None
     dates: Dates | None = None
+    digits: tuple[int, int] | None = None
 
 
 Columns: TypeAlias = Mapping[str, ColumnFacts]

@@ -1,8 +1,8 @@
 """Comparisons in Ibis, exact and the same on every engine.
 
 Engines differ in how they convert between types, so nothing is left to them: an integer or a decimal
-meets a literal of its own type, computed here exactly, and everything else that is a number becomes a
-double first.
+meets a literal of its own type, computed here exactly; columns of integers and decimals meet in a decimal
+that holds both, where there is one; and everything else that is a number becomes a double first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import operator
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from math import floor, inf
 from typing import Any
@@ -19,12 +18,12 @@ import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, NumericValue, Value
 
+from discreet.data.agreement import alike
 from discreet.data.engine import double
 from discreet.data.expressions import Comparison, Literal
 
 __all__ = ["compare", "compare_literal", "is_in", "moment", "nearest"]
 
-_MOST_DIGITS = 38
 _COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
     Comparison.EQUAL: operator.eq,
     Comparison.UNEQUAL: operator.ne,
@@ -41,9 +40,12 @@ def _constant(truth: bool, value: Value) -> BooleanValue:
 
 
 def compare(comparison: Comparison, left: Value, right: Value) -> BooleanValue:
-    """Compare two values; numbers of different types as doubles."""
-    if left.type().is_numeric() and left.type() != right.type():
-        left, right = left.cast("float64"), right.cast("float64")
+    """Compare two values; numbers that 38 digits do not hold together as doubles."""
+    if left.type().is_numeric() and not left.type().is_boolean():
+        try:
+            left, right = alike(left, right)
+        except TypeError:
+            left, right = left.cast("float64"), right.cast("float64")
     return _COMPARE[comparison](left, right)
 
 
@@ -58,13 +60,8 @@ def compare_literal(comparison: Comparison, value: Value, constant: Literal) -> 
 
 
 def _is_exact(kind: dt.DataType) -> bool:
-    """Tell whether literals can be written in a type: integers, and decimals of less than 38 digits.
-
-    What Ibis calls a decimal of 38 digits may be an integer of 128 bits, which holds more than that.
-    """
-    if not kind.is_decimal():
-        return bool(kind.is_integer())
-    return kind.scale is not None and kind.precision is not None and kind.precision < _MOST_DIGITS
+    """Tell whether literals can be written in a type: integers and decimals."""
+    return bool(kind.is_integer() or kind.is_decimal())
 
 
 def _range(kind: dt.DataType) -> tuple[int, int, int]:
@@ -97,7 +94,10 @@ def _compare_exactly(comparison: Comparison, value: NumericValue, number: Fracti
 def _exact_literal(units: int, kind: dt.DataType) -> Value:
     if kind.is_integer():
         return ibis.literal(units, type=kind)
-    return ibis.literal(str(Decimal(units).scaleb(-kind.scale))).cast(kind)
+    # As digits: arithmetic of `Decimal` would round to the 28 of its context.
+    digits = str(abs(units)).rjust(kind.scale + 1, "0")
+    whole, fraction = digits[: len(digits) - kind.scale], digits[len(digits) - kind.scale :]
+    return ibis.literal(f"{'-' if units < 0 else ''}{whole}.{fraction or '0'}").cast(kind)
 
 
 def _compare_date(comparison: Comparison, value: Value, time: datetime.datetime) -> BooleanValue:

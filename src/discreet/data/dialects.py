@@ -26,6 +26,8 @@ from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.expr.operations import Cast, Field, InSubquery, InValues, IsInf, IsNull, NotNull, ScalarUDF, Sum
 from ibis.expr.types import Table
 
+from discreet.data.literals import DIALECTS
+
 __all__ = ["LOT", "statement"]
 
 LOT = "lot"
@@ -45,7 +47,8 @@ def statement(table: Table, backend: BaseBackend) -> str:
     written = _COMPILERS[backend.name].to_sqlglot(table)
     if backend.name == "duckdb":
         _compute_once(written)
-    return str(written.sql(dialect=backend.dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
+    dialect = DIALECTS[backend.name]
+    return str(written.sql(dialect=dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
 
 
 def _compute_once(written: sge.Expression) -> None:

@@ -13,9 +13,11 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
-from functools import partial
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
+import duckdb
 import ibis
 import ibis.expr.datatypes as dt
 import pyarrow
@@ -29,8 +31,31 @@ from discreet.errors import ParameterError
 __all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "normalized"]
 
 _NAME = "rows"
+_MOST_DIGITS = 38
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
+_OF_MEANING = (
+    "Calendar",
+    "TimeZone",
+    "active_grammar_extensions",
+    "allow_parser_override_extension",
+    "current_dialect",
+    "default_collation",
+    "default_null_order",
+    "default_order",
+    "dialect_compatibility_mode",
+    "disable_timestamptz_casts",
+    "error_on_division_by_zero",
+    "ieee_floating_point_ops",
+    "integer_division",
+    "legacy_disable_null_type",
+    "old_implicit_casting",
+    "order_by_non_integer_literal",
+    "preserve_identifier_case",
+    "regex_match_operator_semantics",
+    "scalar_subquery_error_on_multiple_rows",
+)
+"""The settings that change what a statement means. A version of DuckDB need not have all of them."""
 _TYPES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -54,8 +79,10 @@ _ARROW_TYPES = {
 def from_parquet(path: Path) -> Table:
     """Open a Parquet file where it lies. Its columns have the types that the file states."""
     connection = _connect()
-    place = _existing(path)
-    table = guarded(lambda: connection.read_parquet(place, table_name=_NAME), _unreadable)
+    place = _named(connection, path)
+    table = guarded(
+        lambda: connection.read_parquet(place, table_name=_NAME, hive_partitioning=False), _unreadable
+    )
     _close_off(connection, place)
     check_names(table.columns)
     return table
@@ -68,7 +95,7 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     convert is NULL, and a column without a declared type is text.
     """
     connection = _connect()
-    place = _existing(path)
+    place = _named(connection, path)
     names = guarded(lambda: _header(place), _unreadable)
     check_names(names)
     layout = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
@@ -108,18 +135,22 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return a table in which identifiers are text and points in time are whole microseconds.
 
-    A point in time beyond the range of microseconds becomes NULL. Text of a connection that is not ours may
+    A point in time beyond the range of microseconds becomes NULL, and so does an integer of 128 bits that 38
+    digits do not hold. Text of a connection that is not ours may
     have a collation, under which different texts are equal; by way of bytes it loses it.
     """
     foreign = backend not in _own
     if foreign:
-        _check_collation(backend)
+        _check_settings(backend)
     changed = {}
     for name, kind in table.schema().items():
         if kind.is_string() and foreign:
             changed[name] = _decoded(_encoded(table[name]))
         elif kind.is_uuid():
             changed[name] = table[name].cast("string")
+        elif kind.is_decimal() and kind.precision == _MOST_DIGITS and kind.scale == 0:
+            # By way of text, since Ibis takes an integer of 128 bits for such a decimal already.
+            changed[name] = table[name].cast("string").try_cast(kind)
         elif kind.is_timestamp() and kind.scale not in {None, 6}:
             changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
     return table.mutate(**changed) if changed else table
@@ -135,19 +166,38 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
     """Return the text of some bytes."""
 
 
-def _check_collation(backend: ibis.BaseBackend) -> None:
-    """Refuse a connection on which texts are compared otherwise than by their characters."""
-    [[found]] = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
-    if found not in {None, "", "binary"}:
+def _check_settings(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection that is set to give statements another meaning than a fresh one does.
+
+    Its settings belong to whoever opened it, and may be locked, so that they are not changed here.
+    """
+    found, usual = _settings(backend.con), _usual_settings()
+    changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
+    if changed:
         raise ParameterError(
-            "source", "is a table of a connection with a default collation", "a connection without one"
+            "source",
+            f"is a table of a connection that sets {', '.join(changed)}",
+            "a connection that leaves this setting as it is",
         )
+
+
+@cache
+def _usual_settings() -> dict[str, object]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _settings(connection)
+
+
+def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
+    rows = connection.execute(
+        "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
+    ).fetchall()
+    return {name: "" if value in {None, "binary"} else value for name, value in rows}
 
 
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     if backend not in _own:
-        _check_collation(backend)
+        _check_settings(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
@@ -195,11 +245,20 @@ def _close_off(connection: ibis.BaseBackend, readable: str | None = None) -> Non
         connection.raw_sql(f"SET {setting}")
 
 
-def _existing(path: Path) -> str:
+def _named(connection: ibis.BaseBackend, path: Path) -> str:
+    """Return a name under which DuckDB reads one file, that which a path names.
+
+    In a path it would read patterns (``*``, ``?``, ``[…]``) and columns (``year=2026/``), so that it is given
+    a link that has none of them.
+    """
     place = os.path.abspath(path)
     if not os.path.isfile(place):
         raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
-    return place
+    directory = tempfile.mkdtemp(prefix="discreet-")
+    weakref.finalize(connection, _remove, directory, os.getpid())
+    link = os.path.join(directory, f"rows{path.suffix.lower()}")
+    guarded(lambda: os.symlink(place, link), _unreadable)
+    return link
 
 
 def _header(place: str) -> list[str]:

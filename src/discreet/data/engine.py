@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -23,6 +23,7 @@ import pyarrow
 from ibis.expr.operations import DatabaseTable, PhysicalTable
 from ibis.expr.types import Column, Table, Value
 
+from discreet.data.agreement import agreed
 from discreet.data.dialects import LOT, statement
 from discreet.data.schema import Type
 from discreet.errors import EngineFailed, ParameterError
@@ -153,9 +154,14 @@ def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
 
 
 def exclusive(backend: ibis.BaseBackend) -> threading.Lock:
-    """Return the lock under which one thread at a time uses a connection."""
+    """Return the lock under which one thread at a time uses a connection, or a session of Spark."""
+    shared: object = backend
+    if backend.name == "pyspark":
+        from discreet.data.spark_engine import own_session
+
+        shared = own_session(backend._session)
     with _locks_lock:
-        return _locks.setdefault(backend, threading.Lock())
+        return _locks.setdefault(shared, threading.Lock())
 
 
 def sql_of(table: Table, backend: ibis.BaseBackend) -> str:
@@ -163,13 +169,22 @@ def sql_of(table: Table, backend: ibis.BaseBackend) -> str:
     return guarded(lambda: statement(table, backend), EngineFailed)
 
 
-def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool]) -> Table:
     """Return the columns of a table in the types that all engines share.
 
     What is text on any engine is text that compares by code point; points in time are whole
-    microseconds, and NULL beyond their range.
+    microseconds, and NULL beyond their range; numbers have the types of `agreement`.
+
+    Parameters
+    ----------
+    table : Ibis table
+        The table as it is stored.
+    backend : Ibis connection
+        Where it is.
+    whole : mapping of names to booleans
+        The columns that were declared to be integers, and whether those beyond 64 bits are clipped.
     """
-    return _engine(backend).normalized(table, backend)
+    return agreed(_engine(backend).normalized(table, backend), whole)
 
 
 @ibis.udf.scalar.builtin(name=LOT)  # type: ignore[untyped-decorator]

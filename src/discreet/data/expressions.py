@@ -11,9 +11,9 @@ Values and logic are those of SQL:
 - `IsNull` is TRUE or FALSE, never NULL. NaN is not NULL.
 - NaN equals itself and is above every other number; minus zero equals zero.
 - Text compares by code point, a date counts as the midnight it begins with.
-- A number typed as a literal is exact. Compared with integers and with decimals of less than 38 digits it
-  is compared exactly; compared with floats it stands for the nearest float. Columns of different numeric
-  types are compared as floats.
+- A number typed as a literal is exact. Compared with integers and decimals it is compared exactly; compared
+  with floats it stands for the nearest float. Columns of integers and decimals are compared exactly, unless
+  they have more than 38 digits together; those, and a column of floats with any other, as floats.
 - `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
   beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
   division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is

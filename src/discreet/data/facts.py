@@ -117,7 +117,7 @@ def _fixed(condition: Expression) -> set[str]:
 def _told_apart(relation: Relation, tables: Tables) -> set[str]:
     """Return columns by which a person's rows differ, each by itself: row numbers, and the only key.
 
-    A key counts only if a literal equals one of its values at most: long decimals are compared as doubles.
+    A key counts only if a literal equals one of its values at most, as floats do not.
     """
     if isinstance(relation, PerPerson):
         keys = set(relation.keys) - person_columns(relation.source, tables)
@@ -193,6 +193,7 @@ def _declared(source: Source, tables: Tables) -> Columns:
                 bounds=declared if isinstance(declared, Bounds) else None,
                 keys=declared if isinstance(declared, Keys) else None,
                 dates=declared if isinstance(declared, Dates) else None,
+                digits=table._digits(name),
             )
         )
     return columns
@@ -210,9 +211,7 @@ def _calculated(column: Named, columns: Columns) -> ColumnFacts:
 
 def _joined_public(relation: JoinPublic, columns: Columns, tables: Tables) -> Columns:
     added = added_columns(relation, tables)
-    check_equalities(
-        relation.on, types_of(columns), {name: facts.type for name, facts in added.known.items()}
-    )
+    check_equalities(relation.on, columns, added.known)
     if not has_person(relation, tables) and not is_unique_join(relation, columns, tables):
         raise no_person("a join that can find several public rows for one private row")
     return _beside(columns, added.known, added.columns, outer=relation.outer)
@@ -222,7 +221,7 @@ def _joined_persons(relation: JoinPersons, tables: Tables) -> Columns:
     if not has_person(relation, tables):
         raise no_person("a join of private tables")
     left, right = _columns(relation.left, tables), _columns(relation.right, tables)
-    check_equalities(relation.on, types_of(left), types_of(right))
+    check_equalities(relation.on, left, right)
     added = relation.columns
     if added is None:
         hidden = {part.right for part in relation.on} | person_columns(relation.right, tables)

@@ -15,7 +15,6 @@ from discreet.data.engine import double
 
 __all__ = ["clipped", "steps"]
 
-_LARGEST_SIGNED = (1 << 63) - 1
 _TINY = 1e-150
 """What is nearer to zero counts as zero: its quotient may underflow, which is an error on some engines."""
 
@@ -33,8 +32,7 @@ def steps(value: Value, bounds: Bounds) -> IntegerColumn:
         value = value.cast("int64")
         kind = value.type()
     if kind.is_integer() and bounds.step == 1:
-        signed = ibis.least(value, ibis.literal(_LARGEST_SIGNED, type=kind)) if kind.is_uint64() else value
-        index = clipped(signed.cast("int64"), bounds)
+        index = clipped(value.cast("int64"), bounds)
         special = []
     else:
         value = value.cast("float64")

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from discreet.data.checking import column_type
-from discreet.data.columns import ColumnFacts, Columns
+from discreet.data.columns import ColumnFacts, Columns, types_of
+from discreet.data.merging import check_together
 from discreet.data.persons import Tables
 from discreet.data.public import PublicTable
 from discreet.data.relation import Equality, JoinPublic
-from discreet.data.schema import Schema, Type
+from discreet.data.schema import Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = [
@@ -61,19 +62,21 @@ def added_columns(relation: JoinPublic, tables: Tables) -> Added:
     return Added(known=known, columns=added)
 
 
-def check_equalities(on: Iterable[Equality], left: Schema, right: Schema) -> None:
+def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> None:
     """Refuse columns that are not there, or that cannot be equal."""
     for part in on:
-        kinds = (column_type(part.left, left), column_type(part.right, right))
+        kinds = (column_type(part.left, types_of(left)), column_type(part.right, types_of(right)))
         if Type.OTHER in kinds or not (kinds[0] is kinds[1] or all(kind.is_number for kind in kinds)):
             raise UnsupportedQuery(
                 f"a join equates {kinds[0].value} with {kinds[1].value}; equate columns of one type"
             )
 
+        check_together((left[part.left], right[part.right]), "a join equates")
+
 
 def as_floats(left: Type, right: Type) -> bool:
-    """Tell whether two columns are compared as doubles."""
-    return left is not right or left is Type.FLOAT
+    """Tell whether two columns are compared as doubles: where one of them holds such, and nowhere else."""
+    return Type.FLOAT in (left, right)
 
 
 def is_unique_join(relation: JoinPublic, columns: Columns, tables: Tables) -> bool:

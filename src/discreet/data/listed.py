@@ -37,7 +37,7 @@ def place(column: Column, keys: Keys) -> IntegerColumn:
     order on every engine, that of Python.
     """
     places = {value: ibis.literal(number, type="int64") for number, value in enumerate(keys.values)}
-    present = sorted(value for value in keys.values if value is not None and _may_equal(column, value))
+    present = sorted(value for value in keys.values if value is not None)
     found = _found(column, present, places)
     return ibis.ifelse(column.isnull(), places[None], found) if keys.has_null else found
 
@@ -56,15 +56,10 @@ def _found(
     return ibis.ifelse(column < _key_literal(values[half], column), below, others)
 
 
-def _may_equal(column: Column, value: KeyValue) -> bool:
-    """Tell whether a column can hold a key: Ibis compares no unsigned integer with a negative one."""
-    return not (column.type().is_unsigned_integer() and isinstance(value, int) and value < 0)
-
-
 def _key_literal(value: object, column: Column) -> ibis.Value:
     if column.type().is_date():
         return ibis.literal(str(value)).cast("date")
-    return ibis.literal(value)
+    return ibis.literal(value, type=column.type())
 
 
 def _key_table(keys: Keys, present: Sequence[object]) -> pyarrow.Table:

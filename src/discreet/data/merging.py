@@ -7,10 +7,10 @@ from functools import reduce
 
 from discreet.data.columns import ColumnFacts, Columns
 from discreet.data.declarations import Bounds, Dates, Keys
-from discreet.data.schema import Type
+from discreet.data.schema import MOST_DIGITS, Type, united_digits
 from discreet.errors import ParameterError, UnsupportedQuery
 
-__all__ = ["merged"]
+__all__ = ["check_together", "merged"]
 
 
 def merged(relations: Sequence[Columns]) -> Columns:
@@ -30,6 +30,7 @@ def _either(one: ColumnFacts, other: ColumnFacts) -> ColumnFacts:
             f"a union joins a column of type {one.type.value} with one of type {other.type.value}; "
             "select columns of one type that can be compared"
         )
+    check_together((one, other), "a union joins")
     least = None if one.least is None or other.least is None else min(one.least, other.least)
     most = None if one.most is None or other.most is None else max(one.most, other.most)
     return ColumnFacts(
@@ -39,7 +40,18 @@ def _either(one: ColumnFacts, other: ColumnFacts) -> ColumnFacts:
         dates=_all_days(one.dates, other.dates),
         least=least,
         most=most,
+        digits=united_digits((one.digits, other.digits)) if one.type is Type.DECIMAL else None,
     )
+
+
+def check_together(columns: Sequence[ColumnFacts], what: str) -> None:
+    """Refuse exact numbers that no engine holds in one type: as doubles, different ones would be equal."""
+    exact = all(column.type in {Type.INTEGER, Type.DECIMAL} for column in columns)
+    if exact and united_digits(column.digits for column in columns) is None:
+        raise UnsupportedQuery(
+            f"{what} decimals that have more than {MOST_DIGITS} digits together; "
+            "use columns of fewer digits, or round them first"
+        )
 
 
 def _hull(one: Bounds | None, other: Bounds | None) -> Bounds | None:

@@ -101,8 +101,17 @@ def check_persons(relation: Relation, tables: Tables) -> None:
             read = [name for source in node.sources for name in sources_of(source)]
             if any(one == other for one, other in pairwise(sorted(read))):
                 raise no_person("a union of a table with itself")
+            if _share_rows([private_table(name, tables) for name in read]):
+                raise no_person("a union of tables that read the same rows")
         elif isinstance(node, JoinPersons):
             raise no_person("a join of private tables")
+
+
+def _share_rows(tables: list[Table]) -> bool:
+    """Tell whether two of some tables are one, or are known to read the same rows."""
+    from discreet.data.origins import overlap
+
+    return len({id(table) for table in tables}) < len(tables) or overlap(table._origins for table in tables)
 
 
 def no_person(what: str) -> UnsupportedQuery:

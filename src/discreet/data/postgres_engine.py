@@ -37,10 +37,15 @@ __all__ = ["fetched", "from_url", "kept", "normalized"]
 _BATCH = 65_536
 _MOST_DIGITS = 38
 _SETTINGS = (
+    "SET LOCAL search_path = pg_catalog, pg_temp",
+    "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL transform_null_equals = off",
+    "SET LOCAL extra_float_digits = 1",
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL DateStyle = 'ISO'",
-    "SET LOCAL standard_conforming_strings = on",
 )
+"""What statements mean, and how their results are spelled, whatever the connection is set to."""
 _READ_ONLY = "SET TRANSACTION READ ONLY"
 _COLUMNS = """
 SELECT a.attname, t.typname, t.typtype, b.typname, b.typtype,
@@ -93,12 +98,14 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
     origin = table.op()
     schema = origin.namespace.database
-    columns = guarded(lambda: _columns(backend, origin.name, schema), _unknown)
+    if backend.con.info.parameter_status("server_encoding") != "UTF8":
+        raise _unreachable()
+    schema, columns = guarded(lambda: _columns(backend, origin.name, schema), _unknown)
     if not columns:
         raise _unknown()
     check_names([column[0] for column in columns])
     written = [(column[0], *_read(column)) for column in columns]
-    place = _quoted(origin.name) if schema is None else f"{_quoted(schema)}.{_quoted(origin.name)}"
+    place = f"{_quoted(schema)}.{_quoted(origin.name)}"
     selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
     return ops.SQLQueryResult(
         f"SELECT {selected} FROM {place}",  # noqa: S608
@@ -126,12 +133,20 @@ def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> 
 def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[psycopg.Cursor]:
     """Begin a transaction in which settings hold and the lists that a table needs are there."""
     connection = backend.con
-    with connection.transaction(), connection.cursor() as cursor:
+    with connection.transaction(), _cursor(connection) as cursor:
         for setting in _SETTINGS:
             cursor.execute(setting)
         for listed in table.op().find(ops.InMemoryTable):
             _copy_in(cursor, listed, backend)
         yield cursor
+
+
+def _cursor(connection: psycopg.Connection) -> psycopg.Cursor:
+    """Return a plain cursor: that of the connection may read placeholders itself, or make dicts of rows."""
+    import psycopg
+    from psycopg.rows import tuple_row
+
+    return psycopg.Cursor(connection, row_factory=tuple_row)
 
 
 def _connected(address: str) -> ibis.BaseBackend:
@@ -140,25 +155,23 @@ def _connected(address: str) -> ibis.BaseBackend:
     except ImportError:
         raise MissingExtra("psycopg", "postgres") from None
     connection = psycopg.connect(address, autocommit=True)
-    if connection.info.parameter_status("server_encoding") != "UTF8":
-        connection.close()
-        raise ValueError
     backend = ibis.postgres.from_connection(connection)
     weakref.finalize(backend, connection.close)
     return backend
 
 
-def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> list[_Described]:
+def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> tuple[str, list[_Described]]:
     connection = backend.con
-    with connection.transaction(), connection.cursor() as cursor:
+    with connection.transaction(), _cursor(connection) as cursor:
         if schema is None:
             found = cursor.execute(
                 "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n "
                 "ON n.oid = c.relnamespace WHERE c.oid = to_regclass(%s)",
                 (_quoted(name),),
             ).fetchone()
+            assert found is not None  # noqa: S101
             schema = found[0]
-        return list(cursor.execute(_COLUMNS, {"name": name, "schema": schema}).fetchall())
+        return schema, list(cursor.execute(_COLUMNS, {"name": name, "schema": schema}).fetchall())
 
 
 def _read(described: _Described) -> tuple[str, dt.DataType]:

@@ -156,11 +156,14 @@ def _from_file(path: Path) -> pyarrow.Table:
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
-        return parquet.read_table(path)
+        # By the open file: of a path, a reader would take patterns and the names of directories too.
+        with path.open("rb") as file:
+            return parquet.read_table(file)
     if path.suffix.lower() == ".csv":
         from pyarrow import csv
 
-        return csv.read_csv(path)
+        with path.open("rb") as file:
+            return csv.read_csv(file)
     raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
 
 
@@ -191,7 +194,21 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
             raise ParameterError(
                 "source", f"has values in {name!r} that {kind} does not hold", "integers of 64 bits"
             ) from error
+        _check_text(name, columns[-1])
     return pyarrow.table(columns, names=table.column_names)
+
+
+def _check_text(name: str, column: pyarrow.Array) -> None:
+    """Refuse text that not every engine holds."""
+    import pyarrow
+    from pyarrow import compute
+
+    try:
+        column.validate(full=True)
+    except pyarrow.ArrowInvalid as error:
+        raise ParameterError("source", f"has text in {name!r} that is not UTF-8", "text in UTF-8") from error
+    if pyarrow.types.is_string(column.type) and compute.any(compute.match_substring(column, "\0")).as_py():
+        raise ParameterError("source", f"has text in {name!r} with a NUL character", "text without it")
 
 
 def _plain_type(kind: pyarrow.DataType) -> pyarrow.DataType | None:

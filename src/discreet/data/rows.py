@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import ibis
-import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Expression
 
+from discreet.data.agreement import alike, common
 from discreet.data.colocation import colocated
 from discreet.data.compile import compiled
 from discreet.data.crowds import thinned
@@ -177,7 +177,7 @@ def _joined(
 
     What is equated is brought to one type first, under names of its own on either side.
     """
-    equated = [_alike(one, other) for one, other in pairs]
+    equated = [alike(one, other) for one, other in pairs]
     lefts = {f"left_{place}_": one for place, (one, _) in enumerate(equated)}
     rights = {f"right_{place}_": other for place, (_, other) in enumerate(equated)}
     kept = {f"kept_{place}_": left.table[name] for place, name in enumerate(left.table.columns)}
@@ -193,36 +193,15 @@ def _joined(
     return _selected(joined, values, person=joined[inner[PERSON]] if left.has_person else None)
 
 
-def _alike(one: Value, other: Value) -> tuple[Value, Value]:
-    kind = _common([one.type(), other.type()])
-    return one.cast(kind), other.cast(kind)
-
-
-def _common(kinds: Sequence[dt.DataType]) -> dt.DataType:
-    """Return the type that values of some types are compared in and put under each other in."""
-    plain = {kind.copy(nullable=True) for kind in kinds}
-    if all(kind.is_integer() for kind in plain):
-        # No signed type of 64 bits holds what an unsigned one does.
-        return dt.Decimal(20, 0) if any(kind.is_uint64() for kind in plain) else dt.int64
-    if len(plain) == 1:
-        (kind,) = plain
-        return dt.float64 if kind.is_floating() else kind
-    if all(kind.is_numeric() and not kind.is_boolean() for kind in plain):
-        return dt.float64
-    if all(kind.is_timestamp() for kind in plain):
-        return dt.Timestamp(timezone=kinds[0].timezone, scale=6)
-    return kinds[0].copy(nullable=True)
-
-
 def _united(parts: Sequence[Rows]) -> Rows:
     """Return rows under each other, by the names of the first, in types that hold them all."""
     names = list(parts[0].names)
     listed = [[part.columns[name] for name in names] for part in parts]
-    kinds = [_common([column.type() for column in columns]) for columns in zip(*listed, strict=True)]
+    kinds = [common([column.type() for column in columns]) for columns in zip(*listed, strict=True)]
     people = [part.table[PERSON].type() for part in parts if part.has_person]
     united = []
     for part, columns in zip(parts, listed, strict=True):
-        person = {PERSON: part.table[PERSON].cast(_common(people))} if people else {}
+        person = {PERSON: part.table[PERSON].cast(common(people))} if people else {}
         cast = {f"part_{place}_": column.cast(kinds[place]) for place, column in enumerate(columns)}
         united.append(part.table.select(**person, **cast))
     table = united[0] if len(united) == 1 else ibis.union(*united, distinct=False)

@@ -6,11 +6,11 @@ types, two texts compare by code point, and a date is the midnight it begins wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TypeAlias
 
-__all__ = ["ORDERED_TOGETHER", "Schema", "Type", "comparable"]
+__all__ = ["MOST_DIGITS", "ORDERED_TOGETHER", "Schema", "Type", "comparable", "united_digits"]
 
 
 class Type(StrEnum):
@@ -50,6 +50,10 @@ ORDERED_TOGETHER: tuple[frozenset[Type], ...] = (
 )
 """The families within which values compare."""
 
+MOST_DIGITS = 38
+"""The most digits of a decimal on every engine."""
+_DIGITS_OF_INTEGERS = 19
+
 Schema: TypeAlias = Mapping[str, Type]
 """The columns of a table, by name, in order."""
 
@@ -57,3 +61,15 @@ Schema: TypeAlias = Mapping[str, Type]
 def comparable(left: Type, right: Type) -> bool:
     """Tell whether values of two types may be compared."""
     return any(left in family and right in family for family in ORDERED_TOGETHER)
+
+
+def united_digits(digits: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """Return the digits, and how many of them are fraction, of a decimal that holds numbers of all of these.
+
+    None stands for an integer of 64 bits among the arguments. The result is None if 38 digits do not
+    suffice.
+    """
+    listed = [(_DIGITS_OF_INTEGERS, 0) if one is None else one for one in digits]
+    scale = max(scale for _, scale in listed)
+    precision = max(precision - scale for precision, scale in listed) + scale
+    return None if precision > MOST_DIGITS else (precision, scale)

@@ -4,8 +4,10 @@ A table is a frame of a Spark session, or a table of an Ibis connection to one. 
 rows of a table: Spark evaluates it anew for every statement, so one that draws at random, or that
 takes the first rows of something, has no fixed rows to protect.
 
-While a statement runs the session is in UTC, its conversions give NULL where they have no result, and
-names are exact; after that its settings are what they were. Columns are read by rule:
+Statements run in a session of our own beside the one that a table came from: it reads the same data, but its
+settings are ours alone. Nothing in the text of a statement is replaced, it is in UTC, its
+conversions give NULL where they have no result, and names are exact, whatever the other session
+is set to; and nobody changes them while a statement runs. Columns are read by rule:
 
 - Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
 - A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
@@ -14,10 +16,13 @@ names are exact; after that its settings are what they were. Columns are read by
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -30,14 +35,34 @@ from discreet.data.duckdb_engine import check_names
 from discreet.data.engine import guarded
 from discreet.errors import ParameterError
 
-__all__ = ["fetched", "from_frame", "is_frame", "kept", "normalized"]
+__all__ = ["fetched", "from_frame", "is_frame", "kept", "normalized", "own_session"]
 
 _SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.caseSensitive": "true",
+    "spark.sql.variable.substitute": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
 }
+_OF_MEANING = (
+    "ansi.",
+    "decimalOperations.",
+    "groupBy",
+    "legacy.",
+    "orderBy",
+    "parser.",
+    "session.",
+    "variable.",
+)
+"""How the names of settings that change what a statement means go on after ``spark.sql.``."""
+_sessions: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_sessions_lock = threading.Lock()
 _KINDS = {
     "boolean": dt.boolean,
     "byte": dt.int8,
@@ -59,22 +84,62 @@ def is_frame(source: object) -> bool:
 
 
 def from_frame(frame: object) -> Table:
-    """Give a frame a name in its session."""
+    """Give a frame a name that all sessions know."""
     session = frame.sparkSession  # type: ignore[attr-defined]
+
+    def opened() -> Table:
+        place, name = _shared(frame, session)
+        backend = ibis.pyspark.connect(own_session(session))
+        # The columns are read by `normalized`: Ibis would make the place of such views the current one.
+        return ops.DatabaseTable(name, sch.Schema({}), backend, ops.Namespace(database=place)).to_expr()
+
+    return guarded(opened, _unreadable)
+
+
+def own_session(session: Any) -> Any:
+    """Return our session beside another, or a session that is ours already."""
+    with _sessions_lock:
+        if session in _sessions.values():
+            return session
+        if session not in _sessions:
+            _sessions[session] = _made(session)
+        return _sessions[session]
+
+
+def _made(session: Any) -> Any:
+    """Make a session that reads what another does; settings that say what a statement means are ours."""
+    made = session.newSession()
+    for name, value in session.conf.getAll.items():
+        if not name.startswith("spark.sql.") or not made.conf.isModifiable(name):
+            continue
+        if name.removeprefix("spark.sql.").startswith(_OF_MEANING):
+            made.conf.unset(name)
+        else:
+            made.conf.set(name, value)
+    for name, value in _SETTINGS.items():
+        made.conf.set(name, value)
+    return made
+
+
+def _shared(frame: Any, session: Any) -> tuple[str, str]:
+    """Give a frame a name that our session knows too."""
     name = f"discreet_{uuid4().hex}"
-    guarded(lambda: frame.createTempView(name), _unreadable)  # type: ignore[attr-defined]
-    return guarded(lambda: ibis.pyspark.connect(session).table(name), _unreadable)
+    frame.createGlobalTempView(name)
+    return session.conf.get("spark.sql.globalTempDatabase"), name
 
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
-    origin = table.op()
-    place = ".".join(
-        _quoted(name)
-        for name in (origin.namespace.catalog, origin.namespace.database, origin.name)
-        if name is not None
-    )
-    fields = guarded(lambda: backend._session.table(place).schema.fields, _unreadable)
+    origin, session = table.op(), backend._session
+    own = guarded(lambda: own_session(session), _unreadable)
+    place = _place(origin.namespace.catalog, origin.namespace.database, origin.name)
+    if session is not own:
+        if "${" in place:  # which that session may replace, whatever ours does
+            raise ParameterError(
+                "source", "is a table with '${' in its name", "another name, or a frame of it"
+            )
+        place = _place(*guarded(lambda: _shared(session.table(place), session), _unreadable))
+    fields = guarded(lambda: own.table(place).schema.fields, _unreadable)
     check_names([field.name for field in fields])
     written = [(field.name, *_read(field)) for field in fields]
     selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
@@ -87,8 +152,8 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
 
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows in batches."""
-    with _prepared(table, backend._session):
-        found = backend._session.sql(statement).toArrow()
+    with _prepared(table, backend) as session:
+        found = session.sql(statement).toArrow()
     kinds = [
         found.schema.field(name).type if kind.is_unknown() else kind.to_pyarrow()
         for name, kind in table.schema().items()
@@ -98,38 +163,26 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
 
 def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes as a checkpoint, which is never computed again."""
-    with _prepared(table, backend._session):
-        backend._session.sql(statement).localCheckpoint(eager=True).createTempView(name)
+    with _prepared(table, backend) as session:
+        session.sql(statement).localCheckpoint(eager=True).createTempView(name)
 
 
 @contextmanager
-def _prepared(table: Table, session: object) -> Iterator[None]:
-    """Have settings hold and the lists that a table needs be there."""
+def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[Any]:
+    """Return our session, with the lists that a table needs."""
+    session: Any = own_session(backend._session)
     listed = list(table.op().find(ops.InMemoryTable))
-    with _settings(session), warnings.catch_warnings():
+    with warnings.catch_warnings():
         # Spark leaves a socket to the collector of garbage: where warnings are errors it would fail.
         warnings.simplefilter("ignore", ResourceWarning)
         try:
             for one in listed:
                 arrow = one.data.to_pyarrow(one.schema)
-                session.createDataFrame(arrow).createOrReplaceTempView(one.name)  # type: ignore[attr-defined]
-            yield
+                session.createDataFrame(arrow).createOrReplaceTempView(one.name)
+            yield session
         finally:
             for one in listed:
-                session.catalog.dropTempView(one.name)  # type: ignore[attr-defined]
-
-
-@contextmanager
-def _settings(session: object) -> Iterator[None]:
-    conf = session.conf  # type: ignore[attr-defined]
-    before = {name: conf.get(name) for name in _SETTINGS}
-    try:
-        for name, value in _SETTINGS.items():
-            conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            conf.set(name, value)
+                session.catalog.dropTempView(one.name)
 
 
 def _read(field: object) -> tuple[str, dt.DataType]:
@@ -145,6 +198,10 @@ def _read(field: object) -> tuple[str, dt.DataType]:
     if word.startswith("decimal"):
         return name, dt.Decimal(kind.precision, kind.scale)
     return name, dt.unknown
+
+
+def _place(*names: str | None) -> str:
+    return ".".join(_quoted(name) for name in names if name is not None)
 
 
 def _quoted(name: str) -> str:

@@ -73,6 +73,10 @@ class Table:
     text.
     Nothing is guessed from the data, and a value that does not convert is NULL.
 
+    Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
+    persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
+    are integers: NULL beyond 64 bits, or clipped to the bounds.
+
     Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
     limit on rows each query is a plain GROUP BY over integers, some
     hundred times as fast, and all of them see one sample, so that they agree with each other. In return
@@ -86,6 +90,7 @@ class Table:
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_origins",
         "_prepared",
         "_relation",
         "columns",
@@ -116,13 +121,24 @@ class Table:
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
-        from discreet.data.engine import backend_of, normalized, public_type
+        from discreet.data.engine import backend_of, guarded, normalized, public_type
+        from discreet.data.origins import Origins, origins_of
 
         opened = _opened(source, person, declared)
         self._backend: ibis.BaseBackend = backend_of(opened)
-        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend)
+        whole = {
+            name: isinstance(one, Bounds)
+            for name, one in declared.items()
+            if _implied_type(one) is Type.INTEGER
+        }
+        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
             {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+        )
+        self._origins: Origins = (
+            guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
+            if person is EACH_ROW
+            else frozenset()
         )
         self.columns = MappingProxyType(declared)
         self.person = person
@@ -177,6 +193,13 @@ class Table:
                 )
         for name, declared in self.columns.items():
             _check_declared(name, declared, self._type_of(name, "columns"))
+
+    def _digits(self, name: str) -> tuple[int, int] | None:
+        """Return how many digits a decimal has, and how many of them are its fraction."""
+        if self.schema[name] is not Type.DECIMAL:
+            return None
+        kind = self._all_rows.schema()[name]
+        return (kind.precision, kind.scale)
 
     def _type_of(self, name: str, parameter: str) -> Type:
         if name not in self.schema:
@@ -248,6 +271,10 @@ def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> 
             return duckdb_engine.from_csv(path, types)
         raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
     return duckdb_engine.from_frame(source, types)
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a table whose columns and views you may see")
 
 
 def _implied_type(declared: Declared) -> Type:

@@ -14,7 +14,7 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.errors import ParameterError
 from discreet.front.balance import Remaining, Spent
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
-from discreet.front.unknown_keys import answer_unknown, preview_unknown
+from discreet.front.unknown_keys import answer_unknown, label_of_chosen, preview_unknown
 from discreet.privacy.events import Event
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
@@ -315,7 +315,7 @@ class Curator(Door):
         check_combined(requests[0].parts)
         request = remeasuring_request(requests[0], self.tables, made, repetition=len(requests))
         again = self.remeasure_request(requests, request, analyst=analyst)
-        return replace(again, chosen=release.chosen)
+        return replace(again, chosen=release.chosen, label=label_of_chosen(again.label, release.label))
 
     def suggest_bounds(self, table: str, column: str, **offer: object) -> Suggestion:
         """Buy bounds for a column of numbers that nobody knows: see `discreet.front.suggestions`."""

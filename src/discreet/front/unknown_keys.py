@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from discreet.privacy.events import compose
 from discreet.queries import Query, build_request
 from discreet.queries.unknown_keys import Selection, hypothetical_keys
 
-__all__ = ["answer_unknown", "preview_unknown"]
+__all__ = ["answer_unknown", "label_of_chosen", "preview_unknown"]
 
 
 def answer_unknown(
@@ -79,9 +79,19 @@ def preview_unknown(
 
 
 def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
-    """Return the label of a release whose keys were chosen, with what was charged for that."""
+    """Return the label of a release whose keys were chosen, with what was charged for that.
+
+    It is as private as the least private of them: which keys there are is an answer too.
+    """
     listed = [{name: choice.label[name] for name in ("loss", "event", "charge")} for choice in choices]
-    return {**release.label, "chosen_keys": listed}
+    private = all(one.label["private"] for one in (release, *choices))
+    return {**release.label, "chosen_keys": listed, "private": private}
+
+
+def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
+    """Return the label of an answer for keys that were chosen for an earlier one, whose label it is."""
+    chosen = {"chosen_keys": before["chosen_keys"]} if "chosen_keys" in before else {}
+    return {**label, **chosen, "private": bool(label["private"]) and bool(before["private"])}
 
 
 def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
