@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import ibis.expr.types
     import pyarrow
 
+    from discreet.data.lost import Lost
     from discreet.data.prepared import Prepared
 
 __all__ = ["Table"]
@@ -155,6 +156,19 @@ class Table:
         if self._prepared is None:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
         self._prepared.draw()
+
+    def lost(self) -> Lost | None:
+        """Return what was left out of a CSV file or a frame: lines that are no records, values that are none.
+
+        Returns
+        -------
+        Lost or None
+            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. None where
+            rows stay in a database or a Parquet file: what cannot be read is NULL there, and not counted.
+        """
+        from discreet.data.duckdb_engine import lost
+
+        return lost(self._backend)
 
     def _check(self) -> None:
         if isinstance(self.person, str):
