@@ -12,7 +12,7 @@ is read by itself:
 - An empty field is NULL, and so is one that is not UTF-8 or has more than `normal_forms.LONGEST_TEXT` bytes.
 
 Thus the table is the list of lines, each mapped by one function of that line and of the number of columns; a
-line more or less is a row more or less. (Proof: `stored_values`, lemma 2.)
+line more or less is a row more or less. (Proof: normal_forms, lemma 2.)
 """
 
 from __future__ import annotations

@@ -72,7 +72,9 @@ def from_frame(frame: object) -> Table:
     session = frame.sparkSession  # type: ignore[attr-defined]
     name = f"discreet_{uuid4().hex}"
     guarded(lambda: frame.createTempView(name), _unreadable)  # type: ignore[attr-defined]
-    return guarded(lambda: ibis.pyspark.connect(session).table(name), _unreadable)
+    backend = guarded(lambda: ibis.pyspark.connect(session), _unreadable)
+    # The columns are read by `normalized`: Ibis does not know every type.
+    return ops.DatabaseTable(name, sch.Schema({}), backend, ops.Namespace()).to_expr()
 
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
