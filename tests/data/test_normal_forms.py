@@ -20,9 +20,11 @@ import pytest
 from data import engines
 from discreet.data import Bounds, Dates, Keys, Limits, Table, Type
 from discreet.data.engine import fetch
+from discreet.data.expressions import Function
 from discreet.data.normal_forms import LONGEST_TEXT
 from discreet.data.public import PublicTable
 from discreet.data.salt import Salt
+from discreet.data.texts import FUNCTIONS
 from queries.test_neighbors import ask
 from queries.worlds import Worlds, created
 
@@ -234,3 +236,22 @@ def test_a_person_of_too_long_a_name_is_nobody(tmp_path):
     names = ["a" * LONGEST_TEXT, "a" * (LONGEST_TEXT + 1), "a" * (LONGEST_TEXT + 2)]
     table = Table(pyarrow.table({"id": names}), person="id", limits=Limits(rows=1))
     assert table._rows().column("id").to_pylist() == names[:1]
+
+
+def test_texts_end_where_they_must(engine):
+    rows = pyarrow.table({"row": [0, 1], "t": ["ä" * 8000, "a" * LONGEST_TEXT]})
+    table = engine.table(rows)
+    joined, replaced = FUNCTIONS[Function.CONCAT], FUNCTIONS[Function.REPLACE]
+    found = engine.values(
+        table,
+        whole=lambda rows: joined(rows.t, "", ""),
+        short=lambda rows: joined("<", rows.t, ">"),
+        twice=lambda rows: joined(rows.t, rows.t, rows.t),
+        longer=lambda rows: replaced(rows.t, "a", "bc"),
+        same=lambda rows: replaced(rows.t, "a", "b"),
+    )
+    assert found["whole"] == rows["t"].to_pylist()
+    assert found["short"] == ["<" + "ä" * 8000 + ">", "<" + "a" * (LONGEST_TEXT - 1)]
+    assert found["twice"] == ["ä" * LONGEST_TEXT, "a" * LONGEST_TEXT]
+    assert found["longer"] == ["ä" * 8000, "bc" * (LONGEST_TEXT // 2)]
+    assert found["same"] == ["ä" * 8000, "b" * LONGEST_TEXT]
