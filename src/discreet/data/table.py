@@ -1,7 +1,8 @@
 """A private table and what its owner declares of it.
 
 Declaring reads the names and types of columns, which are public, and no values but those of CSV files and
-frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a budget to spend.
+frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a
+budget to spend.
 """
 
 from __future__ import annotations
@@ -71,9 +72,8 @@ class Table:
     -----
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
     if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
-    text.
-    Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one that is
-    damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells how
+    text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
+    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells how
     many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
 
     Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
