@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -37,6 +37,8 @@ LONGEST_LINE = 1 << 24
 
 _BLOCK = 1 << 22
 _FIELD = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|([^",][^,]*|))(?:,|\Z)', re.DOTALL)
+_SIMPLE = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
+"""A field in which quotes are at both ends and doubled within, or nowhere. Nothing is ever matched twice."""
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -86,37 +88,17 @@ class Records:
         block = [line for line in block if line]
         plain = [line for line in block if len(line) <= LONGEST_LINE]
         self.lost_lines += len(block) - len(plain)
-        simple = [line for line in plain if b'"' not in line and b"\r" not in line]
+        simple: list[bytes] = []
+        others: list[bytes] = []
+        is_simple = _simple_line(len(self.names))
+        for line in plain:
+            (simple if is_simple(line) else others).append(line)
         if simple:
-            yield self._simple(simple)
-        if len(simple) < len(plain):
-            rows = self._read(line for line in plain if b'"' in line or b"\r" in line)
+            yield _parsed(simple, len(self.names))
+        if others:
+            rows = self._read(others)
             columns = zip(*rows, strict=True) if rows else [[] for _ in self.names]
             yield [pyarrow.chunked_array([pyarrow.array(one, pyarrow.binary())]) for one in columns]
-
-    def _simple(self, lines: list[bytes]) -> list[pyarrow.ChunkedArray]:
-        """Return the fields of lines in which commas and line feeds are all there is to see."""
-        commas = len(self.names) - 1
-        good = [line for line in lines if line.count(b",") == commas]
-        self.lost_lines += len(lines) - len(good)
-        if not good:
-            return [pyarrow.chunked_array([], pyarrow.binary()) for _ in self.names]
-        places = [f"f{place}" for place in range(len(self.names))]
-        content = b"\n".join(good) + b"\n"
-        found = pyarrow.csv.read_csv(
-            pyarrow.BufferReader(content),
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=places, use_threads=False, block_size=len(content) + 1
-            ),
-            parse_options=pyarrow.csv.ParseOptions(quote_char=False, double_quote=False, escape_char=False),
-            convert_options=pyarrow.csv.ConvertOptions(
-                check_utf8=False,
-                column_types=dict.fromkeys(places, pyarrow.binary()),
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
-        return list(found.columns)
 
     def _read(self, lines: Iterable[bytes]) -> list[list[bytes | None]]:
         rows = []
@@ -128,6 +110,37 @@ class Records:
                 self.lost_lines += 1
                 self.open_lines += fields is None and _is_open(line)
         return rows
+
+
+def _simple_line(columns: int) -> Callable[[bytes], object]:
+    """Return what tells lines that every reader of CSV takes for the same fields, as many as columns."""
+    quoted = re.compile(_SIMPLE + rb"(?:," + _SIMPLE + rb"){%d}" % (columns - 1))
+
+    def is_simple(line: bytes) -> object:
+        if b"\r" in line:
+            return False
+        return quoted.fullmatch(line) if b'"' in line else line.count(b",") == columns - 1
+
+    return is_simple
+
+
+def _parsed(lines: list[bytes], columns: int) -> list[pyarrow.ChunkedArray]:
+    """Return the fields of simple lines, column by column."""
+    places = [f"f{place}" for place in range(columns)]
+    content = b"\n".join(lines) + b"\n"
+    found = pyarrow.csv.read_csv(
+        pyarrow.BufferReader(content),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=places, use_threads=False, block_size=len(content) + 1
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            check_utf8=False,
+            column_types=dict.fromkeys(places, pyarrow.binary()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    return list(found.columns)
 
 
 def header(file: BinaryIO) -> list[str]:

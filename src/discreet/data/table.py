@@ -73,8 +73,8 @@ class Table:
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
     if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
     text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
-    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells how
-    many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
+    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells
+    how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
 
     Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
     the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL is nobody's.
