@@ -1,4 +1,4 @@
-"""Neighboring worlds of hard types, on any engine: persons, keys and joined columns where doubles lose digits.
+"""Neighboring worlds of hard types, on any engine: persons, keys and joins where doubles lose digits.
 
 The tables have the columns of `worlds`, so that one grammar asks about both. The types of integers differ
 from table to table and from seed to seed; their values lie where doubles, 64-bit integers and long decimals
@@ -7,7 +7,6 @@ end. The stranger has hundreds of rows, most of them alike, which joins and unio
 
 from __future__ import annotations
 
-import datetime
 import random
 from decimal import Decimal
 
@@ -30,8 +29,9 @@ INTEGERS = [
     pyarrow.decimal128(38, 0),
 ]
 WIDE = [pyarrow.int64(), pyarrow.uint64(), pyarrow.decimal128(20, 0), pyarrow.decimal128(38, 0)]
-EDGES = [0, 1, 2, 127, 2**31 - 1, 2**53, 2**53 + 1, 2**62, 2**62 + 1, 2**63 - 1, 2**63, 2**64 - 1, 10**20 - 1, 10**38 - 1]
-EDGES += [-one for one in EDGES]
+_ENDS = [0, 1, 2, 127, 2**31 - 1, 2**53, 2**53 + 1, 2**62, 2**62 + 1, 2**63 - 1, 2**63, 2**64 - 1]
+_ENDS += [10**20 - 1, 10**38 - 1]
+EDGES = [*_ENDS, *(-one for one in _ENDS)]
 LIMITS = (Limits(rows=1), Limits(rows=3), Limits(groups=2, rows_per_group=1))
 DECLARED = {
     "city": Keys(["Taipei", "Oslo", "", None]),
@@ -46,8 +46,9 @@ def fits(value: int, kind: pyarrow.DataType) -> bool:
     """Whether a type holds an integer."""
     if pyarrow.types.is_decimal(kind):
         return abs(value) < 10**kind.precision
-    width = kind.bit_width
-    return 0 <= value < 2**width if pyarrow.types.is_unsigned_integer(kind) else -(2 ** (width - 1)) <= value < 2 ** (width - 1)
+    if pyarrow.types.is_unsigned_integer(kind):
+        return 0 <= value < 2**kind.bit_width
+    return -(2 ** (kind.bit_width - 1)) <= value < 2 ** (kind.bit_width - 1)
 
 
 def schema_of(chooser: random.Random, table: str) -> pyarrow.Schema:
@@ -60,7 +61,7 @@ def schema_of(chooser: random.Random, table: str) -> pyarrow.Schema:
         elif field.name in {"ward", "age", "small"}:
             kind = chooser.choice(INTEGERS)
         elif field.name == "balance":
-            kind = chooser.choice([pyarrow.decimal128(12, 2), pyarrow.decimal128(38, 9), pyarrow.decimal128(38, 0)])
+            kind = pyarrow.decimal128(*chooser.choice([(12, 2), (38, 9), (38, 0)]))
         fields.append((field.name, kind))
     return pyarrow.schema(fields)
 
@@ -118,6 +119,3 @@ def hard_worlds(engine: Engine, seed: int) -> Worlds:
             )
         tables.append(opened)
     return Worlds(without=tables[0], with_person=tables[1], prepared=engine.name != DUCKDB)
-
-
-DAY = datetime.date(2026, 1, 31)

@@ -99,9 +99,10 @@ class Permit:
         return found._rows() if isinstance(found, PublicTable) else declared_rows(found)
 
     def raw_rows(self, table: str) -> pyarrow.Table:
-        """Return the rows of a table as they are: unbounded, unclipped, with all columns; private.
+        """Return the rows of a table in normal form: unbounded, unclipped, with all columns; private.
 
-        What one person can change in them is limited by nothing: the code has to bound it.
+        What one person can change in them is limited by nothing: the code has to bound it. Of values that
+        requests do not know (bytes, lists) only whether they are there is told.
         """
         return self._table(table)._rows()
 

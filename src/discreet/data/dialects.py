@@ -6,7 +6,8 @@ Every file above builds one Ibis expression for all engines; the compilers here 
   it is the nearest one, as elsewhere.
 - PostgreSQL converts no truth value to a 64-bit integer, and fails where a decimal is beyond the range of
   doubles. Text that is made from another type compares by code point, like the columns (`normalized`).
-- On Spark, Ibis calls NaN NULL and nothing infinite, and 64-bit sums overflow.
+- On Spark, Ibis calls NaN NULL and nothing infinite, and 64-bit sums overflow. LIKE with several %-signs
+  would take hours on some texts (`patterns`).
 - Conditions within conditions get parentheses, which Ibis leaves out around IN and NOT.
 """
 
@@ -23,10 +24,22 @@ from ibis.backends.sql.compilers.base import NULL, SQLGlotCompiler
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
-from ibis.expr.operations import Cast, Field, InSubquery, InValues, IsInf, IsNull, NotNull, ScalarUDF, Sum
+from ibis.expr.operations import (
+    Cast,
+    Field,
+    InSubquery,
+    InValues,
+    IsInf,
+    IsNull,
+    NotNull,
+    ScalarUDF,
+    StringSQLLike,
+    Sum,
+)
 from ibis.expr.types import Table
 
 from discreet.data.literals import DIALECTS
+from discreet.data.patterns import atomic_pattern
 
 __all__ = ["LOT", "statement"]
 
@@ -169,6 +182,16 @@ class _Spark(_Corrected, PySparkCompiler):  # type: ignore[misc]
 
     def visit_IsInf(self, op: IsInf, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         return arg.isin(self.POS_INF, self.NEG_INF)
+
+    def visit_StringSQLLike(  # noqa: N802
+        self,
+        op: StringSQLLike,
+        *,
+        arg: sge.Expression,
+        pattern: sge.Expression,
+        escape: sge.Expression | None,
+    ) -> sge.Expression:
+        return sge.RegexpLike(this=arg, expression=sge.convert(atomic_pattern(op.pattern.value)))
 
     def visit_Sum(self, op: Sum, *, arg: sge.Expression, where: sge.Expression | None) -> sge.Expression:  # noqa: N802
         if op.arg.dtype.is_integer():

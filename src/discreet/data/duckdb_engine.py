@@ -7,31 +7,35 @@ CSV files are copied in, so that later changes to them are not seen; a Parquet f
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import duckdb
 import ibis
-import ibis.expr.datatypes as dt
 import pyarrow
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
 
+from discreet.data import normal_forms
+from discreet.data.arrow_forms import lost_values, normal
+from discreet.data.csv_records import Records, header
 from discreet.data.engine import guarded
+from discreet.data.lost import Lost
+from discreet.data.object_forms import from_pandas
+from discreet.data.parquet_files import TRUSTS_FILES, settle, settle_later
 from discreet.data.schema import Type
 from discreet.errors import ParameterError
 
-__all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "normalized"]
+__all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "lost", "normalized"]
 
 _NAME = "rows"
-_MOST_DIGITS = 38
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
 _OF_MEANING = (
@@ -65,15 +69,8 @@ _TYPES = {
     Type.TIMESTAMP: "TIMESTAMP",
     Type.INSTANT: "TIMESTAMPTZ",
 }
-_ARROW_TYPES = {
-    Type.BOOLEAN: pyarrow.bool_(),
-    Type.INTEGER: pyarrow.int64(),
-    Type.FLOAT: pyarrow.float64(),
-    Type.TEXT: pyarrow.string(),
-    Type.DATE: pyarrow.date32(),
-    Type.TIMESTAMP: pyarrow.timestamp("us"),
-    Type.INSTANT: pyarrow.timestamp("us", "UTC"),
-}
+_lost: WeakKeyDictionary[ibis.BaseBackend, Lost] = WeakKeyDictionary()
+"""What was left out when the rows of a connection were copied in."""
 
 
 def from_parquet(path: Path) -> Table:
@@ -83,37 +80,45 @@ def from_parquet(path: Path) -> Table:
     table = guarded(
         lambda: connection.read_parquet(place, table_name=_NAME, hive_partitioning=False), _unreadable
     )
+    settle_later(connection, place, _NAME)
+    _turn_off(connection, TRUSTS_FILES)
     _close_off(connection, place)
     check_names(table.columns)
     return table
 
 
 def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
-    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line.
+    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
 
     The types of columns are the ones declared, never guessed from the data: a value that does not
-    convert is NULL, and a column without a declared type is text.
+    convert is NULL, and a column without a declared type is text. Lines that are no records are left out
+    (`csv_records`).
     """
     connection = _connect()
-    place = _named(connection, path)
-    names = guarded(lambda: _header(place), _unreadable)
-    check_names(names)
-    layout = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
+    with open(_existing(path), "rb") as file:
+        names = guarded(lambda: header(file), _unreadable)
+        check_names(names)
+        records = Records(file=file, names=names)
+        reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.batches())
+        guarded(lambda: connection.con.register("lines", reader), _unreadable)
+        guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
+        connection.con.unregister("lines")
     columns = ", ".join(
         f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
         for name in names
     )
-    reader = (
-        f"read_csv({_quoted(place)}, auto_detect = false, header = true, delim = ',', quote = '\"', "
-        f"escape = '\"', columns = {{{layout}}})"
+    guarded(
+        partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608
+        _unreadable,
     )
-    # As text first: the reader would take over conversions, and fail where TRY_CAST gives NULL.
-    for statement in (
-        f"CREATE TABLE text AS SELECT * FROM {reader}",  # noqa: S608
-        f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text",  # noqa: S608
-        "DROP TABLE text",
-    ):
-        guarded(partial(connection.raw_sql, statement), _unreadable)
+    counts = ", ".join(f"count({_identifier(name)})" for name in names)
+    before, after = (
+        connection.raw_sql(f"SELECT {counts} FROM {table}").fetchone()  # noqa: S608
+        for table in ("text", _NAME)
+    )
+    connection.raw_sql("DROP TABLE text")
+    converted = {name: one - other for name, one, other in zip(names, before, after, strict=True)}
+    _lost[connection] = records.lost(converted)
     _close_off(connection)
     return guarded(lambda: connection.table(_NAME), _unreadable)
 
@@ -121,39 +126,39 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
 def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
     """Copy in a frame of pandas, Polars, Arrow or anything else that exports Arrow streams.
 
-    A column of no type (every value missing) takes the one declared. In pandas NaN means
-    missing, so it arrives as NULL.
+    A column of no type (every value missing) takes the one declared, and so does one of Python objects. In
+    pandas NaN means missing, so it arrives as NULL.
     """
-    arrow = guarded(lambda: _plain(_to_arrow(frame), types), _unreadable)
-    check_names(arrow.column_names)
+    given = guarded(lambda: _to_arrow(frame, types), _unreadable)
+    check_names(given.column_names)
+    arrow = guarded(lambda: normal(given, types), _unreadable)
     connection = _connect()
     table = guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
+    _lost[connection] = Lost(values=lost_values(given, arrow))
     _close_off(connection)
     return table
 
 
-def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
-    """Return a table in which identifiers are text and points in time are whole microseconds.
+def lost(backend: ibis.BaseBackend) -> Lost | None:
+    """Return what was left out when rows were copied in, None of rows that stay where they are."""
+    return _lost.get(backend)
 
-    A point in time beyond the range of microseconds becomes NULL, and so does an integer of 128 bits that 38
-    digits do not hold. Text of a connection that is not ours may
-    have a collation, under which different texts are equal; by way of bytes it loses it.
+
+def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return the columns of a table in their normal forms.
+
+    Text of a connection that is not ours may have a collation, under which different texts are equal; by way
+    of bytes it loses it.
     """
     foreign = backend not in _own
     if foreign:
         _check_settings(backend)
-    changed = {}
-    for name, kind in table.schema().items():
-        if kind.is_string() and foreign:
-            changed[name] = _decoded(_encoded(table[name]))
-        elif kind.is_uuid():
-            changed[name] = table[name].cast("string")
-        elif kind.is_decimal() and kind.precision == _MOST_DIGITS and kind.scale == 0:
-            # By way of text, since Ibis takes an integer of 128 bits for such a decimal already.
-            changed[name] = table[name].cast("string").try_cast(kind)
-        elif kind.is_timestamp() and kind.scale not in {None, 6}:
-            changed[name] = table[name].try_cast(dt.Timestamp(timezone=kind.timezone, scale=6))
-    return table.mutate(**changed) if changed else table
+    plain = {name: table[name] for name in table.columns}
+    if foreign:
+        plain |= {
+            name: _decoded(_encoded(table[name])) for name, kind in table.schema().items() if kind.is_string()
+        }
+    return table.select(**{name: normal_forms.duckdb(column) for name, column in plain.items()})
 
 
 @ibis.udf.scalar.builtin(name="encode")  # type: ignore[untyped-decorator]
@@ -198,6 +203,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
     """Run a statement and take its rows as Arrow."""
     if backend not in _own:
         _check_settings(backend)
+    settle(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
@@ -205,6 +211,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
 
 def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
+    settle(backend)
     backend._run_pre_execute_hooks(table)
     backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
 
@@ -233,6 +240,11 @@ def _remove(spill: str, owner: int) -> None:
         shutil.rmtree(spill, ignore_errors=True)
 
 
+def _turn_off(connection: ibis.BaseBackend, steps: Sequence[str]) -> None:
+    known = {name for (name,) in connection.raw_sql("SELECT name FROM duckdb_optimizers()").fetchall()}
+    connection.raw_sql(f"SET disabled_optimizers = '{','.join(step for step in steps if step in known)}'")
+
+
 def _close_off(connection: ibis.BaseBackend, readable: str | None = None) -> None:
     allowed = "" if readable is None else _quoted(readable)
     for setting in (
@@ -251,9 +263,7 @@ def _named(connection: ibis.BaseBackend, path: Path) -> str:
     In a path it would read patterns (``*``, ``?``, ``[…]``) and columns (``year=2026/``), so that it is given
     a link that has none of them.
     """
-    place = os.path.abspath(path)
-    if not os.path.isfile(place):
-        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+    place = _existing(path)
     directory = tempfile.mkdtemp(prefix="discreet-")
     weakref.finalize(connection, _remove, directory, os.getpid())
     link = os.path.join(directory, f"rows{path.suffix.lower()}")
@@ -261,33 +271,20 @@ def _named(connection: ibis.BaseBackend, path: Path) -> str:
     return link
 
 
-def _header(place: str) -> list[str]:
-    with open(place, encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file, strict=True))
+def _existing(path: Path) -> str:
+    place = os.path.abspath(path)
+    if not os.path.isfile(place):
+        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+    return place
 
 
-def _to_arrow(frame: object) -> pyarrow.Table:
+def _to_arrow(frame: object, types: Mapping[str, Type]) -> pyarrow.Table:
     library = type(frame).__module__.split(".")[0]
     if library == "pandas":
-        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+        return from_pandas(frame, types)
     if library == "polars" and hasattr(frame, "collect"):
         frame = frame.collect()
-    return pyarrow.table(frame)
-
-
-def _plain(table: pyarrow.Table, types: Mapping[str, Type]) -> pyarrow.Table:
-    """Spell out dictionaries, whose values would become part of the schema, and settle unknown types."""
-    for place, name in enumerate(table.column_names):
-        column = table.column(place)
-        if pyarrow.types.is_dictionary(column.type):
-            kind = column.type.value_type
-            kind = pyarrow.large_string() if pyarrow.types.is_string_view(kind) else kind
-            chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
-            column = pyarrow.chunked_array(chunks, kind)
-        if pyarrow.types.is_null(column.type):
-            column = column.cast(_ARROW_TYPES[types.get(name, Type.TEXT)])
-        table = table.set_column(place, name, column)
-    return table.replace_schema_metadata(None)
+    return pyarrow.table(frame).replace_schema_metadata(None)
 
 
 def _quoted(text: str) -> str:

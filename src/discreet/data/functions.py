@@ -86,7 +86,7 @@ class Function(StrEnum):
     SUBSTRING = "substring"
     """From a constant place, counted from 1, and if a constant length is given so many code points."""
     CONCAT = "concat"
-    """Texts side by side; NULL if one is."""
+    """Texts side by side; NULL if one is. What would be longer than 16,384 code points ends there."""
     STARTS_WITH = "starts_with"
     """Whether the first text begins with the second."""
     ENDS_WITH = "ends_with"
@@ -96,7 +96,10 @@ class Function(StrEnum):
     LIKE = "like"
     """Whether a text matches a constant: % stands for any text, _ for one code point; no backslash."""
     REPLACE = "replace"
-    """Every occurrence of a constant that is not empty becomes another constant, from the left."""
+    """Every occurrence of a constant that is not empty becomes another constant, from the left.
+
+    What would be longer than 16,384 code points ends there.
+    """
     YEAR = "year"
     QUARTER = "quarter"
     """1 to 4."""

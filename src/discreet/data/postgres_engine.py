@@ -5,8 +5,9 @@ comes as a table of an Ibis connection. Its columns are read by rule:
 
 - Text of every kind (char(n), whose padding goes, citext, enumerations, UUIDs) is compared by code point.
 - Decimals of more than 38 digits, or of no stated precision, are doubles; in others NaN is NULL.
-- Dates and times without end (infinity) are NULL.
 - A domain is its base type; other types can only be tested for NULL.
+
+Everything then is in its normal form (`normal_forms`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ibis.expr.types import Table
 
 from discreet.data.duckdb_engine import check_names
 from discreet.data.engine import guarded
+from discreet.data.normal_forms import sql_form
 from discreet.errors import MissingExtra, ParameterError
 
 if TYPE_CHECKING:
@@ -181,15 +183,15 @@ def _read(described: _Described) -> tuple[str, dt.DataType]:
     if kind in _PLAIN:
         return f"{column}::{kind}" if base else column, _PLAIN[kind]
     if kind in _TEXTS or category == "e":
-        return f'{column}::text COLLATE "C"', dt.string
+        return f'({sql_form(f"{column}::text", dt.string)}) COLLATE "C"', dt.string
     if kind in _MOMENTS:
-        return f"CASE WHEN isfinite({column}) THEN {column}::{kind} END", _MOMENTS[kind]
+        return sql_form(f"{column}::{kind}", _MOMENTS[kind], moment=kind), _MOMENTS[kind]
     if kind == "numeric":
         precision, scale = (modifier - 4) >> 16 & 0xFFFF, (modifier - 4) & 0x7FF
         if modifier >= 0 and precision <= _MOST_DIGITS and scale <= precision:
             return f"NULLIF({column}::numeric({precision}, {scale}), 'NaN')", dt.Decimal(precision, scale)
         return _as_double(column), dt.float64
-    return f"{column}::text", dt.unknown
+    return sql_form(column, dt.binary, empty="''::bytea"), dt.binary
 
 
 def _as_double(column: str) -> str:
@@ -225,12 +227,7 @@ def _batches(rows: Iterator[Sequence[object]], schema: pyarrow.Schema) -> Iterat
 
 
 def _arrow_schema(table: Table) -> pyarrow.Schema:
-    return pyarrow.schema(
-        [
-            (name, pyarrow.string() if kind.is_unknown() else kind.to_pyarrow())
-            for name, kind in table.schema().items()
-        ]
-    )
+    return pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in table.schema().items()])
 
 
 def _quoted(name: str) -> str:

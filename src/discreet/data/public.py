@@ -171,6 +171,7 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
     """Return a table in the few types that every engine takes."""
     import pyarrow
 
+    from discreet.data.arrow_forms import normal
     from discreet.data.duckdb_engine import check_names
 
     check_names(table.column_names)
@@ -195,7 +196,8 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
                 "source", f"has values in {name!r} that {kind} does not hold", "integers of 64 bits"
             ) from error
         _check_text(name, columns[-1])
-    return pyarrow.table(columns, names=table.column_names)
+    plain = normal(pyarrow.table(columns, names=table.column_names), {})
+    return pyarrow.table([column.combine_chunks() for column in plain.columns], names=table.column_names)
 
 
 def _check_text(name: str, column: pyarrow.Array) -> None:

@@ -138,7 +138,7 @@ class _Engine:
         pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         others = {name: right[name] for name in public.schema}
         if is_crowded(relation, self._tables):
-            met = [_alike(one, other) for one, other in pairs]
+            met = [alike(one, other) for one, other in pairs]
             rows = replace(rows, table=thinned(rows.table, right, met, self._salt))
             pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
@@ -151,7 +151,7 @@ class _Engine:
             added = tuple(Equality(left=name, right=name) for name in right.names if name not in hidden)
         pairs = _personal_pairs(left, right, relation.on)
         if is_crowded(relation, self._tables):
-            met = [_alike(one, other) for one, other in pairs]
+            met = [alike(one, other) for one, other in pairs]
             left = replace(left, table=thinned(left.table, right.table, met, self._salt))
             pairs = _personal_pairs(left, right, relation.on)
         others = right.columns

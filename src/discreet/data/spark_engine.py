@@ -12,6 +12,8 @@ is set to; and nobody changes them while a statement runs. Columns are read by r
 - Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
 - A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
 - Types that requests do not know can only be tested for NULL.
+
+Everything then is in its normal form (`normal_forms`).
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from ibis.expr.types import Table
 
 from discreet.data.duckdb_engine import check_names
 from discreet.data.engine import guarded
+from discreet.data.normal_forms import sql_form
 from discreet.errors import ParameterError
 
 __all__ = ["fetched", "from_frame", "is_frame", "kept", "normalized", "own_session"]
@@ -49,6 +52,11 @@ _SETTINGS = {
     "spark.sql.groupByOrdinal": "true",
     "spark.sql.orderByOrdinal": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # Ancient days in files are read as they are written, where Spark would ask which calendar was meant.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
 _OF_MEANING = (
     "ansi.",
@@ -75,6 +83,7 @@ _KINDS = {
     "timestamp": dt.Timestamp(timezone="UTC", scale=6),
     "timestamp_ntz": dt.Timestamp(scale=6),
 }
+_MOMENTS = {"date": "DATE", "timestamp": "TIMESTAMP_LTZ", "timestamp_ntz": "TIMESTAMP_NTZ"}
 _CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 
 
@@ -154,11 +163,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
     """Run a statement and take its rows in batches."""
     with _prepared(table, backend) as session:
         found = session.sql(statement).toArrow()
-    kinds = [
-        found.schema.field(name).type if kind.is_unknown() else kind.to_pyarrow()
-        for name, kind in table.schema().items()
-    ]
-    return found.cast(pyarrow.schema(list(zip(table.columns, kinds, strict=True))))
+    return found.cast(pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in table.schema().items()]))
 
 
 def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
@@ -190,14 +195,15 @@ def _read(field: object) -> tuple[str, dt.DataType]:
     name, kind = _quoted(field.name), field.dataType  # type: ignore[attr-defined]
     word = kind.typeName()
     if word in _KINDS:
-        return name, _KINDS[word]
+        return sql_form(name, _KINDS[word], moment=_MOMENTS.get(word, "")), _KINDS[word]
     if word == "string":
         characters = field.metadata.get(_CHARACTERS, "")  # type: ignore[attr-defined]
         read = name if kind.simpleString() == word else f"{name} COLLATE UTF8_BINARY"
-        return f"rtrim({read})" if characters.startswith("char") else read, dt.string
+        read = f"try_validate_utf8({read})"
+        return sql_form(f"rtrim({read})" if characters.startswith("char") else read, dt.string), dt.string
     if word.startswith("decimal"):
         return name, dt.Decimal(kind.precision, kind.scale)
-    return name, dt.unknown
+    return sql_form(name, dt.binary, empty="X''"), dt.binary
 
 
 def _place(*names: str | None) -> str:

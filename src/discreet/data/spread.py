@@ -28,7 +28,7 @@ __all__ = ["check_spread", "magnitude"]
 LARGEST_EXPONENT = 1000
 LARGEST_STATEMENT = 300_000
 """How many parts a statement may have when every operand is written out as often as its function reads it."""
-LARGEST_GROWTH = 1000
+LARGEST_GROWTH = 100
 """How many times longer than the longest text of a row a text may become."""
 
 _READS: dict[Function, int] = {

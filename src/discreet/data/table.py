@@ -1,7 +1,8 @@
 """A private table and what its owner declares of it.
 
-Declaring reads the names and types of columns, which are public, and no values. Everything that
-could be wrong with a declaration is refused here, before there is a budget to spend.
+Declaring reads the names and types of columns, which are public, and no values but those of CSV files and
+frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a
+budget to spend.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import ibis.expr.types
     import pyarrow
 
+    from discreet.data.lost import Lost
     from discreet.data.prepared import Prepared
 
 __all__ = ["Table"]
@@ -70,8 +72,12 @@ class Table:
     -----
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
     if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
-    text.
-    Nothing is guessed from the data, and a value that does not convert is NULL.
+    text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
+    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells
+    how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
+
+    Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
+    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL is nobody's.
 
     Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
     persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
@@ -171,6 +177,19 @@ class Table:
         if self._prepared is None:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
         self._prepared.draw()
+
+    def lost(self) -> Lost | None:
+        """Return what was left out of a CSV file or a frame: lines that are no records, values that are none.
+
+        Returns
+        -------
+        Lost or None
+            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. None where
+            rows stay in a database or a Parquet file: what cannot be read is NULL there, and not counted.
+        """
+        from discreet.data.duckdb_engine import lost
+
+        return lost(self._backend)
 
     def _check(self) -> None:
         if isinstance(self.person, str):

@@ -10,6 +10,7 @@ import ibis
 from ibis.expr.types import BooleanValue, IntegerValue, StringValue
 
 from discreet.data.expressions import Function
+from discreet.data.normal_forms import LONGEST_RESULT
 
 __all__ = ["FUNCTIONS", "stripped", "without"]
 
@@ -19,6 +20,11 @@ _LOWER, _UPPER = string.ascii_lowercase, string.ascii_uppercase
 @ibis.udf.scalar.builtin(name="trim")  # type: ignore[untyped-decorator]
 def _trim(text: str, characters: str) -> str:  # type: ignore[empty-body]
     """Return a text without some characters at both ends."""
+
+
+@ibis.udf.scalar.builtin(name="left")  # type: ignore[untyped-decorator]
+def _left(text: str, length: int) -> str:  # type: ignore[empty-body]
+    """Return the first so many code points of a text."""
 
 
 def stripped(text: StringValue) -> StringValue:
@@ -48,11 +54,17 @@ def _substring(text: StringValue, start: int, length: int | None = None) -> Stri
     return text.substr(start - 1) if length is None else text.substr(start - 1, length)
 
 
+def _cut(text: StringValue) -> StringValue:
+    """Return the beginning of a text that is put together, so that no text outgrows an engine."""
+    return _left(text, LONGEST_RESULT)
+
+
 def _concat(*parts: Any) -> StringValue:
-    joined = parts[0]
-    for part in parts[1:]:
-        joined += ibis.literal(part) if isinstance(part, str) else part
-    return joined
+    """Join texts as a balanced tree: the beginning of a whole is that of its parts' beginnings."""
+    if len(parts) == 1:
+        return ibis.literal(parts[0]) if isinstance(parts[0], str) else parts[0]
+    half = len(parts) // 2
+    return _cut(_concat(*parts[:half]) + _concat(*parts[half:]))
 
 
 def _starts_with(text: StringValue, start: Any) -> BooleanValue:
@@ -72,7 +84,8 @@ def _like(text: StringValue, pattern: str) -> BooleanValue:
 
 
 def _replace(text: StringValue, old: str, new: str) -> StringValue:
-    return text.replace(old, new)
+    replaced = text.replace(old, new)
+    return replaced if len(new) <= len(old) else _cut(replaced)
 
 
 FUNCTIONS: dict[Function, Callable[..., Any]] = {

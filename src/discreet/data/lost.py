@@ -1,0 +1,28 @@
+"""What was left out when rows were copied in: for the owner of a table, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Lost"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """Counts of what could not be read. They are exact and private: analysts must not see them.
+
+    Attributes
+    ----------
+    lines : int
+        How many lines of a CSV file are no records.
+    open_lines : int
+        How many of them end within quotes. Where texts have line breaks in them a record is not a line: write
+        such a file as Parquet.
+    values : mapping of names to int
+        How many values of each column are NULL because they do not convert, where there are any.
+    """
+
+    lines: int = field(default=0, repr=False)
+    open_lines: int = field(default=0, repr=False)
+    values: Mapping[str, int] = field(default_factory=dict, repr=False)
