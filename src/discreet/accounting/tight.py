@@ -12,10 +12,9 @@ from fractions import Fraction
 from math import inf
 
 from discreet.accounting import renyi
+from discreet.accounting.domination import leaves_of
 from discreet.accounting.interval import Interval
-from discreet.accounting.loss import pair_of
-from discreet.accounting.run import Bounds, Run
-from discreet.accounting.scenarios import scenarios
+from discreet.accounting.parallel import Solve, bounds_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
@@ -24,6 +23,7 @@ from discreet.privacy.rational import Number, float_above, float_below, rational
 __all__ = ["delta", "epsilon"]
 
 _FAR = 700.0
+_WORTHWHILE = 1 - 1e-4  # for less, a certificate is not given up
 _LEAST_DELTA = Fraction(1, 10**300)
 _LEAST_LOSS, _MOST = Fraction(1, 10**290), Fraction(10**290)
 
@@ -60,8 +60,9 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     if 0 < exact < _LEAST_DELTA:  # epsilon falls as delta grows
         least, most = epsilon(event, delta=_LEAST_DELTA), epsilon(event, delta=0)
         return replace(most, lower=least.lower, certified=least.certified and most.certified)
-    below, above = float_below(exact), float_above(exact)
-    found = _worst(event, lambda run: run.epsilon(below, above), lambda: _without_pairs(event, below))
+    found = _worst(
+        event, lambda course: course.epsilon(exact), lambda: _without_pairs(event, float_below(exact))
+    )
     if pure is None:
         return found
     return replace(
@@ -89,8 +90,7 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
         return _unknown(event, 0.0 if exact >= pure else min(1.0, float_above(pure)))
     if exact > _MOST:  # delta falls as epsilon grows
         return replace(delta(event, epsilon=_MOST), lower=0.0)
-    loss = float(exact)
-    return _worst(event, lambda run: run.delta(loss), lambda: renyi.delta(event, loss))
+    return _worst(event, lambda course: course.delta(exact), lambda: renyi.delta(event, float_below(exact)))
 
 
 def _checked_delta(delta: Number) -> Fraction:
@@ -116,32 +116,15 @@ def _unknown(event: Event, upper: float) -> Interval:
     )
 
 
-def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], float]) -> Interval:
+def _worst(event: Event, solve: Solve, fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
-    ways = scenarios(event)
-    answers = []
-    for leaves in ways or ():
-        pairs = [(pair_of(leaf), times) for leaf, times in leaves if leaf.pure_epsilon != 0]
-        known = [(pair, times) for pair, times in pairs if pair is not None]
-        if len(known) < len(pairs):
-            break
-        answers.append(solve(Run(known)))
-    if ways is None or len(answers) < len(ways):
-        return Interval(
-            lower=0.0,
-            upper=fallback(),
-            method="Rényi",
-            neighbors=event.neighbors,
-            certified=False,
-            assumption=sampling_assumption(event),
-        )
-    worst = max(answers, key=lambda bounds: bounds.upper)
-    upper, method = worst.upper, worst.method
-    is_loose = upper == inf or not all(bounds.attained for bounds in answers)
-    if is_loose and (bound := fallback()) < upper:
+    found = bounds_of(leaves_of(event), solve)
+    lower, upper, method = (found.lower, found.upper, found.method) if found else (0.0, inf, "Rényi")
+    is_loose = found is None or upper == inf or not found.attained
+    if lower < upper and is_loose and ((bound := fallback()) < upper * _WORTHWHILE or found is None):
         upper, method = bound, "Rényi"
     return Interval(
-        lower=max(bounds.lower for bounds in answers),
+        lower=min(lower, upper),
         upper=upper,
         method=method,
         neighbors=event.neighbors,
