@@ -36,7 +36,7 @@ Enclosure = tuple[Decimal, Decimal]
 
 
 def gaussian_delta(squared_mu: Fraction, epsilon: Fraction) -> tuple[float, float]:
-    """Return floats around delta at an epsilon >= 0, each next to it; a delta below all floats is (0, 5e-324).
+    """Return the floats next to delta at an epsilon >= 0; a delta below all floats is (0, 5e-324).
 
     Examples
     --------
@@ -63,7 +63,7 @@ def gaussian_epsilon(squared_mu: Fraction, delta: Fraction) -> tuple[float, floa
     """
 
     def excess(at: float) -> int:
-        """Tell on which side of the target delta is proven to lie at a float: 1 above, -1 not above, 0 unknown."""
+        """Tell where delta is proven to lie: 1 above the target, -1 not above it, 0 neither."""
         low, high = profile_enclosed(squared_mu, Fraction(at))
         return -1 if _at_most(high, delta) else 1 if not _at_most(low, delta) else 0
 
@@ -89,26 +89,17 @@ def _at_most(value: Decimal, bound: Fraction) -> bool:
 
 
 def _guess(squared_mu: Fraction, delta: Fraction) -> float:
-    """Return where floats think the answer is, refined by Newton's method in decimals."""
-    mu = sqrt(squared_mu)
+    """Return about where the answer is: as floats see it, refined by Newton's method in decimals."""
     context = _context(_DIGITS)
     target = context.divide(Decimal(delta.numerator), Decimal(delta.denominator))
-    low, high = 0.0, float(mu * mu / 2 + mu * sqrt(2 * max(float(-context.ln(target)), 0.0)) + mu)
-    for _ in range(60):  # where floats cancel this is far off, and Newton's method comes in
-        middle = (low + high) / 2
-        near, far = mu / 2 - middle / mu, -mu / 2 - middle / mu
-        first, second = float(log_ndtr(near)), middle + float(log_ndtr(far))
-        gap = second - first
-        value = first + (float(_log_complement(gap)) if gap < 0 else -inf)
-        low, high = (middle, high) if value > float(context.ln(target)) else (low, middle)
-    at = Fraction(high)
+    at = Fraction(_float_guess(sqrt(squared_mu), float(context.ln(target))))
     for _ in range(_MOST_NEWTON):
-        inside, second_term = _terms(squared_mu, at, _DIGITS)
-        value = context.subtract(inside, second_term)
-        if value <= 0 or second_term <= 0:
+        first, second = _terms(squared_mu, at, _DIGITS)
+        value = context.subtract(first, second)
+        if value <= 0 or second <= 0:
             break
         # Newton on log delta: delta falls by e^epsilon Phi(far) for each unit of epsilon.
-        step = context.multiply(context.ln(context.divide(value, target)), context.divide(value, second_term))
+        step = context.multiply(context.ln(context.divide(value, target)), context.divide(value, second))
         if step and not -400 < step.adjusted() < 300:  # out of the range of floats: leave it to halving
             break
         moved = max(at + Fraction(step), Fraction(0))
@@ -116,6 +107,17 @@ def _guess(squared_mu: Fraction, delta: Fraction) -> float:
             return float(moved)
         at = Fraction(_rounded_up(moved, 25))
     return float(at)
+
+
+def _float_guess(mu: float, log_delta: float) -> float:
+    low, high = 0.0, mu * mu / 2 + mu * sqrt(2 * max(-log_delta, 0.0)) + mu
+    for _ in range(60):
+        middle = (low + high) / 2
+        first = float(log_ndtr(mu / 2 - middle / mu))
+        gap = middle + float(log_ndtr(-mu / 2 - middle / mu)) - first
+        value = first + _log_complement(gap) if gap < 0 else -inf
+        low, high = (middle, high) if value > log_delta else (low, middle)
+    return high
 
 
 def _log_complement(gap: float) -> float:
@@ -207,8 +209,7 @@ def _mills_series(x: Decimal, digits: int) -> Decimal:
     """Return sqrt(pi / 2) e^(x^2 / 2) less the sum of x^(2k+1) / (2k+1)!!; at most 4 digits cancel."""
     context = _context(digits + 8)
     square = context.multiply(x, x)
-    term = total = x
-    odd = 1
+    term, total, odd = x, x, 1
     while term > context.multiply(total, Decimal(10) ** -(digits + 8)):
         odd += 2
         term = context.divide(context.multiply(term, square), odd)
@@ -223,7 +224,8 @@ def _pi(digits: int) -> Decimal:
     scale = 10 ** (digits + 10)
 
     def arctan_inverse(n: int) -> int:
-        power = total = scale // n
+        power: int = scale // n
+        total = power
         k, sign = 1, 1
         while power:
             power //= n * n

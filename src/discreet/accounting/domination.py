@@ -1,8 +1,8 @@
 """Which events are never easier to tell apart than others, by their parameters alone.
 
-One event dominates another if its worst pair does, at every gamma and in each order of the two tables: then it
-may stand in for the other in any composition, whatever the answers so far. Only what is proven is claimed
-(docs/proofs/parallel_parts.md, lemma 3).
+One event dominates another if its worst pair does, at every gamma and in each order of the two tables: then
+it may stand in for the other in any composition, whatever the answers so far. Only what is proven is
+claimed (docs/proofs/parallel_parts.md, lemma 3).
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ def dominates_all(one: Counter[Event], other: Counter[Event]) -> bool:
     """Tell whether every step of the other can be set against a step of one that dominates it."""
     left, needed = one - other, other - one
     for step, times in needed.items():
+        open_times = times
         for mine in list(left):
-            if times and dominates(mine, step):
-                used = min(times, left[mine])
+            if open_times and dominates(mine, step):
+                used = min(open_times, left[mine])
                 left[mine] -= used
-                times -= used
-        if times:
+                open_times -= used
+        if open_times:
             return False
     return True
 

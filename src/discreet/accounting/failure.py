@@ -1,7 +1,7 @@
-"""Outcomes of infinite loss, kept apart: an (epsilon, delta) step is a flag of probability delta, or a pure step.
+"""Outcomes of infinite loss, kept apart: an (epsilon, delta) step raises a flag, or is a pure step.
 
-With F the probability that some step of a run raises its flag, and delta' the profile of the run without flags,
-the run has delta = F + (1 - F) delta'. F is known as a fraction, so that a delta that is
+With F the probability that some step of a run raises its flag, and delta' the profile of the run without
+flags, the run has delta = F + (1 - F) delta'. F is known as a fraction, so that a delta that is
 exactly F finds the largest loss of the rest, and no rounding makes it infinite
 (docs/proofs/parallel_parts.md, lemma 5).
 """
@@ -70,7 +70,7 @@ def failure(leaves: Iterable[tuple[Event, int]], direction: int, side: Side = "u
         return Chance(1 - all_kept, 1 - all_kept)
     least = sum((times * log_interval(share)[0] for share, times in kept), start=_ZERO)
     most = sum((times * log_interval(share)[1] for share, times in kept), start=_ZERO)
-    lower = 1 - exp_interval(max(most, -_FARTHEST))[1]
+    lower = 1 - exp_interval(max(most, Fraction(-_FARTHEST)))[1]
     upper = 1 - exp_interval(least)[0] if least > -_FARTHEST else Fraction(1)
     return Chance(max(lower, _ZERO), min(upper, Fraction(1)))
 

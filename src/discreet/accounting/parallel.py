@@ -1,7 +1,7 @@
 """Bounds on runs with parallel releases, where a unit's part may be another one each time.
 
-From below: every fixed choice of parts. From above: the largest profile over the ways of each release, composed,
-which also covers rules that are made in view of earlier answers (docs/proofs/parallel_parts.md).
+From below: every fixed choice of parts. From above: the largest profile over the ways of each release,
+composed, which also covers rules that are made in view of earlier answers (docs/proofs/parallel_parts.md).
 """
 
 from __future__ import annotations

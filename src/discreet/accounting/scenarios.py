@@ -1,16 +1,16 @@
 """The ways in which a unit may sit in parallel parts: each is a sequence of steps of its own.
 
-A unit that is added or removed sits in one part, one that is replaced touches two. Which part that is may differ
-from one parallel release to the next, also between equal ones, and rules may be made in view of earlier answers.
-Fixed choices, `scenarios`, therefore bound a run from below; what bounds it from above is the largest
-profile over all `ways` of each release (docs/proofs/parallel_parts.md).
+A unit that is added or removed sits in one part, one that is replaced touches two. Which part that is may
+differ from one parallel release to the next, also between equal ones, and rules may be made in view of
+earlier answers. Fixed choices, `scenarios`, therefore bound a run from below; what bounds it from above is
+the largest profile over all `ways` of each release (docs/proofs/parallel_parts.md).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain, combinations_with_replacement, islice, product
+from itertools import chain, combinations_with_replacement, islice, pairwise, product
 from math import comb, inf
 
 from discreet.accounting.domination import dominates_all, leaves_of
@@ -54,7 +54,7 @@ def ways(event: Parallel) -> list[Counter[Event]] | None:
 
 
 def scenarios(event: Event) -> list[Leaves]:
-    """Return sequences of steps that some unit may meet, with its parts fixed ahead: not all where they are many.
+    """Return sequences of steps that some unit may meet, its parts fixed ahead; some where they are many.
 
     Of equal parallel releases every multiset of ways counts, n + 1 of them for n releases of two parts.
     """
@@ -91,7 +91,7 @@ def _multisets(options: list[Counter[Event]], times: int) -> list[Counter[Event]
     mixed = (
         _sum([(one, times - share), (other, share)])
         for part in range(1, _SPREAD)
-        for one, other in zip(options, options[1:], strict=False)
+        for one, other in pairwise(options)
         if 0 < (share := times * part // _SPREAD) < times
     )
     return list(islice(chain(alike, mixed), _MOST_SCENARIOS))

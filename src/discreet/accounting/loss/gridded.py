@@ -45,7 +45,7 @@ def _added(one: AtomicLoss, other: AtomicLoss, count: int) -> AtomicLoss:
 
 
 def _moved(masses: Array, losses: Array, count: int) -> tuple[Array, Array, float]:
-    """Move atoms to a grid over those that matter; the least and the largest rise to its start or to infinity."""
+    """Move atoms to a grid; the least of all rise to its start, and the largest to infinity."""
     order = np.argsort(losses, kind="stable")
     masses, losses = masses[order], losses[order]
     first = int(np.searchsorted(np.cumsum(masses), _SPARE))
@@ -59,7 +59,8 @@ def _moved(masses: Array, losses: Array, count: int) -> tuple[Array, Array, floa
     place = np.minimum(((inside - low) / gap).astype(np.intp), count - 2)
     rest = np.maximum(inside - grid[place], 0.0)
     up = np.clip(np.expm1(-rest) / np.expm1(grid[place] - grid[place + 1]), 0.0, 1.0)
-    found = np.bincount(place, masses[:last] * (1 - up), count)
-    found += np.bincount(place + 1, masses[:last] * up, count)
+    found = np.zeros(count)
+    np.add.at(found, place, masses[:last] * (1 - up))
+    np.add.at(found, place + 1, masses[:last] * up)
     keep = found > 0
     return found[keep], grid[keep], float(masses[last:].sum())

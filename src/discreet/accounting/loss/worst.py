@@ -1,8 +1,8 @@
 """Several pairs of which any may be met: the one pair whose profile is the largest of theirs.
 
-Where a unit may sit in any of several parallel parts, chosen in view of the answers so far, no single part need be
-the worst at every epsilon, and neither is any fixed choice of parts. The largest of all profiles is the profile
-of a pair (docs/proofs/parallel_parts.md), and that pair composes.
+Where a unit may sit in any of several parallel parts, chosen in view of the answers so far, no single part
+need be the worst at every epsilon, and neither is any fixed choice of parts. The largest of all profiles is
+the profile of a pair (docs/proofs/parallel_parts.md), and that pair composes.
 """
 
 from __future__ import annotations
@@ -125,9 +125,8 @@ def largest_profile(laws: list[AtomicLoss]) -> AtomicLoss:
     before = np.append(max(whole, float(tail[0])), tail[:-1])
     own = np.array(masses)[best, each]
     # Where one law is the largest on both sides of a loss, its own mass has more digits than the difference.
-    same = (
-        np.append(False, best[1:] == best[:-1]) & (picked == tail) & np.append(False, (picked == tail)[:-1])
-    )
+    as_picked = picked == tail
+    same = np.append(False, (best[1:] == best[:-1]) & as_picked[1:] & as_picked[:-1])
     moved = np.where(same, own, np.maximum(before - tail + 4 * _UNIT * before, 0.0))
     infinity = max(law.infinity for law in laws)
     rounding = 1 + 16 * _UNIT * (len(nodes) + 16)
