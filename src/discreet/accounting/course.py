@@ -43,7 +43,7 @@ class Course:
     @property
     def is_known(self) -> bool:
         """Whether every step has a pair."""
-        return all(isinstance(leaf, events.Gaussian) or rest_pair(leaf, 0) for leaf, _ in self._active)
+        return all(_square(leaf) is not None or rest_pair(leaf, 0) for leaf, _ in self._active)
 
     def epsilon(self, delta: Fraction) -> Bounds:
         """Bound epsilon at a delta from 0 to below 1."""
@@ -126,16 +126,12 @@ class Course:
 
     @property
     def _is_gaussian(self) -> bool:
-        return not self._worst and all(isinstance(leaf, events.Gaussian) for leaf, _ in self._active)
+        return not self._worst and all(_square(leaf) is not None for leaf, _ in self._active)
 
     @property
     def _squared_mu(self) -> Fraction:
-        squares = (
-            times / leaf.noise_multiplier**2
-            for leaf, times in self._active
-            if isinstance(leaf, events.Gaussian)
-        )
-        return sum(squares, start=Fraction(0))
+        squares = ((_square(leaf), times) for leaf, times in self._active)
+        return sum((square * times for square, times in squares if square is not None), start=Fraction(0))
 
     def _run(self, direction: int) -> Run:
         found = [(rest_pair(leaf, direction), times) for leaf, times in self._active]
@@ -143,6 +139,11 @@ class Course:
         if len(self._directions) == 2:
             pairs = [(turned(pair, direction), times) for pair, times in pairs]
         return Run(pairs)
+
+
+def _square(leaf: Event) -> Fraction | None:
+    """Return mu^2 of normal noise, None for any other event."""
+    return 1 / leaf.noise_multiplier**2 if isinstance(leaf, events.Gaussian) else None
 
 
 def _turns(leaf: Event) -> bool:

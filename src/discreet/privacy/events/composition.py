@@ -182,6 +182,7 @@ def group(event: Event, size: int) -> Event:
       reciprocal of the noise multiplier) is multiplied.
     - A pure epsilon is multiplied; an (epsilon, delta), a rho and a Rényi curve follow
       `privacy.grouping`; the bounded range of an exponential choice is multiplied.
+    - Samples and random contributions keep what one unit faces: `Grouped`.
     - A composition is composed of its parts' groups: each part's bound holds for every pair of
       tables at that distance, and composition never uses what the relation is.
     - Parallel parts: the group may sit in one part or in many, so no part's own law
