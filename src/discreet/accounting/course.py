@@ -43,15 +43,25 @@ class Course:
     @property
     def is_known(self) -> bool:
         """Whether every step has a pair."""
-        return all(_square(leaf) is not None or rest_pair(leaf, 0) for leaf, _ in self._active)
+        return self._fails_surely or all(
+            _square(leaf) is not None or rest_pair(leaf, 0) for leaf, _ in self._active
+        )
+
+    @property
+    def _fails_surely(self) -> bool:
+        return any(fails(leaf, 0, "lower") == 1 for leaf, _ in self._leaves)
 
     def epsilon(self, delta: Fraction) -> Bounds:
         """Bound epsilon at a delta from 0 to below 1."""
+        if self._fails_surely:
+            return Bounds(inf, inf, "infinite loss")
         found = [self._epsilon(delta, direction) for direction in self._directions]
         return worse(found)
 
     def delta(self, epsilon: Fraction) -> Bounds:
         """Bound delta at an epsilon, 0 or greater."""
+        if self._fails_surely:
+            return Bounds(1.0, 1.0, "infinite loss")
         found = [self._delta(epsilon, direction) for direction in self._directions]
         return worse(found)
 

@@ -109,12 +109,12 @@ def turned(pair: Pair, direction: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class OneWayPair(Pair):
-    """A pair in one direction, without its infinite losses; what is left has mass 1 again."""
+    """A pair in one direction; without its infinite losses where it says how much is kept, and of mass 1 again."""
 
     pair: Pair
     direction: int
-    kept: float = 1.0
-    kept_below: float = 1.0
+    kept: float | None = None
+    kept_below: float | None = None
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
@@ -130,6 +130,8 @@ class OneWayPair(Pair):
         """Return the loss where it is finite, with masses rounded outward."""
         del direction
         law = cast(AtomicLoss, self.pair.law(self.direction if self.pair.directions == 2 else 0, side, cells))
-        if side == "upper":
-            return AtomicLoss(law.masses / self.kept * (1 + 1e-14), law.losses, 0.0)
-        return AtomicLoss(law.masses / self.kept_below * (1 - 1e-14), law.losses, 0.0)
+        kept = self.kept if side == "upper" else self.kept_below
+        if kept is None:
+            return law
+        outward = 1 + 1e-14 if side == "upper" else 1 - 1e-14
+        return AtomicLoss(law.masses / kept * outward, law.losses, 0.0)

@@ -86,9 +86,9 @@ def test_groups_follow_from_what_is_known_of_one_unit():
     drawn = events.group(events.SampledWithReplacement(gaussian, draws=1, population=5), 3)
     assert drawn.simple is None
     for wrong in ("event", events.Nothing):
-        with pytest.raises(ParameterError, match="^event "):
+        with pytest.raises(ParameterError, match=r"^event "):
             events.Grouped(wrong, size=2)
-    with pytest.raises(ParameterError, match="^size "):
+    with pytest.raises(ParameterError, match=r"^size "):
         events.Grouped(gaussian, size=1)
 
 

@@ -112,12 +112,17 @@ def _cut(pair: Pair, direction: int, cells: int) -> AtomicLoss:
 def largest_profile(laws: list[AtomicLoss]) -> AtomicLoss:
     """Return a law whose delta is at least that of every law given, at each epsilon, and hardly more.
 
-    Between two neighboring losses all profiles are straight over e^epsilon. Below a loss t_k the law has the
-    tail P(L > t_k) of whichever law has the largest profile there, and never less than above.
+    Between two neighboring losses all profiles are straight over e^epsilon. Just above a loss t_k the law has
+    the tail P(L > t_k) of whichever law has the largest profile at t_k, and never less than farther up.
     """
     nodes = np.unique(np.concatenate([law.losses for law in laws]))
+    for _ in range(len(laws)):
+        nodes = _with_crossings(laws, nodes)
     masses, tails, profiles = zip(*(_on(law, nodes) for law in laws), strict=True)
-    best = np.argmax(np.array(profiles), axis=0)
+    noise = 8 * _UNIT * (len(nodes) + 16)
+    near = np.array(profiles) >= np.max(profiles, axis=0) * (1 - noise)
+    # Of equal profiles, the one with the least tail is the largest just above.
+    best = np.argmin(np.where(near, np.array(tails), np.inf), axis=0)
     each = np.arange(len(nodes))
     picked = np.array(tails)[best, each]
     tail = np.maximum.accumulate(picked[::-1])[::-1]
@@ -129,9 +134,24 @@ def largest_profile(laws: list[AtomicLoss]) -> AtomicLoss:
     same = np.append(False, (best[1:] == best[:-1]) & as_picked[1:] & as_picked[:-1])
     moved = np.where(same, own, np.maximum(before - tail + 4 * _UNIT * before, 0.0))
     infinity = max(law.infinity for law in laws)
-    rounding = 1 + 16 * _UNIT * (len(nodes) + 16)
+    rounding = 1 + 3 * noise
     keep = moved > 0
     return AtomicLoss(moved[keep] * rounding, nodes[keep], infinity * rounding)
+
+
+def _with_crossings(laws: list[AtomicLoss], nodes: Array) -> Array:
+    """Add the points where the largest profile goes over from one law to another, between two nodes."""
+    profiles = np.array([_on(law, nodes)[2] for law in laws])
+    best = np.argmax(profiles, axis=0)
+    changes = np.flatnonzero(best[1:] != best[:-1])
+    low, high = best[changes], best[changes + 1]
+    before = profiles[low, changes] - profiles[high, changes]
+    after = profiles[high, changes + 1] - profiles[low, changes + 1]
+    inside = (before > 0) & (after > 0)
+    share = before[inside] / (before + after)[inside]
+    places = changes[inside]
+    gaps = nodes[places + 1] - nodes[places]
+    return np.union1d(nodes, nodes[places] + np.log1p(np.expm1(gaps) * share))
 
 
 def _on(law: AtomicLoss, nodes: Array) -> tuple[Array, Array, Array]:
