@@ -119,7 +119,7 @@ def _smooth(
 
 
 def adaptive_delta(event: Event, epsilon: mpmath.mpf) -> mpmath.mpf:
-    """The largest delta of all adversaries, at an epsilon; None in place of it where the tree is no such tree."""
+    """The largest delta of all adversaries, at an epsilon."""
     steps: Counter[Event] = (
         Counter(dict(event.parts)) if isinstance(event, events.Composed) else Counter({event: 1})
     )
@@ -139,13 +139,13 @@ def _value(steps: tuple[tuple[Event, int], ...], gamma: mpmath.mpf, way: int, se
         (step for step, _ in steps if not _is_normal(step) and not isinstance(step, events.Parallel)), None
     )
     if finite is not None:  # it does not matter when a step without a choice is run, but earliest is the most
-        found = _after(steps, finite, _outcomes(finite), gamma, way, seen)
+        found = _after(steps, finite, _outcomes(finite), gamma=gamma, way=way, seen=seen)
     elif parallel := [step for step, _ in steps if isinstance(step, events.Parallel)]:
         found = max(
             (
                 _value(_without(steps, step, extra=part), gamma, way, seen)
                 if _is_normal(part)
-                else _after(steps, step, _outcomes(part), gamma, way, seen)
+                else _after(steps, step, _outcomes(part), gamma=gamma, way=way, seen=seen)
             )
             for step in parallel
             for part, _ in step.parts
@@ -166,7 +166,7 @@ def _value(steps: tuple[tuple[Event, int], ...], gamma: mpmath.mpf, way: int, se
     return found
 
 
-def _after(steps, step, outcomes, gamma, way, seen) -> mpmath.mpf:
+def _after(steps, step, outcomes, *, gamma, way, seen) -> mpmath.mpf:
     """The sum over the outcomes of one step."""
     left, total = _without(steps, step), mpmath.mpf(0)
     for p, q in outcomes if way == 0 else [(b, a) for a, b in outcomes]:

@@ -7,12 +7,11 @@ from itertools import combinations_with_replacement
 import mpmath
 import pytest
 
+from accounting.referee import adaptive_delta
 from discreet import accounting
 from discreet.accounting import delta, epsilon
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON
-
-from .referee import adaptive_delta
 
 NORMAL, LAPLACE = events.Gaussian(noise_multiplier=2), events.Laplace(epsilon="1.475")
 BOTH = events.Parallel(NORMAL, LAPLACE)

@@ -1,4 +1,4 @@
-"""A referee with fresh seeds: random event trees against enumeration, and what must hold of any accountant."""
+"""A referee with fresh seeds: random event trees against enumeration, and what any accountant must keep."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from accounting.referee import adaptive_delta, number, random_event, random_step
 from discreet.accounting import delta, epsilon
 from discreet.privacy import events
-
-from .referee import adaptive_delta, number, random_event, random_step
 
 pytestmark = pytest.mark.slow
 
