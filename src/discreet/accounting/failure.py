@@ -109,7 +109,7 @@ def turned(pair: Pair, direction: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class OneWayPair(Pair):
-    """A pair in one direction; where it says how much is kept, without infinite losses and of mass 1 again."""
+    """A pair in one direction; where it says what is kept, without infinite losses and of mass 1 again."""
 
     pair: Pair
     direction: int

@@ -79,8 +79,8 @@ class Composed(Event):
 class Parallel(Event):
     """Releases on disjoint parts of the data, where public rules put each unit into one part.
 
-    The part of a unit depends on that unit and public facts alone, among them answers given before; in another
-    release, even an equal one, it may be another part. Each part's event must hold for
+    The part of a unit depends on that unit and public facts alone, among them answers given before; in
+    another release, even an equal one, it may be another part. Each part's event must hold for
     whatever the relation can do to that part: under add/remove, one unit comes or goes;
     under replace, one unit comes, goes or changes. Under add/remove one part is touched; under
     replace a unit may leave one part for another, and two are.
