@@ -95,7 +95,7 @@ def test_intervals_hold_the_reference_and_are_narrow(case):
     assert found.certified
     assert 0 <= found.lower <= found.upper
     assert isfinite(found.upper)
-    # Intervals of Gaussian runs are as narrow as floats; references are stored as floats, of rounded parameters.
+    # Intervals of Gaussian runs are as narrow as floats, and references are stored as floats.
     assert found.lower <= most * (1 + 1e-14), str(case)
     assert found.upper >= least * (1 - 1e-14), str(case)
     assert found.width <= 1e-4 * found.upper, str(case)
@@ -175,7 +175,7 @@ def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     least, most = case.reference
     found = epsilon(composition(case), delta=case.delta)
     assert 0 <= found.lower <= found.upper
-    # Intervals of Gaussian runs are as narrow as floats; references are stored as floats, of rounded parameters.
+    # Intervals of Gaussian runs are as narrow as floats, and references are stored as floats.
     assert found.lower <= most * (1 + 1e-14), str(case)
     assert found.upper >= least * (1 - 1e-14), str(case)
 
