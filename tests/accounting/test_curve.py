@@ -24,9 +24,10 @@ HALVES = events.Pure(epsilon=0.5) * 7
 
 
 def gaussian_delta(at):
-    at, mu = mpmath.mpf(float(at)), mpmath.sqrt(3) / 2
-    far = at / mu
-    return mpmath.ncdf(mu / 2 - far) - mpmath.exp(at) * mpmath.ncdf(-mu / 2 - far)
+    with mpmath.workdps(50):  # a float means its shortest decimal
+        at, mu = mpmath.mpf(repr(float(at))), mpmath.sqrt(3) / 2
+        far = at / mu
+        return mpmath.ncdf(mu / 2 - far) - mpmath.exp(at) * mpmath.ncdf(-mu / 2 - far)
 
 
 def laplace_delta(at):

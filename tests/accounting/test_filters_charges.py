@@ -23,6 +23,8 @@ from accounting.pairs_of_laws import (
     shuffled,
     times,
 )
+from discreet.accounting.filters.conversion import renyi_epsilon_above
+from discreet.accounting.renyi_conversion import epsilon_from_renyi
 from discreet.errors import BudgetExceeded
 from discreet.privacy import ADD_REMOVE_PERSON, REPLACE_ROW, events
 
@@ -64,6 +66,11 @@ CHARGED = {
             "AboveThreshold": lambda e: events.AboveThreshold(epsilon=e, positives=3),
         }.items()
     },
+    "Grouped": (
+        events.Grouped(events.Pure(epsilon=1), size=2),
+        "pure rho renyi",
+        [response(math.e), response(math.e**2)],
+    ),
     "RandomizedResponse": (LOCAL, "pure rho renyi", [response(3)]),
     "UnaryEncoding": (
         events.UnaryEncoding(keep="1/2", flip="1/4", size=3),
@@ -216,3 +223,35 @@ def test_deltas_of_samples_are_scaled_and_never_forgotten():
     assert float(KINDS["rho"](ADD_REMOVE_PERSON).cost(event)[0]) == pytest.approx(amplified**2 / 2)
     many = events.PoissonSampled(DELTA * 30, rate=rate)  # its amplified epsilon says less than its rho
     assert KINDS["rho"](ADD_REMOVE_PERSON).cost(many)[0] == 15
+
+
+def largest_delta(order, divergence, epsilon):
+    """Over all two-point laws of the ratio with mean 1 and this divergence: they attain the largest delta."""
+    moment, best = math.exp((order - 1) * divergence), 0.0
+    for low in np.concatenate([np.geomspace(1e-9, 0.5, 300), 1 - np.geomspace(1e-9, 0.5, 300)]):
+        near, far = 1.0, 1e12
+        for _ in range(200):
+            high = math.sqrt(near * far)
+            q = (1 - low) / (high - low) if high > low else 1.0
+            near, far = (high, far) if (1 - q) * low**order + q * high**order < moment else (near, high)
+        best = max(best, (1 - low) / (near - low) * (near - math.exp(epsilon)) if near > low else 0.0)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("order", "divergence", "target"),
+    [
+        ("2", "0.1", "0.01"),
+        ("5", "0.3", "0.001"),
+        ("1.5", "1", "0.1"),
+        ("20", "0.5", "1e-5"),
+        ("1.1", "0.5", "0.3"),
+    ],
+)
+def test_a_conversion_is_the_optimum_at_its_order(order, divergence, target):
+    found = renyi_epsilon_above(Fraction(order), Fraction(divergence), Fraction(target))
+    best = epsilon_from_renyi([float(divergence)], [float(order)], float(target))
+    assert found <= best * (1 + 1e-3)
+    truth = largest_delta(float(order), float(divergence), found)
+    assert truth <= float(target) * (1 + 1e-9)
+    assert truth >= float(target) * (1 - 1e-2)

@@ -95,8 +95,9 @@ def test_intervals_hold_the_reference_and_are_narrow(case):
     assert found.certified
     assert 0 <= found.lower <= found.upper
     assert isfinite(found.upper)
-    assert found.lower <= most, str(case)
-    assert found.upper >= least, str(case)
+    # Intervals of Gaussian runs are as narrow as floats, and references are stored as floats.
+    assert found.lower <= most * (1 + 1e-14), str(case)
+    assert found.upper >= least * (1 - 1e-14), str(case)
     assert found.width <= 1e-4 * found.upper, str(case)
     if kinds(case) <= EXACT:
         assert found.lower >= least - agreement(least), str(case)
@@ -174,8 +175,9 @@ def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     least, most = case.reference
     found = epsilon(composition(case), delta=case.delta)
     assert 0 <= found.lower <= found.upper
-    assert found.lower <= most, str(case)
-    assert found.upper >= least, str(case)
+    # Intervals of Gaussian runs are as narrow as floats, and references are stored as floats.
+    assert found.lower <= most * (1 + 1e-14), str(case)
+    assert found.upper >= least * (1 - 1e-14), str(case)
 
 
 @pytest.mark.parametrize("case", one_in(3))

@@ -245,6 +245,8 @@ def exact_extra_delta(event: Event) -> Fraction:
         case events.PoissonSampled() | events.SampledWithoutReplacement():
             inner = exact_extra_delta(event.inner)
             return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
+        case events.Grouped() if exact_extra_delta(event.inner):
+            raise ParameterError("event", "is a group that meets a sampled part with a delta", "without one")
         case events.SampledWithReplacement() if exact_extra_delta(event.inner):
             raise ParameterError("event", "draws a part with a delta with replacement", "without one")
     return _ZERO
@@ -253,6 +255,15 @@ def exact_extra_delta(event: Event) -> Fraction:
 @_law.register
 def _(event: events.MixtureOfGaussians, orders: Array) -> Array:
     return _cumulant(event.sampled, orders)
+
+
+@_law.register
+def _(event: events.Grouped, orders: Array) -> Array:
+    # With order alpha 2^c of one unit, 2^c units have 3^c times its divergence at alpha >= 2 (Mironov 2017).
+    doublings = (event.size - 1).bit_length()
+    factor = 2.0**doublings
+    higher = _cumulant(event.inner, orders * factor) / (orders * factor - 1)
+    return np.where(orders >= 2, 3.0**doublings * (orders - 1) * higher * _ABOVE, np.inf)
 
 
 @_law.register

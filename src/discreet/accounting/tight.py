@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
+from math import fsum, inf
 
 from discreet.accounting import renyi
+from discreet.accounting.domination import leaves_of
+from discreet.accounting.grouping import chained_delta, chained_epsilon, parted
 from discreet.accounting.interval import Interval
-from discreet.accounting.loss import pair_of
-from discreet.accounting.run import Bounds, Run
-from discreet.accounting.scenarios import scenarios
+from discreet.accounting.parallel import Solve, bounds_of
 from discreet.errors import ParameterError
-from discreet.privacy.events import Event
+from discreet.privacy.events import Event, Grouped, compose
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.rational import Number, float_above, float_below, rational
 
 __all__ = ["delta", "epsilon"]
 
 _FAR = 700.0
+_WORTHWHILE = 1 - 1e-4  # for less, a certificate is not given up
 _LEAST_DELTA = Fraction(1, 10**300)
 _LEAST_LOSS, _MOST = Fraction(1, 10**290), Fraction(10**290)
 
@@ -60,8 +61,17 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     if 0 < exact < _LEAST_DELTA:  # epsilon falls as delta grows
         least, most = epsilon(event, delta=_LEAST_DELTA), epsilon(event, delta=0)
         return replace(most, lower=least.lower, certified=least.certified and most.certified)
-    below, above = float_below(exact), float_above(exact)
-    found = _worst(event, lambda run: run.epsilon(below, above), lambda: _without_pairs(event, below))
+    known, inner = parted(leaves_of(event))
+    if inner:
+        parts = [
+            (compose(step * n for step, n in known.items()), 1),
+            *((run, size) for size, run in inner.items()),
+        ]
+        found = _of_groups(event, parts, exact)
+    else:
+        found = _worst(
+            event, lambda course: course.epsilon(exact), lambda: _without_pairs(event, float_below(exact))
+        )
     if pure is None:
         return found
     return replace(
@@ -89,8 +99,10 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
         return _unknown(event, 0.0 if exact >= pure else min(1.0, float_above(pure)))
     if exact > _MOST:  # delta falls as epsilon grows
         return replace(delta(event, epsilon=_MOST), lower=0.0)
-    loss = float(exact)
-    return _worst(event, lambda run: run.delta(loss), lambda: renyi.delta(event, loss))
+    known, inner = parted(leaves_of(event))
+    if inner:
+        return _delta_of_groups(event, [] if known else list(inner.items()), exact)
+    return _worst(event, lambda course: course.delta(exact), lambda: renyi.delta(event, float_below(exact)))
 
 
 def _checked_delta(delta: Number) -> Fraction:
@@ -116,38 +128,85 @@ def _unknown(event: Event, upper: float) -> Interval:
     )
 
 
-def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], float]) -> Interval:
+def _worst(event: Event, solve: Solve, fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
-    ways = scenarios(event)
-    answers = []
-    for leaves in ways or ():
-        pairs = [(pair_of(leaf), times) for leaf, times in leaves if leaf.pure_epsilon != 0]
-        known = [(pair, times) for pair, times in pairs if pair is not None]
-        if len(known) < len(pairs):
-            break
-        answers.append(solve(Run(known)))
-    if ways is None or len(answers) < len(ways):
-        return Interval(
-            lower=0.0,
-            upper=fallback(),
-            method="Rényi",
-            neighbors=event.neighbors,
-            certified=False,
-            assumption=sampling_assumption(event),
-        )
-    worst = max(answers, key=lambda bounds: bounds.upper)
-    upper, method = worst.upper, worst.method
-    is_loose = upper == inf or not all(bounds.attained for bounds in answers)
-    if is_loose and (bound := fallback()) < upper:
+    found = bounds_of(leaves_of(event), solve)
+    lower, upper, method = (found.lower, found.upper, found.method) if found else (0.0, inf, "Rényi")
+    is_loose = found is None or upper == inf or not found.attained
+    if lower < upper and is_loose and ((bound := fallback()) < upper * _WORTHWHILE or found is None):
         upper, method = bound, "Rényi"
     return Interval(
-        lower=max(bounds.lower for bounds in answers),
+        lower=min(lower, upper),
         upper=upper,
         method=method,
         neighbors=event.neighbors,
         certified=method != "Rényi",
         assumption=sampling_assumption(event),
     )
+
+
+def _of_groups(event: Event, parts: list[tuple[Event, int]], delta: Fraction) -> Interval:
+    """Take the best of what the steps' own groups give, and of chains from one unit to the group."""
+
+    def each(run: Event, at: Fraction) -> Interval:
+        return epsilon(run, delta=at)
+
+    real = [(run, size) for run, size in parts if run.neighbors is not None]
+    simple = _simple(event)
+    found = [
+        *([] if simple is None else [epsilon(simple, delta=delta).upper]),
+        _tried(lambda: _without_pairs(event, float_below(delta))),
+    ]
+    share = delta / len(real)  # several parts add up, as (epsilon, delta) does
+    chained = [
+        each(run, share).upper if size == 1 else chained_epsilon(run, size, share, each) for run, size in real
+    ]
+    best = min(*found, fsum(chained) * (1 + 1e-15))
+    lower = max(each(run, delta).lower for run, _ in real)  # one unit alone is a group too
+    return _group_interval(event, lower, best, "chain" if best < min(found) else "Rényi")
+
+
+def _delta_of_groups(event: Event, inner: list[tuple[int, Event]], at: Fraction) -> Interval:
+    simple = _simple(event)
+    best = min(
+        1.0 if simple is None else delta(simple, epsilon=at).upper,
+        _tried(lambda: renyi.delta(event, float_below(at))),
+    )
+    if len(inner) != 1:
+        return _group_interval(event, 0.0, best, "Rényi")
+    size, run = inner[0]
+    chained = chained_delta(run, size, at, lambda part, loss: delta(part, epsilon=loss))
+    lower = delta(run, epsilon=at).lower
+    return _group_interval(event, lower, min(best, chained), "chain" if chained < best else "Rényi")
+
+
+def _group_interval(event: Event, lower: float, upper: float, method: str) -> Interval:
+    return Interval(
+        lower=min(lower, upper),
+        upper=upper,
+        method=method,
+        neighbors=event.neighbors,
+        certified=method == "chain",
+        assumption=sampling_assumption(event),
+    )
+
+
+def _simple(event: Event) -> Event | None:
+    """Return an event with generic steps in place of groups; None where a group has no such step."""
+    found = [
+        (step.simple if isinstance(step, Grouped) else step, times)
+        for step, times in leaves_of(event).items()
+    ]
+    known = [step * times for step, times in found if step is not None]
+    return compose(known) if len(known) == len(found) else None
+
+
+def _tried(bound: Callable[[], float]) -> float:
+    """Return a Rényi bound, or infinity where there is none."""
+    try:
+        return bound()
+    except ParameterError:
+        return inf
 
 
 def _without_pairs(event: Event, target: float) -> float:

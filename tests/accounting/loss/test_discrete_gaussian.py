@@ -125,3 +125,16 @@ def test_what_is_cut_off_is_charged():
     assert beyond <= law.infinity <= 1e-42
     assert DiscreteGaussianPair(4.0, 1).law(0, "lower", 3).infinity == 0
     assert DiscreteGaussianPair(1e-2, 1).law(0, "upper", 3).infinity > 0
+
+
+@pytest.mark.parametrize("values", [2, 3])
+def test_wide_vectors_of_single_steps_have_no_cliff(values):
+    """Just below and just above where sums are written out, and against the convolution itself."""
+    limit = Fraction(20_000, values)
+    for variance in (limit - 1, limit + 1):
+        pair = pair_of(events.DiscreteGaussian(squared_sensitivity=values, variance=variance, size=values))
+        law = DiscreteGaussianPair(float(variance), 1, values).law(0, "upper", 4000)
+        found = pair.law(0, "upper", 4000)
+        for epsilon in (0.0, 0.003, 0.03, 0.06):
+            assert found.delta(epsilon) == pytest.approx(law.delta(epsilon), rel=1e-5)
+    assert pair_of(events.DiscreteGaussian(squared_sensitivity=2, variance=10**12, size=2)) is not None

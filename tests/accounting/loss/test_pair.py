@@ -44,6 +44,10 @@ KINDS = {
         False,
     ),
     "Shuffled": (events.Shuffled(RESPONSE, people=100), True),
+    "Grouped": (
+        events.Grouped(events.PoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1), size=2),
+        False,
+    ),
     "Composed": (events.Gaussian(noise_multiplier=1) * 2, True),
     "Parallel": (events.Parallel(RESPONSE, RESPONSE), False),
 }

@@ -44,16 +44,21 @@ ONE_OF_EACH = {
     "PoissonSampled": events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01),
     "SampledWithoutReplacement": events.SampledWithoutReplacement(ROW, batch=32, population=1000),
     "SampledWithReplacement": events.SampledWithReplacement(ROW, draws=32, population=1000),
+    "Grouped": events.Grouped(events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01), size=3),
     "Shuffled": events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10_000),
     "MixtureOfGaussians": events.MixtureOfGaussians(
         standard_deviation=2, contributions=[(1, 0.1), (3, "1/30")]
     ),
 }
 EACH = pytest.mark.parametrize("event", ONE_OF_EACH.values(), ids=ONE_OF_EACH.keys())
-WRAPPERS = [event for event in ONE_OF_EACH.values() if hasattr(event, "inner")]
+WRAPPERS = [
+    event
+    for event in ONE_OF_EACH.values()
+    if hasattr(event, "inner") and not isinstance(event, events.Grouped)
+]
 LEAVES = pytest.mark.parametrize(
     "event",
-    [e for e in ONE_OF_EACH.values() if not hasattr(e, "parts") and e not in WRAPPERS],
+    [e for e in ONE_OF_EACH.values() if not hasattr(e, "parts") and not hasattr(e, "inner")],
     ids=lambda e: type(e).__name__,
 )
 

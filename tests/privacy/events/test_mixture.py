@@ -52,9 +52,9 @@ def test_costs_follow_from_the_largest_contribution():
 
 def test_a_group_is_charged_for_its_square():
     group = events.group(EVENT, 3)
-    assert group == events.ZeroConcentrated(
-        rho=9 * EVENT.concentrated_rho, neighbors=EVENT.neighbors.group(3)
-    )
+    assert group == events.Grouped(EVENT, size=3)
+    assert group.concentrated_rho == 9 * EVENT.concentrated_rho
+    assert group.neighbors == EVENT.neighbors.group(3)
 
 
 def test_it_composes():

@@ -67,18 +67,29 @@ def test_amplified_epsilons_hold_by_enumeration(size, population):
 
 
 def test_groups_follow_from_what_is_known_of_one_unit():
-    assert events.group(ONE_OF_EACH["PoissonSampled"], 2) == events.ZeroConcentrated(
+    grouped = events.group(ONE_OF_EACH["PoissonSampled"], 2)
+    assert grouped == events.Grouped(ONE_OF_EACH["PoissonSampled"], size=2)
+    assert grouped.concentrated_rho == Fraction(4, 32)
+    assert grouped.simple == events.ZeroConcentrated(
         rho=Fraction(4, 32), neighbors=ADD_REMOVE_PERSON.group(2)
     )
+    assert events.group(grouped, 3) == events.Grouped(ONE_OF_EACH["PoissonSampled"], size=6)
+    assert sampling_assumption(grouped) == sampling_assumption(ONE_OF_EACH["PoissonSampled"])
     poisson = events.PoissonSampled(events.Pure(epsilon=1), rate="1/10")
     for event in (poisson, ONE_OF_EACH["SampledWithoutReplacement"], ONE_OF_EACH["Shuffled"]):
         relation = event.neighbors.group(3)
-        assert events.group(event, 3) == events.Pure(epsilon=3 * event.pure_epsilon, neighbors=relation)
+        pure = events.Pure(epsilon=3 * event.pure_epsilon, neighbors=relation)
+        assert events.group(event, 3).simple == pure
     gaussian = events.Gaussian(noise_multiplier=2, neighbors=REPLACE_PERSON)
     rho = events.group(events.SampledWithoutReplacement(gaussian, batch=1, population=5), 3)
-    assert rho == events.ZeroConcentrated(rho=Fraction(9, 8), neighbors=REPLACE_PERSON.group(3))
-    with pytest.raises(ParameterError, match="neither"):
-        events.group(events.SampledWithReplacement(gaussian, draws=1, population=5), 3)
+    assert rho.simple == events.ZeroConcentrated(rho=Fraction(9, 8), neighbors=REPLACE_PERSON.group(3))
+    drawn = events.group(events.SampledWithReplacement(gaussian, draws=1, population=5), 3)
+    assert drawn.simple is None
+    for wrong in ("event", events.Nothing):
+        with pytest.raises(ParameterError, match=r"^event "):
+            events.Grouped(wrong, size=2)
+    with pytest.raises(ParameterError, match=r"^size "):
+        events.Grouped(gaussian, size=1)
 
 
 def test_neither_direction_of_a_sampled_pair_covers_a_unit_that_goes_while_another_comes():

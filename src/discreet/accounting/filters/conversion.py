@@ -18,12 +18,15 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.directed import log_interval
+from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.rational import float_above, float_below
 
 __all__ = ["epsilon_above", "renyi_epsilon_above", "rho_below"]
 
 _GAP = Fraction(2) ** 40  # orders are rounded to 1/2^40 above 1: any order will do
+_SMALL_DELTA = Fraction(1, 10**6)  # below, the simple formula is within 1e-4 of the optimum
+_MOST_EPSILON = 500.0
+_TOUCHES = np.concatenate([np.geomspace(1e-9, 0.5, 800), 1 - np.geomspace(1e-6, 0.5, 400)[::-1]])
 
 
 def epsilon_above(rho: Fraction, delta: Fraction) -> float:
@@ -46,7 +49,47 @@ def renyi_epsilon_above(order: Fraction, divergence: Fraction, delta: Fraction) 
     if delta == 0:
         return inf
     exact = divergence + (log_interval(1 / delta)[1] - _constant_below(order)) / (order - 1)
-    return float_above(max(exact, Fraction(0)))
+    simple = float_above(max(exact, Fraction(0)))
+    return simple if delta < _SMALL_DELTA else _sharpened(order, divergence, delta, simple)
+
+
+def _sharpened(order: Fraction, divergence: Fraction, delta: Fraction, simple: float) -> float:
+    """Use that ratios have mean 1, too: the exact optimum at one order (docs/proofs/renyi.md, on conversion).
+
+    Floats look for an epsilon and for where the curve touches 0; that this epsilon is kept is then proven.
+    """
+    gap, loss, target = float(order - 1), float(divergence), float(delta)
+    if not (1e-6 < gap < 1e4 and 0 < simple < _MOST_EPSILON and gap * loss < _MOST_EPSILON):
+        return simple
+    low, high = 0.0, simple
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        fits = _touching(gap, loss, middle).min() <= target
+        low, high = (low, middle) if fits else (middle, high)
+    wanted = Fraction(high * (1 + 1e-9))
+    touch = Fraction(float(_TOUCHES[int(np.argmin(_touching(gap, loss, float(wanted))))]))
+    kept = wanted < simple and _touching_above(order, divergence, wanted, touch) <= delta
+    return float_above(wanted) if kept else simple
+
+
+def _touching(gap: float, divergence: float, epsilon: float) -> NDArray[np.float64]:
+    """Return about the delta of each curve that touches 0 at s x and r - e^epsilon at x."""
+    v = _TOUCHES**gap
+    log_x = epsilon + np.log((gap + 1) * (1 - v)) - np.log(gap * (1 - v * _TOUCHES))
+    second = np.exp(np.minimum(gap * (divergence - log_x), 700))
+    found = (gap * v * _TOUCHES * np.exp(log_x) - (gap + 1) * v + second) / ((gap + 1) * (1 - v))
+    return np.asarray(np.where(found >= 0, found, np.inf))
+
+
+def _touching_above(order: Fraction, divergence: Fraction, epsilon: Fraction, s: Fraction) -> Fraction:
+    """Bound that delta from above, with every exponential and logarithm enclosed."""
+    gap = order - 1
+    low, high = (exp_interval(gap * log_s)[side] for side, log_s in enumerate(log_interval(s)))
+    least, most = exp_interval(epsilon)
+    x_low = least * order * (1 - high) / (gap * (1 - low * s))
+    x_high = most * order * (1 - low) / (gap * (1 - high * s))
+    second = exp_interval(gap * (divergence - log_interval(x_low)[0]))[1]
+    return (gap * high * s * x_high - order * low + second) / (order * (1 - high))
 
 
 def rho_below(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -26,7 +26,8 @@ SampledWithoutReplacement     the mirrored mixture; bounded below by the mixture
 SampledWithReplacement        None; charged by its Rényi curve
 Shuffled                      counts of clones; nothing is known from below
 Composed (in a sample)        Gaussian steps are one; finite pairs multiply while they are few; else None
-Parallel                      None in a sample; else an accountant looks at every way to sit in a part
+Parallel                      None in a sample; else the largest profile of all ways to sit in parts
+Grouped                       None; an accountant follows the guarantee of one unit along the chain
 ============================  ==============================================================================
 
 Beyond the range of floats (an epsilon above 600, a shift above 25 standard deviations) it is None as well.

@@ -114,7 +114,9 @@ def _(event: events.DiscreteGaussian) -> Pair | None:
         pair = DiscreteGaussianPair(float(variance), event.shift)
         return pair if pair.largest <= MOST_LOSS else None
     values = squared if event.size is None else min(squared, event.size)
-    if squared > 3 or values * variance > _MOST_CONVOLVED:
+    if squared > 3:
         return None
     pair = DiscreteGaussianPair(float(variance), 1, values)
+    if values * variance > _MOST_CONVOLVED:  # the sum of so wide laws is one of them, to 1e-1000
+        pair = DiscreteGaussianPair(float(values * variance), values)
     return pair if pair.largest <= MOST_LOSS else None

@@ -8,6 +8,7 @@ from discreet.privacy.events.additive import DiscreteGaussian, DiscreteLaplace, 
 from discreet.privacy.events.composition import Composed, Nothing, Parallel, compose, group, post_process
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.mixture import MixtureOfGaussians
 from discreet.privacy.events.sampling import (
@@ -27,6 +28,7 @@ __all__ = [
     "Event",
     "ExponentialChoice",
     "Gaussian",
+    "Grouped",
     "Laplace",
     "MixtureOfGaussians",
     "NoisyMax",

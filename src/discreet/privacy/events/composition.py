@@ -79,7 +79,8 @@ class Composed(Event):
 class Parallel(Event):
     """Releases on disjoint parts of the data, where public rules put each unit into one part.
 
-    The part of a unit depends on that unit and public facts alone. Each part's event must hold for
+    The part of a unit depends on that unit and public facts alone, among them answers given before; in
+    another release, even an equal one, it may be another part. Each part's event must hold for
     whatever the relation can do to that part: under add/remove, one unit comes or goes;
     under replace, one unit comes, goes or changes. Under add/remove one part is touched; under
     replace a unit may leave one part for another, and two are.
@@ -182,6 +183,7 @@ def group(event: Event, size: int) -> Event:
       reciprocal of the noise multiplier) is multiplied.
     - A pure epsilon is multiplied; an (epsilon, delta), a rho and a Rényi curve follow
       `privacy.grouping`; the bounded range of an exponential choice is multiplied.
+    - Samples and random contributions keep what one unit faces: `Grouped`.
     - A composition is composed of its parts' groups: each part's bound holds for every pair of
       tables at that distance, and composition never uses what the relation is.
     - Parallel parts: the group may sit in one part or in many, so no part's own law

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.errors import ParameterError
 from discreet.privacy.events.additive import Gaussian
 from discreet.privacy.events.event import Event, stored
-from discreet.privacy.events.generic import ZeroConcentrated
+from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.events.sampling import PoissonSampled
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import non_negative, rational, show
@@ -93,7 +93,7 @@ class MixtureOfGaussians(Event):
         return self.contributions[-1][0] ** 2 / (2 * self.standard_deviation**2)
 
     def _group(self, size: int) -> Event:
-        return ZeroConcentrated(rho=size**2 * self.concentrated_rho, neighbors=self.neighbors.group(size))
+        return Grouped(self, size=size)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"({show(norm)}, {show(chance)})" for norm, chance in self.contributions)

@@ -21,7 +21,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.events.composition import MOST_DEPTH, Composed, Parallel
 from discreet.privacy.events.event import Event, read_event, stored
-from discreet.privacy.events.generic import Pure, ZeroConcentrated
+from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import float_above, rational, show, whole
 
@@ -80,14 +80,7 @@ class _Wrapper(Event):
         return relation
 
     def _group(self, size: int) -> Event:
-        relation = self.neighbors.group(size)
-        if (epsilon := self.pure_epsilon) is not None:
-            return Pure(epsilon=size * epsilon, neighbors=relation)
-        if (rho := self.concentrated_rho) is not None:
-            return ZeroConcentrated(rho=size**2 * rho, neighbors=relation)
-        raise ParameterError(
-            "event", "is sampled, with neither a pure epsilon nor a rho", "without such a part"
-        )
+        return Grouped(self, size=size)
 
     @classmethod
     def _from_object(cls, content: Mapping[str, object]) -> Self:
@@ -275,7 +268,7 @@ def sampling_assumption(event: Event) -> str:
 
 def _assumptions(event: Event) -> set[str]:
     own = {text} if (text := getattr(event, "assumption", "")) else set()
-    if isinstance(event, _Wrapper):
+    if isinstance(event, _Wrapper | Grouped):
         return own | _assumptions(event.inner)
     if isinstance(event, Composed | Parallel):
         return own.union(*(_assumptions(part) for part, _ in event.parts))
@@ -296,7 +289,7 @@ def _smaller_rho(epsilon: Fraction | None, rho: Fraction | None) -> Fraction | N
 
 
 def _depth(event: Event) -> int:
-    if isinstance(event, _Wrapper):
+    if isinstance(event, _Wrapper | Grouped):
         return 1 + _depth(event.inner)
     if isinstance(event, Composed | Parallel):
         return 1 + max((_depth(inner) for inner, _ in event.parts), default=0)
