@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from curator.accounts import Book, at
 from discreet.curator import Budget
-from discreet.curator.account import Account, percent_above, percent_below
+from discreet.curator.account import Account
+from discreet.curator.wording import percent_above, percent_below
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated, compose
 
@@ -240,7 +241,21 @@ def test_shares_are_rounded_against_us(part, whole):
         (Budget(epsilon=0), Pure(epsilon=2), ("over 1000%", "0.00% is left", "at most 0 would")),
         (Budget(epsilon="1e-900"), Pure(epsilon=2), ("over 1000%", "at most 1e-900")),
         (Budget(epsilon=1), ZeroConcentrated(rho=1), ("counts pure epsilon", "at most 1 would")),
-        (Budget(epsilon=1), Approximate(epsilon="0.1", delta="0.1"), ("over 1000%",)),
+        (
+            Budget(epsilon=1),
+            Approximate(epsilon="0.1", delta="0.1"),
+            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+        ),
+        (
+            Budget(epsilon=3, delta="1e-6"),
+            Pure(epsilon="3.3"),
+            ("epsilon 3.3, 110.00% of the budget", "epsilon 3, 100.00% is left", "at most 3 would fit"),
+        ),
+        (
+            Budget(epsilon=3, delta="1e-6"),
+            Approximate(epsilon="0.1", delta="1e-6"),
+            ("delta 1e-6, 125.00% of the budget", "delta 8e-7, 100.00% is left"),
+        ),
         (Budget(rho=1), ZeroConcentrated(rho="1.5"), ("150.00%", "at most 1.41421 would")),
         (Budget(epsilon=1), compose([Pure(epsilon=1), Pure(epsilon=1)]), ("200.00%",)),
     ],

@@ -315,13 +315,13 @@ class Curator(Door):
     def spent(self) -> Spent:
         """What was spent so far."""
         account = self.account()
-        delta = account.caps.delta
         now, ever = account.counted(account.current), account.counted(account.lifetime)
+        epsilon, delta = account.spent_now()
         return Spent(
-            epsilon=now.read(delta).epsilon,
+            epsilon=epsilon,
             delta=float_above(delta),
             rho=None if now.rho is None else float_above(now.rho),
-            lifetime_epsilon=ever.read(delta).epsilon,
+            lifetime_epsilon=account.ever_spent()[0],
             lifetime_rho=None if ever.rho is None else float_above(ever.rho),
             requests=account.charges,
         )
