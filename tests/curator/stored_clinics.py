@@ -1,7 +1,7 @@
 """Clinics whose ledgers are stored beside the tests: their tables, budgets and questions.
 
-The files in `stored_ledgers` were written when a budget with a delta was one limit at one Rényi order. They are
-never written again: `write` is kept to say what is in them, and to write those of a later form.
+The files in `stored_ledgers` were written when a budget with a delta was one limit at one Rényi order. They
+are never written again: `write` is kept to say what is in them, and to write those of a later form.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ def readings_of(clinic: Curator) -> dict[str, object]:
 def write(place: Path) -> None:
     """Write the ledgers, and what they say."""
     expected = {}
-    for name in BUDGETS:
+    for name, last in BUDGETS.items():
         path = place / f"{name}.sqlite"
         moment = [FIRST]
-        budget = Budget(epsilon=1, delta="1e-5") if name == "amended" else BUDGETS[name]
+        budget = Budget(epsilon=1, delta="1e-5") if name == "amended" else last
         clinic = Curator(
             {"visits": table()}, budget=budget, ledger=path, clock=lambda moment=moment: moment[0]
         )
@@ -113,7 +113,7 @@ def write(place: Path) -> None:
                 moment[0] = LATER
         moment[0] = LATER
         if name == "amended":
-            clinic.amend(reason="a year more", budget=BUDGETS[name])
+            clinic.amend(reason="a year more", budget=last)
         clinic.permit("never closed", epsilon="0.25", analyst="bo")
         expected[name] = {"answers": answers, **readings_of(clinic)}
         clinic.close()

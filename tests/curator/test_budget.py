@@ -38,7 +38,7 @@ PLAIN = st.one_of(
 
 
 def share_of(member, epsilon):
-    """The delta at which a member by itself promises an epsilon, in high precision; deltas of events included."""
+    """The delta at which a member alone promises an epsilon, in high precision; deltas of events included."""
     if isinstance(member, PureFilter | TightFilter):
         assert member.limits["epsilon"] == epsilon
         return mpmath.mpf(member.limits["delta"].numerator) / member.limits["delta"].denominator
@@ -92,7 +92,7 @@ def test_little_of_the_budget_is_lost():
 
 
 def test_a_delta_never_buys_less():
-    """Three counts that a budget without a delta admits: one of all, six of a half, ten thousand of little."""
+    """Counts that a budget without a delta admits: one of all, six of a half, ten thousand of little."""
     pure, both = Budget(epsilon=3).filter(), Budget(epsilon=3, delta="1e-6").filter()
     for amount in ("3", "0.5", "0.0003"):
         event = events.DiscreteLaplace(sensitivity=1, scale=1 / Fraction(amount))

@@ -16,7 +16,7 @@ from discreet.data import EACH_ROW, Bounds, Table
 from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.events import Event, Pure
-from discreet.privacy.rational import float_above
+from discreet.privacy.rational import show_above
 
 TYPES = {
     "object": dict,
@@ -97,12 +97,12 @@ def test_labels_keep_to_the_schema(place, kind):
         price = label["price"]
         assert price["certified"] is (epsilon is not None or budget.delta > 0)
         if epsilon is not None:
-            assert price == {"epsilon": float_above(Fraction(epsilon)), "delta": 0, "certified": True}
+            assert price == {"epsilon": show_above(Fraction(epsilon)), "delta": "0", "certified": True}
         elif budget.delta:
-            assert price["delta"] == float(budget.delta)
-            assert accounting.epsilon(event, delta=budget.delta).lower <= price["epsilon"] <= 3
+            assert price["delta"] == "1e-6"
+            assert accounting.epsilon(event, delta=budget.delta).lower <= float(price["epsilon"]) <= 3
         else:
-            assert (price["epsilon"], price["delta"]) == (None, 0)
+            assert (price["epsilon"], price["delta"]) == (None, "0")
 
 
 def expected_costs(cap, event):
@@ -144,7 +144,7 @@ def test_each_rule_of_the_schema_is_kept(place):
         (("loss", "epsilon"), "0.5"),
         (("loss", "delta"), 0),
         (("cost", "epsilon"), "-1"),
-        (("price", "epsilon"), "0.5"),
+        (("price", "epsilon"), 0.5),
         (("price", "certified"), None),
         (("charge", "entry"), 0),
         (("charge", "time"), "yesterday"),

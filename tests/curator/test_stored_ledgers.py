@@ -52,7 +52,7 @@ def test_stored_caps_stay_single_filters(stored):
 
 def test_stored_ledgers_go_on(stored):
     """One more charge fits what is left, a larger one does not, and an amendment keeps the recorded cap."""
-    name, clinic = stored
+    _, clinic = stored
     left = clinic.account().filter_of().left
     clinic.ask("SELECT SUM(cost) AS total FROM visits", epsilon="0.01", analyst="cy")
     assert clinic.account().filter_of().left != left

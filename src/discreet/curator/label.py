@@ -22,7 +22,7 @@ from discreet.data import Table, describe
 from discreet.data.relation import sources_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
-from discreet.privacy.rational import float_above
+from discreet.privacy.rational import float_above, show_above
 
 __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
 
@@ -126,11 +126,12 @@ def _price(event: Event, delta: Fraction) -> dict[str, object]:
     """
     alone = Odometer().add(event)
     if alone.epsilon is not None:
-        return {"epsilon": float_above(alone.epsilon), "delta": float_above(alone.delta), "certified": True}
+        return {"epsilon": show_above(alone.epsilon), "delta": show_above(alone.delta), "certified": True}
     found, certified = _certified(event, delta)
     if not certified and alone.rho is not None and alone.delta < delta:
         found, certified = epsilon_above(alone.rho, delta - alone.delta), True  # logarithms are enclosed
-    return {"epsilon": found, "delta": float_above(delta), "certified": certified and found is not None}
+    shown = None if found is None else show_above(Fraction(found))
+    return {"epsilon": shown, "delta": show_above(delta), "certified": certified and found is not None}
 
 
 def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
