@@ -209,7 +209,7 @@ class Filter(ABC):
             if entry is None:
                 return 0
             if entry:
-                most = min(most, math.floor(left / entry))
+                most = min(most, max(math.floor(left / entry), 0))
         return most
 
     def to_json(self) -> str:

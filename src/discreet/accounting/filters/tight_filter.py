@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -118,8 +119,9 @@ class TightFilter(Filter):
 def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
     """Return an (epsilon, delta) that an event keeps, chosen to suit limits on both.
 
-    The least share s on a grid is sought for which the event is (s epsilon, s delta)-private, and what it
-    costs is its epsilon at s delta. A bounded loss is charged without a delta, unless the curve is far below.
+    A share s on a grid is sought, nearly the least, for which the event is (s epsilon, s delta)-private, and
+    what it costs is its epsilon at s delta. A bounded loss is charged without a delta, unless the curve is
+    far below.
 
     Parameters
     ----------
@@ -140,23 +142,21 @@ def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
         return simple
     if delta == 0:
         return simple
-    quick = _by_rho(event, epsilon, delta)
-    if quick is not None:
-        return quick if pure is None else simple
-    most = _tight(event, delta)
+    curve = _curve_of(event, epsilon, delta)
+    most = curve(_SHARES[-1])
     if most is None or most > epsilon:
         return simple if pure is not None else (most, delta)
-    low, high, found = 0, len(_SHARES) - 1, most
-    while low < high:
-        middle = (low + high) // 2
-        here = _tight(event, _SHARES[middle] * delta)
-        if here is not None and here <= _SHARES[middle] * epsilon:
-            high, found = middle, here
-        else:
-            low = middle + 1
+    # Epsilon grows slowly as delta falls: the share lies a little above that which `most` would need.
+    place, stride, found = bisect_left(_SHARES, most / epsilon if epsilon else 1), 1, most
+    while place < len(_SHARES) - 1:
+        here = curve(_SHARES[place])
+        if here is not None and here <= _SHARES[place] * epsilon:
+            found = here
+            break
+        place, stride = min(place + stride, len(_SHARES) - 1), 2 * stride
     if pure is not None and pure <= _WORTH * found:
         return simple
-    return found, _SHARES[high] * delta
+    return found, _SHARES[place] * delta
 
 
 def are_steps(events: Iterable[Event], run: Event) -> bool:
@@ -171,26 +171,34 @@ def _parts(event: Event) -> Counter[Event]:
     return Counter(dict(event.parts) if isinstance(event, Composed) else {event: 1})
 
 
-def _by_rho(event: Event, epsilon: Fraction, delta: Fraction) -> Cost | None:
-    """Return the pair of a small event that its rho implies; None if it is not small by that."""
+def _curve_of(event: Event, epsilon: Fraction, delta: Fraction) -> Callable[[Fraction], Fraction | None]:
+    """Return the epsilon at a share of delta: tight; or by rho, for an event that is small or has no pair."""
     rho, own = cost_of(event, concentrated_rate, 2)
-    if rho is None or own is None:
-        return None
-    found, share = None, _SMALL
-    while share >= Fraction(1, 2**_LEAST):
-        bound = epsilon_above(rho, share * delta)
-        if bound > share * epsilon:
-            break
-        found, share = (Fraction(bound), share * delta + own), share / 2
-    return found
+
+    def by_rho(share: Fraction) -> Fraction | None:
+        if rho is None or own is None or own >= share * delta:
+            return None
+        return Fraction(epsilon_above(rho, share * delta - own))
+
+    def tight(share: Fraction) -> Fraction | None:
+        from discreet.accounting import tight
+
+        try:
+            upper = tight.epsilon(event, delta=share * delta).upper
+        except ParameterError:  # an event that it does not know
+            return None
+        return Fraction(upper) if isfinite(upper) else None
+
+    quick = by_rho(_SMALL)
+    if quick is not None and quick <= _SMALL * epsilon:
+        return by_rho
+    return by_rho if rho is not None and not _has_pairs(event) else tight
 
 
-def _tight(event: Event, delta: Fraction) -> Fraction | None:
-    """Return the upper end of the tight accountant; None where it knows none."""
-    from discreet.accounting import tight
+def _has_pairs(event: Event) -> bool:
+    """Tell whether the tight accountant knows more of an event than its Rényi divergences."""
+    from discreet.accounting.loss import pair_of
+    from discreet.accounting.scenarios import scenarios
 
-    try:
-        upper = tight.epsilon(event, delta=delta).upper
-    except ParameterError:  # an event that it does not know
-        return None
-    return Fraction(upper) if isfinite(upper) else None
+    ways = scenarios(event)
+    return ways is not None and all(pair_of(leaf) is not None for leaves in ways for leaf, _ in leaves)
