@@ -170,13 +170,20 @@ def test_steps_of_a_run_that_was_fixed_ahead_cost_no_more_than_the_run():
     whole = made.cost(run)
     assert made.cost(*[STEP] * 30, within=run) == made.cost(STEP * 100, STEP * 400, within=run) == whole
     assert made.cost(*[STEP] * 3)[0] == 3 * made.cost(STEP)[0]
-    assert made.cost(STEP * 501, within=run)[1] > 0
     assert are_steps([STEP, STEP * 499], run)
     assert not are_steps([STEP * 501], run)
     assert not are_steps([events.Pure(epsilon="1e-9")], run)
-    # What is no step is counted by itself, in the measure of the reservation.
-    small = events.Gaussian(noise_multiplier=200)
-    assert made.cost(small, within=run) == tight_cost(small, *whole)
+    # Whoever may choose between both ways after an answer gets a share of delta by each: there is no choice.
+    assert made.cost(STEP * 501, within=run) == (None, None)
+    assert made.cost(STEP, events.Pure(epsilon="1e-9"), within=run) == (None, None)
+    assert made.cost(within=run) == (0, 0)
+    # Of a reservation that is no run, pairs are added up, in its own measure.
+    some, small = events.Approximate(epsilon=1, delta="1e-6"), events.Gaussian(noise_multiplier=30)
+    assert made.cost(small, small, within=some) == tuple(
+        2 * one for one in tight_cost(small, 1, Fraction(1, 10**6))
+    )
+    assert made.covers(some, (small,))
+    assert not made.covers(some, (small, some))
 
 
 def test_steps_chosen_one_after_another_are_not_priced_as_one_run():

@@ -1,9 +1,9 @@
 """No interleaving of charges and permits exceeds a cap: whole trees of answers, with exact hockey sticks.
 
 The state of the machine is the tree of all answers so far. In each step every leaf does something of its own
-choosing, so that what is asked depends on all answers before it; the laws of the transcripts under
-two neighboring tables are multiplied up, and no set of transcripts may tell them apart by more than the budget
-says. Mechanisms have finitely many answers, and are the worst that their events allow.
+choosing, so that what is asked depends on all answers before it; the laws of the transcripts under two
+neighboring tables are multiplied up, and no set of transcripts may tell them apart by more than the budget says.
+Mechanisms have finitely many answers, and are the worst that their events allow.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def response(epsilon, delta=0.0):
 
 
 def repeated(pair, times):
-    """The law of how often each loss came up, when a pair is run several times: all that tells tables apart."""
+    """The law of how often each answer comes up when a pair is run again: all that tells tables apart."""
     found = Counter()
     for outcomes in product(range(len(pair)), repeat=times):
         p, q = (math.prod(pair[one][side] for one in outcomes) for side in (0, 1))

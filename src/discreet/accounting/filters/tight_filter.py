@@ -74,21 +74,22 @@ class TightFilter(Filter):
         return pure_rate
 
     def cost(self, *events: Event, within: Event | None = None) -> Cost:
-        """Return the sum of the events' own pairs; those of a reservation are chosen to suit it.
+        """Return the sum of the events' own pairs; or, where they are steps of a run, that of the run.
 
-        Steps of a run that was fixed ahead may be taken in any order, and be ended at any time: all of that
-        costs no more than the run (docs/proofs/filters.md, lemma 10), and each step by itself far more.
+        What is run of a reservation is counted in one of two ways, and which one depends on the reservation
+        alone: were it chosen by what was run, each way would need a share of delta. Of a composed one, only
+        its steps may be run, in any order, ended at any time; all of that costs as much as the whole
+        (docs/proofs/filters.md, lemma 10). Of any other, pairs are added up that are chosen to suit it.
         """
-        if within is None:
+        if within is None or not events:
             return Filter.cost(self, *events)
         whole = self._cost_of_one(self._checked(within))
+        if isinstance(within, Composed):
+            return whole if are_steps(events, within) else (None, None)
         epsilon, delta = whole
         if epsilon is None or delta is None:
-            return Filter.cost(self, *events)
-        single = added([tight_cost(self._checked(one), epsilon, delta) for one in events], 2)
-        limits = zip(single, whole, strict=True)
-        covered = all(one is not None and most is not None and one <= most for one, most in limits)
-        return whole if not covered and are_steps(events, within) else single
+            return None, None
+        return added([tight_cost(self._checked(one), epsilon, delta) for one in events], 2)
 
     def _cost_of_one(self, event: Event) -> Cost:
         return tight_cost(event, *self._limits)
