@@ -2,8 +2,8 @@
 
 The state of the machine is the tree of all answers so far. In each step every leaf does something of its own
 choosing, so that what is asked depends on all answers before it; the laws of the transcripts under two
-neighboring tables are multiplied up, and no set of transcripts may tell them apart by more than the budget says.
-Mechanisms have finitely many answers, and are the worst that their events allow.
+neighboring tables are multiplied up, and no set of transcripts may tell them apart by more than the budget
+says. Mechanisms have finitely many answers, and are the worst that their events allow.
 """
 
 from __future__ import annotations
