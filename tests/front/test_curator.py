@@ -90,7 +90,7 @@ def test_what_was_spent_and_what_remains(place):
 def test_pure_requests_add_up_whether_there_is_a_delta_or_not(place, delta):
     curator = clinic(place, budget=Budget(epsilon=3, delta=delta))
     for asked in range(1, 7):
-        curator.ask(f"SELECT COUNT(*) AS n FROM visits WHERE age < {asked}", epsilon="1/2")
+        curator.ask(curator.table("visits").filter(col("age") < asked).agg(n=count()), epsilon="1/2")
         assert (curator.spent.epsilon, curator.spent.delta) == (asked / 2, 0)
         assert curator.remaining.epsilon == 3 - asked / 2
     with pytest.raises(BudgetExceeded, match=r"epsilon 0.5, 16.67% of the budget, of which epsilon 0, 0.00%"):
