@@ -183,6 +183,8 @@ class Account:
 
     def ever_spent(self) -> tuple[float, Fraction]:
         """Return the epsilon and the delta of everything there ever was, reservations included: a reading."""
+        if self.current == self.lifetime:  # nothing was renewed since
+            return self.spent_now()
         return self._read(self.counted(self.lifetime))
 
     def _read(self, odometer: Odometer) -> tuple[float, Fraction]:

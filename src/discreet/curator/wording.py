@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
+from discreet.accounting.filters import UnionFilter
 from discreet.accounting.filters.filter import show_below
 from discreet.curator.budget import Cap
 from discreet.privacy.events import Event
@@ -45,7 +46,7 @@ def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fractio
 
 
 def refusal(words: str, cap: Cap, *events: Event) -> str:
-    """Say what was asked, what is left and what would fit, by the way of counting that comes closest.
+    """Say what was asked, what is left and what would fit, by the way to count that comes closest.
 
     Parameters
     ----------
@@ -67,10 +68,10 @@ def refusal(words: str, cap: Cap, *events: Event) -> str:
             f"{words} counts pure epsilon and has no delta to spend, and this noise asks for delta "
             f"{show_above(cost)}: offer epsilon alone, or have the budget amended to one with a delta; {fit}"
         )
-    return (
-        f"it would take {name} {show_above(cost)}, {percent_above(cost, limit)} of {words}, of which {name} "
-        f"{show_below(left)}, {percent_below(left, limit)} is left; {fit}"
-    )
+    way = f" by the {cap.nearest(*events).title} count" if isinstance(cap, UnionFilter) else ""
+    takes = f"{name} {show_above(cost)}{way}, {percent_above(cost, limit)}"
+    rest = f"{name} {show_below(left)}, {percent_below(left, limit)}"
+    return f"it would take {takes} of {words}, of which {rest} is left; {fit}"
 
 
 def _share(cost: Fraction, left: Fraction, limit: Fraction) -> Fraction:
