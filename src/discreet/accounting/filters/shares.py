@@ -21,16 +21,17 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 __all__ = ["SHARES", "members_for"]
 
 SHARES = {
-    "tight": Fraction(800, 1000),
+    "tight": Fraction(730, 1000),
+    "own": Fraction(130, 1000),
     "order": Fraction(100, 1000),
-    "own": Fraction(60, 1000),
     "gaussian": Fraction(30, 1000),
     "lower order": Fraction(5, 1000),
     "higher order": Fraction(5, 1000),
 }
-"""Of delta. Most goes to runs that are fixed ahead: at 0.8 delta a run of epsilon 0.1 or more needs less than
-3% more epsilon than at delta, while sums of small requests lose only by the logarithm of their share: at one
-tenth, 2 to 7% of the normal noise that one half would admit at the order of before."""
+"""Of delta. Most goes to runs that are fixed ahead: at 0.73 delta a run of epsilon 0.1 or more needs less
+than 3% more epsilon than at delta, while sums of small requests lose only by the logarithm of their share: at
+one tenth, 2 to 7% of the normal noise that one half would admit at the order of before. Deltas of events fit
+either beside sums of tight pairs, up to the first share, or beside small requests, up to the second."""
 
 _LOWER = Fraction(4, 5)
 """Of the best order, less one. Nearer to 1 a small share leaves nothing; here sampled steps that are charged
