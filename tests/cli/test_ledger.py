@@ -128,7 +128,7 @@ def test_a_ledger_that_exceeds_its_caps_is_not_trusted(monkeypatch):
     def exceeded(*_):
         raise BudgetExceeded("too much")
 
-    monkeypatch.setattr(Account, "check", exceeded)
+    monkeypatch.setattr(Account, "check_recorded", exceeded)
     ledger_trouble("ledger spent")
 
 

@@ -53,7 +53,7 @@ def test_beside_a_ledger_it_says_what_is_left_and_what_is_free():
         assert "asking again costs nothing" in said
         assert said.endswith("\ncosts nothing: stored\n")
         assert "costs epsilon" not in said
-    previews = [answered(f"preview --epsilon {epsilon} --json", COUNT) for epsilon in (5, 15)]
+    previews = [answered(f"preview --epsilon {epsilon} --json", COUNT) for epsilon in (15, 16)]
     fits = [json.loads(one.output)["fits"] for one in previews]
     assert fits[0] >= 1
     assert fits[1] == 0

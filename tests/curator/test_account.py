@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator.accounts import Book, at
+from discreet import accounting
 from discreet.curator import Budget
-from discreet.curator.account import Account, percent_above, percent_below
+from discreet.curator.account import Account
+from discreet.curator.wording import percent_above, percent_below
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.privacy.events import Approximate, Pure, ZeroConcentrated, compose
+from discreet.privacy.events import Approximate, Gaussian, PoissonSampled, Pure, ZeroConcentrated, compose
 
 ANALYSTS = st.sampled_from(["ana", "bo", ""])
 AMOUNTS = st.fractions(0, 2, max_denominator=12)
@@ -124,6 +126,48 @@ def test_a_use_is_covered_by_every_measure():
     with pytest.raises(BudgetExceeded, match="does not cover"):
         book.use(place, ZeroConcentrated(rho="1e-6"))
     book.use(place, Pure(epsilon=1))
+
+
+def test_a_run_that_was_reserved_may_be_run_step_by_step():
+    """By sums of its steps it would not fit; as a run that was fixed ahead it does, and nothing beside it."""
+    step = PoissonSampled(Gaussian(noise_multiplier=2), rate="1/20")
+    budget = Budget(epsilon=1.03 * accounting.epsilon(step * 800, delta=1e-5).upper, delta="1e-5")
+    book = Book(budget)
+    place = book.reserve(step * 800)
+    assert not budget.filter().fits(*[step * 200] * 4)
+    held = book.account.filter_of()
+    book.use(place, step * 400)
+    book.use(place, step)
+    assert book.account.filter_of() == held
+    with pytest.raises(BudgetExceeded, match="does not cover"):
+        book.use(place, step * 400)
+    with pytest.raises(BudgetExceeded, match="does not cover"):
+        book.use(place, Pure(epsilon="1e-9"))
+    book.settle(place)
+    # What was run stays counted as the whole run; by an order half of it is half, and that one is back.
+    assert book.account.filter_of().alive[0] == held.alive[0]
+    assert len(book.account.filter_of().alive) > len(held.alive) == 1
+    assert 0 < book.account.spent_now()[0] <= budget.epsilon
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Gaussian(noise_multiplier=3),
+        ZeroConcentrated(rho="1/50"),
+        ZeroConcentrated(rho="1e-7"),
+        Approximate(epsilon=1, delta="1e-6"),
+        Pure(epsilon="1/10") * 5 + Gaussian(noise_multiplier=9),
+    ],
+)
+def test_what_was_reserved_may_be_used_and_costs_as_much(event):
+    book = Book(Budget(epsilon=2, delta="1e-5"))
+    place = book.reserve(event)
+    held = book.account.filter_of()
+    book.use(place, event)
+    assert book.account.filter_of() == held
+    book.settle(place)
+    assert book.account.filter_of() == held
 
 
 KINDS = st.sampled_from([None, "daily", "weekly", "monthly", "quarterly", "yearly"])
@@ -240,7 +284,25 @@ def test_shares_are_rounded_against_us(part, whole):
         (Budget(epsilon=0), Pure(epsilon=2), ("over 1000%", "0.00% is left", "at most 0 would")),
         (Budget(epsilon="1e-900"), Pure(epsilon=2), ("over 1000%", "at most 1e-900")),
         (Budget(epsilon=1), ZeroConcentrated(rho=1), ("counts pure epsilon", "at most 1 would")),
-        (Budget(epsilon=1), Approximate(epsilon="0.1", delta="0.1"), ("over 1000%",)),
+        (
+            Budget(epsilon=1),
+            Approximate(epsilon="0.1", delta="0.1"),
+            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+        ),
+        (
+            Budget(epsilon=3, delta="1e-6"),
+            Pure(epsilon="3.3"),
+            (
+                "epsilon 3.3 by the pure count, 110.00% of the budget",
+                "epsilon 3, 100.00% is left",
+                "at most 3 would fit",
+            ),
+        ),
+        (
+            Budget(epsilon=3, delta="1e-6"),
+            Approximate(epsilon="0.1", delta="1e-6"),
+            ("delta 1e-6 by the tight count, 136.99% of the budget", "delta 7.3e-7, 100.00% is left"),
+        ),
         (Budget(rho=1), ZeroConcentrated(rho="1.5"), ("150.00%", "at most 1.41421 would")),
         (Budget(epsilon=1), compose([Pure(epsilon=1), Pure(epsilon=1)]), ("200.00%",)),
     ],

@@ -9,11 +9,14 @@ from fractions import Fraction
 import pytest
 
 from curator.doors import BY_CITY, COUNT, Clock, clinic, usual_visits
+from discreet import accounting
+from discreet.accounting.filters import UnionFilter
 from discreet.curator import Budget, schema
 from discreet.data import EACH_ROW, Bounds, Table
 from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.events import Event, Pure
+from discreet.privacy.rational import show_above
 
 TYPES = {
     "object": dict,
@@ -90,8 +93,27 @@ def test_labels_keep_to_the_schema(place, kind):
         epsilon, rho = label["loss"]["epsilon"], label["loss"]["rho"]
         assert epsilon is None or event.pure_epsilon == Fraction(epsilon)
         assert event.concentrated_rho <= Fraction(rho)
-        costs = zip(budget.filter().names, budget.filter().cost(event), strict=True)
-        assert label["cost"] == {name: str(cost) for name, cost in costs}
+        assert label["cost"] == expected_costs(budget.filter(), event)
+        price = label["price"]
+        assert price["certified"] is (epsilon is not None or budget.delta > 0)
+        if epsilon is not None:
+            assert price == {"epsilon": show_above(Fraction(epsilon)), "delta": "0", "certified": True}
+        elif budget.delta:
+            assert price["delta"] == "1e-6"
+            assert accounting.epsilon(event, delta=budget.delta).lower <= float(price["epsilon"]) <= 3
+        else:
+            assert (price["epsilon"], price["delta"]) == (None, "0")
+
+
+def expected_costs(cap, event):
+    """What is taken of each limit, member by member where there are several."""
+    members = cap.alive if isinstance(cap, UnionFilter) else [cap]
+    return {
+        f"{one.title}: {name}" if isinstance(cap, UnionFilter) else name: None if cost is None else str(cost)
+        for one in members
+        for name, cost in zip(one.names, one.cost(event), strict=True)
+        if name != "delta" or one.limits[name] or not isinstance(cap, UnionFilter)
+    }
 
 
 def test_each_rule_of_the_schema_is_kept(place):
@@ -111,7 +133,7 @@ def test_each_rule_of_the_schema_is_kept(place):
 
     assert list(problems(label, schema())) == []
     for path, value in [
-        *(((name,), None) for name in label),
+        *(((name,), None) for name in label if name != "price"),  # labels of earlier versions have none
         *((("budget", name), None) for name in label["budget"]),
         (("format",), "discreet-label-2"),
         (("private",), 1),
@@ -122,6 +144,8 @@ def test_each_rule_of_the_schema_is_kept(place):
         (("loss", "epsilon"), "0.5"),
         (("loss", "delta"), 0),
         (("cost", "epsilon"), "-1"),
+        (("price", "epsilon"), 0.5),
+        (("price", "certified"), None),
         (("charge", "entry"), 0),
         (("charge", "time"), "yesterday"),
         (("budget", "lifetime_epsilon"), "much"),

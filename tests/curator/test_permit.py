@@ -148,9 +148,9 @@ def test_nothing_runs_past_the_reservation(place):
 
 def test_normal_noise_is_covered_where_the_budget_counts_it(place):
     curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
-    with curator.permit("training", epsilon=1, delta="1e-7") as permit:
+    with curator.permit("training", epsilon=1, delta="5e-8") as permit:
         permit.charge(ZeroConcentrated(rho="1/100"))
-        permit.charge(Approximate(epsilon="1/10", delta="1e-7"))
+        permit.charge(Approximate(epsilon="1/10", delta="5e-8"))
         with pytest.raises(BudgetExceeded):
             permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
     with curator.permit("training", rho="1/50") as permit:

@@ -95,11 +95,12 @@ def test_what_is_said(place):
     curator = clinic(place, budget=Budget(epsilon=3))
     lines = str(curator.preview(BY_CITY, epsilon="1/2")).splitlines()
     assert lines[0].split() == ["output", "±", "at", "95%", "std.", "deviation"]
-    assert lines[-1] == "takes 16.67% of the budget (epsilon 0.5), of which 100.00% is left: fits 6 times"
+    said = "takes 16.67% of the budget (epsilon 0.5), of which 100.00% is left (a pure epsilon of 3)"
+    assert lines[-1] == f"{said}: fits 6 times"
     assert "1000 values" in lines[2]
     curator.ask(COUNT, epsilon=2)
     assert str(curator.preview(BY_CITY, epsilon=1)).endswith(
-        "33.34% of the budget (epsilon 1), of which 33.33% is left: fits once"
+        "33.34% of the budget (epsilon 1), of which 33.33% is left (a pure epsilon of 1): fits once"
     )
     assert str(curator.preview(BY_CITY, epsilon=2)).endswith("does not fit")
     assert "cannot count this kind of noise" in str(curator.preview(COUNT, rho=1))

@@ -12,7 +12,7 @@ from curator.doors import BY_CITY, COUNT, clinic, entries, usual_visits
 from discreet.curator import Budget
 from discreet.curator import door as door_module
 from discreet.data import col, count
-from discreet.errors import EngineFailed, ParameterError, UndeclaredColumn
+from discreet.errors import BudgetExceeded, EngineFailed, ParameterError, UndeclaredColumn
 from discreet.front import Curator
 from discreet.privacy.rational import float_below
 
@@ -75,14 +75,44 @@ def test_explain_needs_no_offer(place):
 def test_what_was_spent_and_what_remains(place):
     curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
     assert curator.spent.epsilon == curator.spent.lifetime_epsilon == curator.spent.rho == 0
+    assert curator.spent.delta == 0
     before = curator.remaining
     curator.ask(COUNT, epsilon=1)
     spent = curator.spent
     assert (spent.epsilon, spent.lifetime_epsilon, spent.rho, spent.requests) == (1, 1, 0.5, 1)
-    assert spent.delta >= Fraction(1, 10**6)
-    assert 0 < curator.remaining.epsilon < before.epsilon
+    assert (spent.delta, before.epsilon, curator.remaining.epsilon) == (0, 3, 2)
     request = curator.request(BY_CITY, epsilon="1/2")
-    assert curator.remaining.fits(request) == curator.preview(request).fits < before.fits(request)
+    assert curator.remaining.fits(request) == curator.preview(request).fits == 4
+    assert before.fits(request) == 6
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_pure_requests_add_up_whether_there_is_a_delta_or_not(place, delta):
+    curator = clinic(place, budget=Budget(epsilon=3, delta=delta))
+    for asked in range(1, 7):
+        curator.ask(curator.table("visits").filter(col("age") < asked).agg(n=count()), epsilon="1/2")
+        assert (curator.spent.epsilon, curator.spent.delta) == (asked / 2, 0)
+        assert curator.remaining.epsilon == 3 - asked / 2
+    with pytest.raises(BudgetExceeded, match=r"16.67% of the budget, of which epsilon 0, 0.00% is left"):
+        curator.ask(COUNT, epsilon="1/2")
+    whole = clinic(place, budget=Budget(epsilon=3, delta=delta), name="whole.ledger")
+    whole.ask(COUNT, epsilon=3)
+    assert whole.remaining.epsilon == 0
+
+
+def test_what_normal_noise_spent_is_read_at_a_delta_within_the_budget(place):
+    curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
+    curator.ask(COUNT, rho="1/50")
+    assert 0 < curator.spent.epsilon < 3
+    assert 0 < curator.spent.delta <= 1e-6
+    assert curator.spent.lifetime_epsilon == curator.spent.epsilon
+    assert 0 < curator.remaining.epsilon < 3
+    # A delta that a budget has not is refused by name, before any cost is counted.
+    pure = clinic(place, budget=Budget(epsilon=3), name="pure.ledger")
+    with pytest.raises(ParameterError, match="the budget has none"):
+        pure.ask(COUNT, epsilon=1, delta="1e-9")
+    with pytest.raises(BudgetExceeded, match="has no delta to spend"):
+        pure.permit("a model", epsilon=1, delta="1e-9")
 
 
 @pytest.mark.parametrize(

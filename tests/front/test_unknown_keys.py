@@ -213,7 +213,7 @@ def test_after_a_crash_only_the_rest_is_paid(place):
 
 def test_a_choice_that_is_paid_is_not_asked_to_fit_again(place):
     """With room for one more answer but not for both requests anew, the second ask succeeds."""
-    budget = Budget(epsilon="4.2", delta="1e-5")
+    budget = Budget(epsilon="3.2", delta="1e-5")
     curator = clinic(place, budget)
     assert curator.preview(BY_TOWN, **OFFER).fits == 1
     with mock.patch.object(Curator, "answer", side_effect=EngineFailed), pytest.raises(EngineFailed):

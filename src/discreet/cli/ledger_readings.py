@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.cli import answer, declared, digits, questions, rendering
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
-from discreet.privacy.rational import float_below, rational
+from discreet.privacy.rational import float_above, float_below, rational
 
 if TYPE_CHECKING:
     from discreet.curator import Account
@@ -78,9 +78,9 @@ def spent(options: Namespace) -> str:
         account = ledger.state()
         due = account.due(ledger.time())
     account = account if due is None else account.renewed(due)
-    caps, delta = account.caps, digits.above(account.caps.delta)
+    caps = account.caps
     current, lifetime = account.counted(account.current), account.counted(account.lifetime)
-    now, ever = (one.read(caps.delta).epsilon for one in (current, lifetime))
+    (now, delta), (ever, ever_delta) = account.spent_now(), account.ever_spent()
     left = _left(account, options.analyst)
     if options.json:
         return answer.as_json(
@@ -89,27 +89,31 @@ def spent(options: Namespace) -> str:
                 "period": account.period or None,
                 "epsilon": answer.number(now),
                 "lifetime_epsilon": answer.number(ever),
-                "delta": float(caps.delta),
+                "delta": float_above(delta),
+                "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left),
                 "charges": account.charges,
                 "open_reservations": len(account.reserved),
                 "analysts": {name: float_below(_left(account, name)) for name in sorted(account.analysts)},
             }
         )
-    at = f" at delta {delta}" if caps.delta else ""
     names = [f"{_visible(name)}: {digits.below(_left(account, name))}" for name in sorted(account.analysts)]
     return answer.as_table(
         {
             "budget": str(caps),
             "period": f"since {account.period}" if account.period else "",
-            "spent": f"epsilon {digits.reading(now, current.epsilon)}{at}; a reading, not a guarantee",
-            "ever": f"epsilon {digits.reading(ever, lifetime.epsilon)}{at}" if account.period else "",
+            "spent": f"{_epsilon(now, current.epsilon, delta)}; a reading, not a guarantee",
+            "ever": _epsilon(ever, lifetime.epsilon, ever_delta) if account.period else "",
             "left": f"a pure epsilon of {digits.below(left)}",
             "analysts": f"left for {', '.join(names)}" if names else "",
             "charges": f"{account.charges:,}",
             "reserved": f"{len(account.reserved)} open permits" if account.reserved else "",
         }
     )
+
+
+def _epsilon(value: float, exact: Fraction | None, delta: Fraction) -> str:
+    return f"epsilon {digits.reading(value, exact)}" + (f" at delta {digits.above(delta)}" if delta else "")
 
 
 def _left(account: Account, analyst: str) -> Fraction:

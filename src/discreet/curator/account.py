@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.accounting.filters import Odometer
-from discreet.accounting.filters.filter import show_below
+from discreet.accounting.filters import Odometer, TightFilter, UnionFilter
 from discreet.curator.budget import Budget, Cap
+from discreet.curator.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.privacy.events import Event, compose
+from discreet.privacy.rational import float_above
 
-__all__ = ["Account", "Reservation", "Spent", "percent_above", "percent_below"]
-
-_MOST_PERCENT = 1000
+__all__ = ["Account", "Reservation", "Spent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +38,26 @@ class Reservation:
 
 
 class Spent(NamedTuple):
-    """A charge, and those before it."""
+    """A charge, and those before it.
+
+    Of a permit that was closed, `used` is what was run, one after another, `within` what had been reserved,
+    and `event` all that was used; or, where it was abandoned, all that was reserved.
+    """
 
     analyst: str
     event: Event
     time: str
     before: Spent | None
+    used: tuple[Event, ...] = ()
+    within: Event | None = None
+
+    def counted_in(self, cap: Cap) -> Cap:
+        """Return a filter after this charge, which was admitted before."""
+        if self.within is None:
+            return cap.spend_recorded(self.event)
+        if self.event == self.within:
+            return cap.reserve(self.event, self.used)
+        return cap.spend_recorded(*self.used, within=self.within)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +118,7 @@ class Account:
             raise LedgerError("there is no such cap")
         for reservation in self.reserved.values():
             if analyst in (None, reservation.analyst):
-                current = current.spend(reservation.event)
+                current = current.reserve(reservation.event, reservation.used)
         return current
 
     def filters(self, analyst: str) -> list[tuple[str, Cap]]:
@@ -116,8 +128,8 @@ class Account:
             found.append(("this analyst's share of the budget", self.filter_of(analyst)))
         return found
 
-    def check(self, analyst: str, event: Event) -> None:
-        """Refuse an event that does not fit.
+    def check(self, analyst: str, *events: Event) -> None:
+        """Refuse events that do not fit, charged one after another.
 
         Raises
         ------
@@ -125,16 +137,32 @@ class Account:
             Naming the cap, what is left of it and what would fit.
         """
         for words, current in self.filters(analyst):
-            if not current.fits(event):
-                raise BudgetExceeded(_refusal(words, current, event))
+            if not current.fits(*events):
+                raise BudgetExceeded(refusal(words, current, *events))
+
+    def check_recorded(self, analyst: str, event: Event) -> None:
+        """Refuse an event that cannot have been admitted, by bounds of today or of another version."""
+        for words, current in self.filters(analyst):
+            try:
+                current.spend_recorded(event)
+            except BudgetExceeded:
+                raise BudgetExceeded(refusal(words, current, event)) from None
+
+    def check_held(self) -> None:
+        """Refuse an account that has spent, or set aside, more than its caps allow."""
+        analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
+        for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
+            if not current.fits():
+                raise BudgetExceeded(f"{words} does not hold it")
 
     def check_covered(self, reservation: Reservation) -> None:
-        """Refuse a reservation of which more is used than was reserved, by any measure that is limited."""
+        """Refuse a reservation of which more is used than was reserved.
+
+        By every measure that is limited; where a cap counts in several ways, by one that holds everything.
+        """
         for _, current in self.filters(reservation.analyst):
-            costs = zip(current.cost(reservation.spent), current.cost(reservation.event), strict=True)
-            for used, most in costs:
-                if used is None or most is None or used > most:
-                    raise BudgetExceeded("the permit does not cover it; reserve more, or run less")
+            if not current.covers(reservation.event, reservation.used):
+                raise BudgetExceeded("the permit does not cover it; reserve more, or run less")
 
     def counted(self, odometer: Odometer) -> Odometer:
         """Return what an odometer of this account shows once all open reservations are used."""
@@ -142,27 +170,65 @@ class Account:
             odometer = odometer.add(reservation.event)
         return odometer
 
+    def spent_now(self) -> tuple[float, Fraction]:
+        """Return the epsilon and the delta that this period has spent, reservations included: a reading."""
+        epsilon, delta = self._read(self.counted(self.current))
+        whole = self.filter_of()
+        if isinstance(whole, UnionFilter):
+            totals = [tuple(one.spent.values()) for one in whole.alive if isinstance(one, TightFilter)]
+            for found, needed in totals:
+                if float_above(found) < epsilon:
+                    epsilon, delta = float_above(found), needed
+        return epsilon, delta
+
+    def ever_spent(self) -> tuple[float, Fraction]:
+        """Return the epsilon and the delta of everything there ever was, reservations included: a reading."""
+        if self.current == self.lifetime:  # nothing was renewed since
+            return self.spent_now()
+        return self._read(self.counted(self.lifetime))
+
+    def _read(self, odometer: Odometer) -> tuple[float, Fraction]:
+        """Return the sum of pure epsilons while the cap holds it; else the least epsilon at its delta."""
+        cap, pure, delta = self.caps.epsilon, odometer.epsilon, max(self.caps.delta, odometer.delta)
+        found = odometer.read(delta).epsilon if delta < 1 else 0.0
+        if pure is not None and (pure <= cap if cap is not None else float_above(pure) <= found):
+            return float_above(pure), odometer.delta
+        return found, delta
+
     def spend(self, analyst: str, event: Event, time: str) -> Account:
         """Return the account after an event that is known to fit."""
-        after = self._count(analyst, event)
-        return replace(
-            after,
-            lifetime=self.lifetime.add(event),
-            charges=self.charges + 1,
-            history=Spent(analyst, event, time, self.history),
+        return self._spend(Spent(analyst, event, time, self.history))
+
+    def close(self, reservation: Reservation, time: str, *, abandoned: bool) -> Account:
+        """Return the account after what a reservation, which no longer is among the open ones, has used.
+
+        Its parts were chosen one after another, so that they are not priced as one event. Of one that was
+        abandoned, all is counted that was reserved.
+        """
+        event = reservation.event if abandoned else reservation.spent
+        return self._spend(
+            Spent(reservation.analyst, event, time, self.history, reservation.used, reservation.event)
         )
 
-    def _count(self, analyst: str, event: Event) -> Account:
-        """Count an event in this period."""
+    def _spend(self, charge: Spent) -> Account:
+        return replace(
+            self._count(charge),
+            lifetime=self.lifetime.add(charge.event),
+            charges=self.charges + 1,
+            history=charge,
+        )
+
+    def _count(self, charge: Spent) -> Account:
+        """Count a charge in this period."""
         assert self.whole is not None  # noqa: S101
-        analysts = dict(self.analysts)
-        if self.caps.per_analyst is not None:
-            analysts[analyst] = (analysts.get(analyst) or self.caps.per_analyst.filter()).spend(event)
+        analysts, each = dict(self.analysts), self.caps.per_analyst
+        if each is not None:
+            analysts[charge.analyst] = charge.counted_in(analysts.get(charge.analyst) or each.filter())
         return replace(
             self,
-            whole=self.whole.spend(event),
+            whole=charge.counted_in(self.whole),
             analysts=MappingProxyType(analysts),
-            current=self.current.add(event),
+            current=self.current.add(charge.event),
         )
 
     def renewed(self, period: str) -> Account:
@@ -191,7 +257,7 @@ class Account:
         try:
             for charge in reversed(list(self._charges())):
                 if period_of(budget, charge.time) == period:
-                    changed = changed._count(charge.analyst, charge.event)
+                    changed = changed._count(charge)
             changed.filter_of()
             for reservation in self.reserved.values():
                 changed.check_covered(reservation)
@@ -209,29 +275,3 @@ class Account:
 def period_of(budget: Budget, time: str) -> str:
     """Return the first day of the period of a budget that a time lies in; empty where it never renews."""
     return "" if budget.renews is None else budget.renews.of(time)
-
-
-def percent_above(part: Fraction, whole: Fraction) -> str:
-    """Write a share in percent, rounded up."""
-    if part > _MOST_PERCENT // 100 * whole:
-        return f"over {_MOST_PERCENT}%"
-    return f"{ceil(10_000 * part / whole) / 100 if whole else 0:.2f}%"
-
-
-def percent_below(part: Fraction, whole: Fraction) -> str:
-    """Write a share in percent, rounded down."""
-    return f"{floor(10_000 * part / whole) / 100 if whole else 0:.2f}%"
-
-
-def _refusal(words: str, current: Cap, event: Event) -> str:
-    """Say what was asked, what is left and what would fit, in shares of the cap."""
-    largest = f"a request with a pure epsilon of at most {show_below(current.largest_epsilon)} would fit"
-    for cost, left, limit in zip(
-        current.cost(event), current.left.values(), current.limits.values(), strict=True
-    ):
-        if cost is None:
-            return f"{words} counts {type(current).measure}, which this noise does not have; {largest}"
-        if cost > left:
-            asked, rest = percent_above(cost, limit), percent_below(left, limit)
-            return f"it would take {asked} of {words}, of which {rest} is left; {largest}"
-    return largest

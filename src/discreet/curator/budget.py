@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, log, log10
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from discreet.accounting.filters import PureFilter, RenyiFilter, ZeroConcentratedFilter
+from discreet.accounting.filters import Filter, PureFilter, RenyiFilter, UnionFilter, ZeroConcentratedFilter
+from discreet.accounting.filters.shares import members_for
 from discreet.curator.ledger import Body, Value
 from discreet.curator.period import Period
 from discreet.errors import ParameterError
-from discreet.privacy.directed import log_interval
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above, non_negative, show
 
 if TYPE_CHECKING:
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Cap", "offered"]
 
-Cap: TypeAlias = PureFilter | ZeroConcentratedFilter | RenyiFilter
+Cap: TypeAlias = PureFilter | ZeroConcentratedFilter | RenyiFilter | UnionFilter
 """A filter that a budget makes."""
 
 LARGEST = 10**9
 """The largest epsilon or rho of a budget; far smaller ones already protect nobody."""
 
 _RESERVED = Fraction(1, 2)
-_DIGITS = 6
-_KEPT = 0.9
-_LARGEST_GAP = 1e12
+"""The share of delta that a budget of a single order, as old ledgers record it, keeps for events with one."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -39,9 +37,10 @@ class Budget:
     Guarantee
     ---------
     With epsilon alone: all answers together are epsilon-differentially private (epsilons add up). With
-    epsilon and delta: they are (epsilon, delta)-private; what is limited is the Rényi divergence at one
-    fixed order, and half of delta is kept for events that carry a delta of their own. With rho: they are
-    rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
+    epsilon and delta: they are (epsilon, delta)-private, counted in several ways at once of which one must
+    fit: the sum of pure epsilons; the sum of epsilons and deltas, where a run that is fixed ahead has its
+    tight ones; Rényi divergence at fixed orders; and the sum of squares of mu (`UnionFilter`). With rho: they
+    are rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
     request is chosen after seeing all answers before it (docs/proofs/filters.md). With `renews`, this holds
     for every period on its own; over several periods budgets add up.
 
@@ -64,6 +63,7 @@ class Budget:
     rho: Fraction | None
     per_analyst: Budget | None
     renews: Period | None
+    _members: tuple[Filter, ...] | None = field(compare=False)
     _renyi: tuple[Fraction, Fraction] | None = field(compare=False)
 
     def __init__(
@@ -87,14 +87,14 @@ class Budget:
                 "per_analyst", "is no budget without caps or renewals of its own", "such as Budget(epsilon=1)"
             )
         target = None if epsilon is None else _loss(epsilon, "epsilon")
-        kept = exact * (1 - _RESERVED)
         values = {
             "epsilon": target,
             "delta": exact,
             "rho": None if rho is None else _loss(rho, "rho"),
             "per_analyst": per_analyst,
             "renews": None if renews is None else Period.named(renews),
-            "_renyi": _order_and_limit(target, kept) if target is not None and kept else None,
+            "_members": members_for(target, exact) if target is not None and exact else None,
+            "_renyi": None,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -104,10 +104,12 @@ class Budget:
         if self.rho is not None:
             return ZeroConcentratedFilter(self.rho, delta=self.delta)
         assert self.epsilon is not None  # noqa: S101
-        if self._renyi is None:
-            return PureFilter(self.epsilon)
-        order, limit = self._renyi
-        return RenyiFilter([order], [limit], delta=self.delta * _RESERVED)
+        if self._renyi is not None:
+            order, limit = self._renyi
+            return RenyiFilter([order], [limit], delta=self.delta * _RESERVED)
+        if self._members is not None:
+            return UnionFilter(self.epsilon, self.delta, members=self._members)
+        return PureFilter(self.epsilon)
 
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""
@@ -117,13 +119,20 @@ class Budget:
         }
         body["per_analyst"] = None if self.per_analyst is None else self.per_analyst.to_body()
         body["renews"] = None if self.renews is None else self.renews.value
-        body["renyi"] = None if self._renyi is None else [str(number) for number in self._renyi]
+        if self._members is None or self._renyi is not None:
+            body["renyi"] = None if self._renyi is None else [str(number) for number in self._renyi]
+        else:
+            body["members"] = [cast("Body", one.description) for one in self._members]
         return body
 
     @staticmethod
     def from_body(body: Body) -> Budget:
-        """Read what `to_body` wrote. The order and its limit are those of the writer, not chosen again."""
-        inner, renyi = body["per_analyst"], body["renyi"]
+        """Read what `to_body` wrote, now or in an earlier version.
+
+        The filters are those of the writer, not chosen again: a recorded order stays the only one.
+        """
+        inner, members = body["per_analyst"], body.get("members")
+        renyi = body["renyi"] if members is None else None
         budget = Budget(
             epsilon=body["epsilon"],  # type: ignore[arg-type]
             delta=body["delta"],  # type: ignore[arg-type]
@@ -134,6 +143,11 @@ class Budget:
         if renyi is not None:
             order, limit = (Fraction(str(number)) for number in cast("list[str]", renyi))
             object.__setattr__(budget, "_renyi", (order, limit))
+        if members is not None:
+            read = tuple(
+                Filter.described(one, ADD_REMOVE_PERSON) for one in cast("list[dict[str, object]]", members)
+            )
+            object.__setattr__(budget, "_members", read)
         return budget
 
     def __str__(self) -> str:
@@ -169,30 +183,3 @@ def _loss(value: Number, name: str) -> Fraction:
     if exact > LARGEST:
         raise ParameterError(name, "is too large to promise anything", f"at most {LARGEST}")
     return exact
-
-
-def _order_and_limit(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """Return an order, and the largest divergence there that implies (epsilon, delta).
-
-    A limit B at order a implies epsilon = B + log((a - 1) / a) - (log delta + log a) / (a - 1) (Canonne,
-    Kamath & Steinke 2020). Normal noise of rho costs a rho there, so B / a says how much of it fits; greater
-    orders admit more of pure requests. The greatest is taken that admits nine tenths of the most normal
-    noise. The choice is free; the promise is checked by `RenyiFilter.approximate`. Where epsilon is so
-    small that no order is left anything, the limit is 0.
-    """
-    target, log_delta = float(epsilon), -float(log_interval(1 / delta)[1])
-
-    def difference(order: float) -> float:
-        return log((order - 1) / order) - (log_delta + log(order)) / (order - 1)
-
-    gaps = [1.05**power for power in range(-60, 600)]
-    orders = [1 + gap for gap in gaps if gap <= _LARGEST_GAP]
-    shares = [(target - difference(order)) / order for order in orders]
-    least = _KEPT * max(0, *shares)
-    chosen = max((order for order, share in zip(orders, shares, strict=True) if share >= least), default=2)
-    order = Fraction(round(chosen * 100), 100)
-    grid = 10 ** (_DIGITS + max(0, -floor(log10(target)))) if target else 1
-    steps, back = max(floor((epsilon - Fraction(difference(float(order)))) * grid), 0), 1
-    while steps and RenyiFilter([order], [Fraction(steps, grid)]).approximate(delta).epsilon > epsilon:
-        steps, back = max(steps - back, 0), 2 * back
-    return order, Fraction(steps, grid)

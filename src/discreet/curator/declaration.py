@@ -113,10 +113,11 @@ def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callabl
     check_reason(reason)
 
     def rule(account: Account, time: str) -> Body:
-        del time
         if account.budget is None:
             raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
         caps = account.budget if budget is None else budget
+        if budget is not None:  # by the bounds of today; as an entry it is read by those of any version
+            account.amended(declared, budget, time).check_held()
         return {"reason": reason, "tables": declared, "budget": caps.to_body()}
 
     return rule

@@ -77,13 +77,13 @@ def _renewed(account: Account, entry: Entry, body: Body) -> Account:
 
 def _charged(account: Account, entry: Entry, body: Body) -> Account:
     analyst, event = str(body["analyst"]), _event(body)
-    account.check(analyst, event)
+    account.check_recorded(analyst, event)
     return account.spend(analyst, event, entry.time)
 
 
 def _reserved(account: Account, entry: Entry, body: Body) -> Account:
     analyst, event = str(body["analyst"]), _event(body)
-    account.check(analyst, event)
+    account.check_recorded(analyst, event)
     reservation = Reservation(analyst=analyst, event=event, purpose=str(body["purpose"]))
     return _with(account, entry.sequence, reservation)
 
@@ -100,13 +100,13 @@ def _settled(account: Account, entry: Entry, body: Body) -> Account:
     reservation, freed = _without(account, body)
     if not reservation.used:
         return freed
-    return freed.spend(reservation.analyst, reservation.spent, entry.time)
+    return freed.close(reservation, entry.time, abandoned=False)
 
 
 def _abandoned(account: Account, entry: Entry, body: Body) -> Account:
     """Count all that was reserved: code that saw rows and never said how it ended may have used it."""
     reservation, freed = _without(account, body)
-    return freed.spend(reservation.analyst, reservation.event, entry.time)
+    return freed.close(reservation, entry.time, abandoned=True)
 
 
 def _without(account: Account, body: Body) -> tuple[Reservation, Account]:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 
-from discreet.accounting.filters import Odometer
+from discreet.accounting import epsilon
+from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
 from discreet.curator.account import Account
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.ledger import Entry
 from discreet.curator.request import Request
 from discreet.data import Table, describe
 from discreet.data.relation import sources_of
-from discreet.privacy.rational import float_above
+from discreet.errors import ParameterError
+from discreet.privacy.events import Event
+from discreet.privacy.rational import float_above, show_above
 
 __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
 
@@ -69,6 +74,7 @@ def label_of(
         "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
         "neighbors": str(request.event.neighbors),
         "loss": _loss(request),
+        "price": _price(request.event, account.caps.delta),
         "cost": _cost(request, account),
         "event": json.loads(request.event.to_json()),
         "charge": {"entry": charge.sequence, "time": charge.time},
@@ -103,19 +109,52 @@ def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
     }
 
 
+@lru_cache(maxsize=1024)
+def _certified(event: Event, delta: Fraction) -> tuple[float | None, bool]:
+    """Return the epsilon of a release by itself at a delta, rounded up, and whether that is certified."""
+    try:
+        found = epsilon(event, delta=delta)
+    except ParameterError:  # an event that no accountant knows
+        return None, False
+    return (found.upper if isfinite(found.upper) else None), found.certified
+
+
+def _price(event: Event, delta: Fraction) -> dict[str, object]:
+    """Return the epsilon and the delta of this release by itself, to be read: rounded up.
+
+    Where its loss is bounded, that needs no delta but its own; else it is the epsilon at the budget's.
+    """
+    alone = Odometer().add(event)
+    if alone.epsilon is not None:
+        return {"epsilon": show_above(alone.epsilon), "delta": show_above(alone.delta), "certified": True}
+    found, certified = _certified(event, delta)
+    if not certified and alone.rho is not None and alone.delta < delta:
+        found, certified = epsilon_above(alone.rho, delta - alone.delta), True  # logarithms are enclosed
+    shown = None if found is None else show_above(Fraction(found))
+    return {"epsilon": shown, "delta": show_above(delta), "certified": certified and found is not None}
+
+
 def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
-    """Return what the release took of each limit, as exact fractions."""
+    """Return what the release took of each limit, as exact fractions.
+
+    Where the budget counts in several ways, each limit has the name of its way before its own.
+    """
     whole = account.caps.filter()
+    if not isinstance(whole, UnionFilter):
+        found = zip(whole.names, whole.cost(request.event), strict=True)
+        return {name: None if cost is None else str(cost) for name, cost in found}
     return {
-        name: None if cost is None else str(cost)
-        for name, cost in zip(whole.names, whole.cost(request.event), strict=True)
+        f"{member.title}: {name}": None if one is None else str(one)
+        for member, cost in whole.costs(request.event)
+        for name, one in zip(member.names, cost, strict=True)
+        if name != "delta" or member.limits[name]
     }
 
 
 def _budget(account: Account) -> dict[str, object]:
     """Return the promise for all answers together, and readings of what was spent, reservations included."""
     caps, lifetime = account.caps, account.counted(account.lifetime)
-    reading = lifetime.read(caps.delta)
+    spent, delta = account.ever_spent()
     return {
         "cap": str(caps),
         "epsilon": None if caps.epsilon is None else str(caps.epsilon),
@@ -123,7 +162,7 @@ def _budget(account: Account) -> dict[str, object]:
         "rho": None if caps.rho is None else str(caps.rho),
         "renews": None if caps.renews is None else caps.renews.value,
         "period": account.period or None,
-        "lifetime_epsilon": reading.epsilon if isfinite(reading.epsilon) else None,
-        "lifetime_delta": float_above(reading.delta),
+        "lifetime_epsilon": spent if isfinite(spent) else None,
+        "lifetime_delta": float_above(delta),
         "lifetime_rho": None if lifetime.rho is None else float_above(lifetime.rho),
     }

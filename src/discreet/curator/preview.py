@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from discreet.curator.account import Account, percent_above, percent_below
+from discreet.accounting.filters.filter import show_below
+from discreet.curator.account import Account
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.request import Expectation, Request
+from discreet.curator.wording import Amount, amounts, largest, percent_above, percent_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
@@ -49,7 +51,9 @@ class Preview:
         What would be charged.
     costs : tuple of (name, cost, left, limit)
         What it takes of each limit of the budget (None where the budget cannot count its noise), what is left
-        of it now, and the limit.
+        of it now, and the limit. Where the budget counts in several ways: by the one that holds the most.
+    left : Fraction
+        The largest pure epsilon that a request may cost now.
     expectations : tuple of Expectation
         For every output, how wrong it will be.
     confidence : Fraction
@@ -63,7 +67,8 @@ class Preview:
     """
 
     event: Event
-    costs: tuple[tuple[str, Fraction | None, Fraction, Fraction], ...]
+    costs: tuple[Amount, ...]
+    left: Fraction
     expectations: tuple[Expectation, ...]
     confidence: Fraction
     fits: int
@@ -98,13 +103,17 @@ class Preview:
     def _price(self) -> str:
         if self.answered:
             return "answered before: asking again costs nothing"
-        if any(cost is None for _, cost, _, _ in self.costs):
+        asked = largest(self.costs)
+        if asked is None:
             return "the budget cannot count this kind of noise: does not fit"
-        cost, left, limit = max(
-            ((cost or Fraction(0), left, limit) for _, cost, left, limit in self.costs), key=_share
-        )
+        name, cost, left, limit = asked
+        if limit == 0 and name == "delta" and cost:
+            return "the budget counts pure epsilon and has no delta to spend: does not fit"
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
-        return f"takes {takes} of the budget{self._loss()}, of which {rest} is left: {_times(self.fits)}"
+        return (
+            f"takes {takes} of the budget{self._loss()}, of which {rest} is left (a pure epsilon of "
+            f"{show_below(self.left)}): {_times(self.fits)}"
+        )
 
     def _loss(self) -> str:
         """Return the loss by itself, in brackets: epsilon where it is pure, else rho where there is one."""
@@ -148,19 +157,15 @@ def preview(
     chosen : sequence of KeyRequest
         How its keys are chosen first.
     """
-    event = compose([*(one.event for one in chosen), request.event])
+    parts = [*(one.event for one in chosen), request.event]
     filters = account.filters(analyst)
-    whole = filters[0][1]
-    costs = tuple(
-        (name, cost, whole.left[name], whole.limits[name])
-        for name, cost in zip(whole.names, whole.cost(event), strict=True)
-    )
     return Preview(
-        event=event,
-        costs=costs,
+        event=compose(parts),
+        costs=amounts(filters[0][1], *parts),
+        left=min(current.largest_epsilon for _, current in filters),
         expectations=_expectations(request, rows),
         confidence=request.confidence,
-        fits=min(current.remaining(event) for _, current in filters),
+        fits=min(current.remaining(*parts) for _, current in filters),
         answered=answered,
         keys=tuple(
             KeyExpectation(
@@ -180,9 +185,3 @@ def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
 
 def _times(count: int) -> str:
     return {0: "does not fit", 1: "fits once"}.get(count, f"fits {count:,} times")
-
-
-def _share(one: tuple[Fraction, Fraction, Fraction]) -> Fraction:
-    """Return the share of what is left that a cost takes; that of the limit where nothing is left."""
-    cost, left, limit = one
-    return cost / (left or limit) if left or limit else cost

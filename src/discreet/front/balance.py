@@ -16,7 +16,8 @@ class Spent:
     Attributes
     ----------
     epsilon, delta : float
-        In this period, at the delta of the budget; infinity where no epsilon is known at that delta.
+        In this period. Pure epsilons add up, at no delta, while the budget holds their sum; else it is the
+        least epsilon that is known at the budget's delta or a part of it, and infinity where none is.
     rho : float or None
         In this period, as zero-concentrated privacy; None where no rho is known.
     lifetime_epsilon, lifetime_rho : float

@@ -329,13 +329,13 @@ class Curator(Door):
     def spent(self) -> Spent:
         """What was spent so far."""
         account = self.account()
-        delta = account.caps.delta
         now, ever = account.counted(account.current), account.counted(account.lifetime)
+        epsilon, delta = account.spent_now()
         return Spent(
-            epsilon=now.read(delta).epsilon,
-            delta=float_above(delta),
+            epsilon=epsilon,
+            delta=_plain(delta),
             rho=None if now.rho is None else float_above(now.rho),
-            lifetime_epsilon=ever.read(delta).epsilon,
+            lifetime_epsilon=account.ever_spent()[0],
             lifetime_rho=None if ever.rho is None else float_above(ever.rho),
             requests=account.charges,
         )
@@ -383,6 +383,12 @@ class Curator(Door):
 def _columns(release: Release) -> dict[str, Any]:
     """Return keys and values, without intervals."""
     return {**release.keys, **{column.name: column.values for column in release.outputs}}
+
+
+def _plain(delta: Fraction) -> float:
+    """Return the float that is written like the delta, where there is one, else the next above."""
+    near = float(delta)
+    return near if Fraction(repr(near)) == delta else float_above(delta)
 
 
 def _is_pure(cap: Budget) -> bool:

@@ -13,7 +13,6 @@ from discreet.curator.door import check_analyst
 from discreet.curator.key_request import KeyRequest
 from discreet.curator.request import Column
 from discreet.data import Keys
-from discreet.privacy.events import compose
 from discreet.queries import Query, build_request
 from discreet.queries.unknown_keys import Selection, hypothetical_keys
 
@@ -45,7 +44,7 @@ def answer_unknown(
     supposed = build_request(hypothetical_keys(query, tables), tables, selection.rest, **options)
     unpaid = [request.event for request in chosen if not door.is_charged(request)]
     if unpaid:
-        door.account().check(analyst, compose([*unpaid, supposed.event]))
+        door.account().check(analyst, *unpaid, supposed.event)
     choices = [door.choose_keys(request, analyst=analyst) for request in chosen]
     shown = {
         one.plan.column: choice.keys[one.plan.column] for one, choice in zip(chosen, choices, strict=True)

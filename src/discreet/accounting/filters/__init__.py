@@ -8,6 +8,8 @@ a reading.
 - `ZeroConcentratedFilter`: rhos add up; also made from a target (epsilon, delta).
 - `RenyiFilter`: a fixed Rényi curve, held at every order.
 - `GaussianFilter`: squares of mu add up, for exactly Gaussian events.
+- `TightFilter`: epsilons and deltas add up; a run that is fixed ahead has its tight ones.
+- `UnionFilter`: goes on while everything fits some one of several filters.
 
 Proofs: docs/proofs/filters.md.
 """
@@ -18,6 +20,8 @@ from discreet.accounting.filters.filter import Filter
 from discreet.accounting.filters.kinds import GaussianFilter, PureFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.odometer import Odometer, Reading
 from discreet.accounting.filters.renyi_filter import RenyiFilter
+from discreet.accounting.filters.tight_filter import TightFilter
+from discreet.accounting.filters.union import UnionFilter
 
 __all__ = [
     "Cost",
@@ -27,6 +31,8 @@ __all__ = [
     "PureFilter",
     "Reading",
     "RenyiFilter",
+    "TightFilter",
+    "UnionFilter",
     "ZeroConcentratedFilter",
     "cost_of",
     "epsilon_above",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.rational import float_above, float_below
 
-__all__ = ["epsilon_above", "renyi_epsilon_above", "rho_below"]
+__all__ = ["best_order", "divergence_below", "epsilon_above", "renyi_epsilon_above", "rho_below"]
 
 _GAP = Fraction(2) ** 40  # orders are rounded to 1/2^40 above 1: any order will do
 _SMALL_DELTA = Fraction(1, 10**6)  # below, the simple formula is within 1e-4 of the optimum
@@ -96,10 +96,19 @@ def rho_below(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho that implies (epsilon, delta), rounded down; 0 for delta 0."""
     if delta == 0:
         return Fraction(0)
+    order = best_order(epsilon, delta)
+    return Fraction(max(float_below(divergence_below(order, epsilon, delta) / order), 0.0))
+
+
+def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return an order at which the largest rho implies (epsilon, delta), nearly; delta is above 0."""
     target, log_delta = min(float_below(epsilon), 1e12), -float(log_interval(1 / delta)[1])
-    order = _best(lambda a: (target + (log_delta + _constant(a)) / (a - 1)) / a)
-    exact = (epsilon + (_constant_below(order) - log_interval(1 / delta)[1]) / (order - 1)) / order
-    return Fraction(max(float_below(exact), 0.0))
+    return _best(lambda a: (target + (log_delta + _constant(a)) / (a - 1)) / a)
+
+
+def divergence_below(order: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return a bound on the divergence at an order that implies (epsilon, delta); negative if none does."""
+    return epsilon + (_constant_below(order) - log_interval(1 / delta)[1]) / (order - 1)
 
 
 def _constant(orders: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ finite bound is known: then the event is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -26,7 +26,7 @@ from discreet.privacy.events import (
 from discreet.privacy.events.sampling import amplified_epsilon
 from discreet.privacy.neighbors import Change
 
-__all__ = ["Cost", "Rate", "concentrated_rate", "cost_of", "gaussian_rate", "pure_rate", "unpriced"]
+__all__ = ["Cost", "Rate", "added", "concentrated_rate", "cost_of", "gaussian_rate", "pure_rate", "unpriced"]
 
 Cost: TypeAlias = tuple[Fraction | None, ...]
 """One entry for each limit of a filter; None is an unbounded loss."""
@@ -111,6 +111,11 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
     if not isinstance(event, Event):
         raise ParameterError("event", "is no event", "an Event")
     return rate(event)
+
+
+def added(costs: Sequence[Cost], width: int) -> Cost:
+    """Add up costs of events that run one after another; an entry is None where one of them is."""
+    return tuple(_touched([(cost[entry], 1) for cost in costs], None) for entry in range(width))
 
 
 def unpriced(event: Event, rate: Rate) -> Event | None:

@@ -17,15 +17,16 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
-from discreet.accounting.filters.cost import Cost, Rate, cost_of, unpriced
+from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
-from discreet.privacy.events import Composed, Event
+from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import show, show_above
 
 __all__ = ["Filter"]
 
 MOST_REMAINING = 10**18
+_WHOLE = Fraction(1)
 _MOST_BITS, _KEPT_BITS = 4096, 2048  # far apart, so that few sums are rounded
 _MOST_SHOWN = 200
 _FRACTION = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
@@ -55,6 +56,9 @@ class Filter(ABC):
 
     measure: ClassVar[str]
     """What an event must have, to be charged, in words."""
+
+    title: ClassVar[str]
+    """The name of the way to count, in a word."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super(Filter, cls).__init_subclass__(**keywords)
@@ -100,14 +104,34 @@ class Filter(ABC):
     def _left(self) -> tuple[Fraction, ...]:
         return tuple(limit - total for limit, total in zip(self._limits, self._totals, strict=True))
 
-    def cost(self, event: Event) -> Cost:
-        """Return what an event costs, in the order of `names`; None where no finite bound is known.
+    def cost(self, *events: Event, within: Event | None = None) -> Cost:
+        """Return what events, run one after another, cost, in the order of `names`.
+
+        Parameters
+        ----------
+        *events : Event
+            Each chosen after the answers of those before it.
+        within : Event, optional
+            A run that was fixed ahead, of which these are steps; only `TightFilter` makes use of it.
+
+        Returns
+        -------
+        Cost
+            None where no finite bound is known.
 
         Raises
         ------
         ParameterError
             For an event under another neighbor relation: costs of different relations do not mix.
         """
+        del within
+        costs = [self._cost_of_one(self._checked(event)) for event in events]
+        return costs[0] if len(costs) == 1 else added(costs, len(self._limits))
+
+    def _cost_of_one(self, event: Event) -> Cost:
+        return cost_of(event, self._rate, len(self._limits))
+
+    def _checked(self, event: Event) -> Event:
         if not isinstance(event, Event):
             raise ParameterError("event", "is no event", "an Event")
         relation = event.neighbors
@@ -115,53 +139,85 @@ class Filter(ABC):
             raise ParameterError(
                 "event", f"holds under '{relation}': relations do not mix", f"under '{self.neighbors}'"
             )
-        return cost_of(event, self._rate, len(self._limits))
+        return event
 
-    def spend(self, event: Event) -> Self:
-        """Return the filter after an event.
+    def spend(self, *events: Event, within: Event | None = None) -> Self:
+        """Return the filter after events.
 
         Parameters
         ----------
-        event : Event
-            What is about to be run. Chosen freely, after all answers so far.
+        *events : Event
+            What is about to be run. Chosen freely, after all answers so far; if several, they are admitted
+            together and run one after another.
+        within : Event, optional
+            As for `cost`.
 
         Raises
         ------
         BudgetExceeded
-            If it would cost more than is left; nothing is spent.
+            If they would cost more than is left; nothing is spent.
         """
-        cost = self.cost(event)
+        cost = self.cost(*events, within=within)
+        after = self.charged(cost)
+        if after is None:
+            raise BudgetExceeded(self._refusal(compose(events), cost))
+        return after
+
+    def charged(self, cost: Cost, most: Fraction = _WHOLE) -> Self | None:
+        """Return the filter after a cost; None if that is more than `most` times the limits allow."""
         totals = []
         for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
-            if entry is None or _exceeds(after := total + entry, limit):
-                raise BudgetExceeded(self._refusal(event, cost))
-            totals.append(after if _is_short(after) else min(shortened(after), limit))
+            if entry is None or _exceeds(after := total + entry, limit if most is _WHOLE else limit * most):
+                return None
+            totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
         return self._with_totals(tuple(totals))
 
-    def fits(self, event: Event) -> bool:
-        """Return whether `spend` would accept an event."""
+    def fits(self, *events: Event) -> bool:
+        """Return whether `spend` would accept events."""
+        return self.holds(self.cost(*events))
+
+    def holds(self, cost: Cost) -> bool:
+        """Return whether so much is left."""
         return all(
             entry is not None and total + entry <= limit
-            for limit, total, entry in zip(self._limits, self._totals, self.cost(event), strict=True)
+            for limit, total, entry in zip(self._limits, self._totals, cost, strict=True)
         )
 
-    def remaining(self, event: Event) -> int:
-        """Return the largest n, at most 10^18, for which n runs of an event, asked for at once, fit."""
+    def spend_recorded(self, *events: Event, within: Event | None = None) -> Self:
+        """Return the filter after events that were admitted earlier: as `spend`, since prices are exact."""
+        return self.spend(*events, within=within)
+
+    def reserve(self, event: Event, used: tuple[Event, ...]) -> Self:
+        """Return the filter with a reservation counted in full; what was used of it is never more."""
+        del used
+        return self.spend(event)
+
+    def covers(self, event: Event, used: tuple[Event, ...]) -> bool:
+        """Return whether all that was used costs no more than what was reserved, by every measure."""
+        costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
+        return all(one is not None and most is not None and one <= most for one, most in costs)
+
+    def nearest(self, *events: Event) -> Filter:
+        """Return this filter: it has no members to choose among."""
+        del events
+        return self
+
+    def remaining(self, *events: Event) -> int:
+        """Return the largest n, at most 10^18, for which n runs of events fit, whoever asks when."""
         most = MOST_REMAINING
-        for left, entry in zip(self._left, self.cost(event), strict=True):
+        for left, entry in zip(self._left, self.cost(*events), strict=True):
             if entry is None:
                 return 0
             if entry:
-                most = min(most, math.floor(left / entry))
+                most = min(most, max(math.floor(left / entry), 0))
         return most
 
     def to_json(self) -> str:
         """Write the filter, with what was spent, as canonical JSON: keys sorted, fractions as "p/q"."""
         content = {
-            "filter": type(self).__name__,
             "neighbors": str(self.neighbors),
             "spent": [str(total) for total in self._totals],
-            **self._parameters(),
+            **self.description,
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
@@ -174,17 +230,29 @@ class Filter(ABC):
             content = None
         if not isinstance(content, dict) or not isinstance(content.get("spent"), list):
             raise ParameterError("text", "is no stored filter", _ALLOWED)
-        kind, relation, spent = (content.pop(name, None) for name in ("filter", "neighbors", "spent"))
-        if not isinstance(kind, str) or kind not in _kinds:
-            raise ParameterError("filter", "has an unknown name", f"one of {sorted(_kinds)}")
-        try:
-            fresh = _kinds[kind](neighbors=Neighbors.from_text(cast("str", relation)), **content)  # type: ignore[call-arg]
-        except TypeError:
-            raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
+        relation, spent = (content.pop(name, None) for name in ("neighbors", "spent"))
+        fresh = Filter.described(content, Neighbors.from_text(cast("str", relation)))
         totals = tuple(_read_fraction(total) for total in spent)
         if len(totals) != len(fresh._limits) or any(map(Fraction.__gt__, totals, fresh._limits)):
             raise ParameterError("spent", "does not lie within the limits", _ALLOWED)
         return fresh._with_totals(totals)
+
+    @property
+    def description(self) -> dict[str, object]:
+        """The kind of filter and its limits, in words of JSON; without what was spent, and the relation."""
+        return {"filter": type(self).__name__, **self._parameters()}
+
+    @staticmethod
+    def described(description: Mapping[str, object], neighbors: Neighbors) -> Filter:
+        """Return the filter of a description, with nothing spent."""
+        content = dict(description)
+        kind = content.pop("filter", None)
+        if not isinstance(kind, str) or kind not in _kinds:
+            raise ParameterError("filter", "has an unknown name", f"one of {sorted(_kinds)}")
+        try:
+            return _kinds[kind](neighbors=neighbors, **content)  # type: ignore[call-arg]
+        except TypeError:
+            raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
 
     def _parameters(self) -> dict[str, object]:
         """Return what the constructor takes, but for the relation, in words of JSON."""

@@ -53,6 +53,7 @@ class PureFilter(Filter):
     """
 
     measure: ClassVar[str] = "pure epsilon"
+    title: ClassVar[str] = "pure"
 
     def __init__(
         self, epsilon: Number, *, delta: Number = 0, neighbors: Neighbors = ADD_REMOVE_PERSON
@@ -106,6 +107,7 @@ class ZeroConcentratedFilter(Filter):
     """
 
     measure: ClassVar[str] = "rho of zero-concentrated privacy"
+    title: ClassVar[str] = "zero-concentrated"
 
     def __init__(self, rho: Number, *, delta: Number = 0, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         self._fill(neighbors, (non_negative(rho, "rho"), small(delta, "delta")))
@@ -201,6 +203,7 @@ class GaussianFilter(Filter):
     mu: Fraction
 
     measure: ClassVar[str] = "mu of exactly Gaussian privacy"
+    title: ClassVar[str] = "Gaussian"
 
     def __init__(self, mu: Number, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         exact = non_negative(mu, "mu")

@@ -80,6 +80,7 @@ class RenyiFilter(Filter):
     _priced: RenyiRate
 
     measure: ClassVar[str] = "finite Rényi divergence at every order"
+    title: ClassVar[str] = "Rényi"
 
     def __init__(
         self,

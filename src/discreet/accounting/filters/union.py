@@ -1,0 +1,193 @@
+"""The union of filters: one may go on as long as everything so far fits one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.accounting.filters.cost import Cost
+from discreet.accounting.filters.filter import Filter, show_below
+from discreet.accounting.filters.kinds import small
+from discreet.accounting.filters.shares import members_for
+from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.events import Event
+from discreet.privacy.guarantees import ApproximateDP
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.rational import non_negative, show
+
+if TYPE_CHECKING:
+    from discreet.privacy.rational import Number
+
+__all__ = ["UnionFilter"]
+
+_RECORDED = 1 + Fraction(1, 64)
+"""Certified bounds of another version may differ by a little from those of today, which must not make a
+ledger unreadable: what was admitted then is counted now, up to this much above a limit."""
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class UnionFilter:
+    """Several filters, of which some one must hold everything that was run.
+
+    Which one may depend on the answers. A member whose limits were passed is dead and stays so, because what
+    was run cannot be undone. What is merely reserved is counted on top, each time anew.
+
+    Guarantee
+    ---------
+    Let each member keep (epsilon, delta_j) by itself. Then all answers together are (epsilon, sum of
+    delta_j)-private: the transcripts are divided by the first member that holds them, and on each
+    part the interaction is the one that this member would have stopped (docs/proofs/filters.md, theorem 11).
+
+    Parameters
+    ----------
+    epsilon, delta : number
+        What the members keep together.
+    members : iterable of Filter
+        With nothing spent, each valid for its share of delta; by default those of `members_for`.
+    neighbors : Neighbors
+        The relation, the same for every event.
+    """
+
+    neighbors: Neighbors
+    epsilon: Fraction
+    delta: Fraction
+    members: tuple[Filter | None, ...]
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        *,
+        members: Iterable[Filter] | None = None,
+        neighbors: Neighbors = ADD_REMOVE_PERSON,
+    ) -> None:
+        whole, share = non_negative(epsilon, "epsilon"), small(delta, "delta")
+        if members is None and share == 0:
+            raise ParameterError("delta", "is 0: epsilons alone can be counted", "above 0; or a PureFilter")
+        made = members_for(whole, share, neighbors) if members is None else tuple(members)
+        if not made or not all(isinstance(one, Filter) and one.neighbors == neighbors for one in made):
+            raise ParameterError("members", "are no filters of this relation", "one Filter or more")
+        values = {"neighbors": neighbors, "epsilon": whole, "delta": share, "members": made}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def guarantee(self) -> ApproximateDP:
+        """What the members promise together about all answers."""
+        return ApproximateDP(epsilon=self.epsilon, delta=self.delta, neighbors=self.neighbors)
+
+    @property
+    def alive(self) -> tuple[Filter, ...]:
+        """The members that hold everything so far."""
+        return tuple(one for one in self.members if one is not None)
+
+    @property
+    def largest_epsilon(self) -> Fraction:
+        """A pure epsilon that the next event may have: the most that some member says."""
+        held = (one for one in self.alive if one.holds(_nothing(one)))
+        lefts = (getattr(one, "largest_epsilon", Fraction(0)) for one in held)
+        return max(lefts, default=Fraction(0))
+
+    def costs(self, *events: Event, within: Event | None = None) -> Iterator[tuple[Filter, Cost]]:
+        """Return each living member with what events, run one after another, cost by it."""
+        return ((one, one.cost(*events, within=within)) for one in self.alive)
+
+    def fits(self, *events: Event) -> bool:
+        """Return whether `spend` would accept events."""
+        return any(one.holds(cost) for one, cost in self.costs(*events))
+
+    def remaining(self, *events: Event) -> int:
+        """Return how many runs of events fit by the member that holds the most of them."""
+        return max((one.remaining(*events) for one in self.alive), default=0)
+
+    def spend(self, *events: Event, within: Event | None = None) -> UnionFilter:
+        """Return the filter after events that were chosen freely, after all answers so far.
+
+        Raises
+        ------
+        BudgetExceeded
+            If no member holds them with all that was run before; nothing is spent.
+        """
+        return self._after([one.cost(*events, within=within) for one in self.alive], recorded=False)
+
+    def spend_recorded(self, *events: Event, within: Event | None = None) -> UnionFilter:
+        """Return the filter after events that were admitted earlier, perhaps by bounds below today's.
+
+        Then nothing more fits; what was admitted is counted all the same.
+        """
+        return self._after([one.cost(*events, within=within) for one in self.alive], recorded=True)
+
+    def reserve(self, event: Event, used: tuple[Event, ...]) -> UnionFilter:
+        """Return the filter with a reservation counted, of which a part may have been used.
+
+        Each member counts what was reserved or what was used, whichever is more, entry by entry.
+        """
+        kept = [one.cost(event) for one in self.alive]
+        done = [one.cost(*used, within=event) for one in self.alive]
+        return self._after([_larger(a, b) for a, b in zip(kept, done, strict=True)], recorded=True)
+
+    def covers(self, event: Event, used: tuple[Event, ...]) -> bool:
+        """Return whether some member that holds a reservation counts no more for what was used of it."""
+        return any(one.covers(event, used) for one in self.alive if one.holds(_nothing(one)))
+
+    def nearest(self, *events: Event) -> Filter:
+        """Return the member that comes closest to holding events, or holds the most of them."""
+        return max(self.alive, key=lambda one: _ease(one, one.cost(*events)), default=self._first)
+
+    @property
+    def _first(self) -> Filter:
+        return members_for(self.epsilon, self.delta, self.neighbors)[0]
+
+    def _after(self, costs: list[Cost], *, recorded: bool) -> UnionFilter:
+        charges = list(zip([one for one in self.members if one is not None], costs, strict=True))
+        found = [one.charged(cost) for one, cost in charges]
+        if recorded and not any(found):
+            found = [one.charged(cost, _RECORDED) for one, cost in charges]
+        if not any(found):
+            raise BudgetExceeded(
+                "it fits none of the ways in which the budget counts; a pure epsilon of at most "
+                f"{show_below(self.largest_epsilon)} would fit"
+            )
+        after, left = object.__new__(UnionFilter), iter(found)
+        members = tuple(None if one is None else next(left) for one in self.members)
+        for name in ("neighbors", "epsilon", "delta"):
+            object.__setattr__(after, name, getattr(self, name))
+        object.__setattr__(after, "members", members)
+        return after
+
+    def to_json(self) -> str:
+        """Write the members, with what was spent; null for those that are dead."""
+        content = {
+            "filter": "UnionFilter",
+            "neighbors": str(self.neighbors),
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "members": [None if one is None else json.loads(one.to_json()) for one in self.members],
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+    def __repr__(self) -> str:
+        delta = f", delta {show(self.delta)}"
+        return f"<UnionFilter: epsilon {show(self.epsilon)}{delta}; {', '.join(map(repr, self.alive))}>"
+
+
+def _larger(first: Cost, second: Cost) -> Cost:
+    pairs = zip(first, second, strict=True)
+    return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
+
+
+def _nothing(one: Filter) -> Cost:
+    return (Fraction(0),) * len(one.limits)
+
+
+def _ease(one: Filter, cost: Cost) -> tuple[bool, Fraction]:
+    """Return how many times a cost fits what is left, not rounded; those that cannot price it come last."""
+    lefts = zip(cost, one.left.values(), strict=True)
+    known = [(entry, max(left, Fraction(0))) for entry, left in lefts if entry is not None]
+    if len(known) < len(cost):
+        return False, Fraction(0)
+    ratios = [left / entry for entry, left in known if entry]
+    return True, min(ratios, default=Fraction(10**18))
