@@ -16,7 +16,7 @@ from discreet.curator import Budget, Permit
 from discreet.data import PublicTable, Table
 from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
 from discreet.privacy.events import Approximate, Gaussian, Pure, ZeroConcentrated
-from discreet.privacy.neighbors import REPLACE_PERSON
+from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_PERSON
 
 
 class Crash(BaseException):
@@ -102,6 +102,48 @@ def test_a_permit_takes_an_event_or_a_budget(place):
     ):
         with pytest.raises(ParameterError):
             curator.permit("training", **bad)
+
+
+@pytest.mark.parametrize(
+    ("relation", "event"),
+    [
+        (REPLACE_PERSON, Gaussian(noise_multiplier=9, neighbors=REPLACE_PERSON)),
+        (ADD_REMOVE_ROW, Pure(epsilon="1/2", neighbors=ADD_REMOVE_ROW)),  # an edge of a graph
+    ],
+)
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_a_ledger_of_another_relation_charges_events_of_that_relation_only(place, relation, event, delta):
+    caps = Budget(
+        epsilon=3, delta=delta, neighbors=relation, per_analyst=Budget(epsilon=2, neighbors=relation)
+    )
+    if not delta:
+        event = Pure(epsilon="1/2", neighbors=relation)
+    elif not isinstance(event, Pure):
+        caps = Budget(epsilon=3, delta=delta, neighbors=relation)
+    curator = clinic(place, budget=caps)
+    with curator.permit("training", event) as permit:
+        permit.charge(event)
+        with pytest.raises(ParameterError, match="relations do not mix"):
+            permit.charge(Pure(epsilon="1/9"))
+    with curator.permit("tuning", epsilon="1/8") as permit:
+        permit.charge(Pure(epsilon="1/8", neighbors=relation))
+    with pytest.raises(ParameterError, match="relations do not mix"):
+        curator.ask(COUNT, epsilon=1)
+    with pytest.raises(ParameterError, match="neighbor relation"):
+        curator.amend(budget=Budget(epsilon=9), reason="more")
+    again = clinic(place, budget=caps)
+    assert again.spent.requests == 2
+    assert 0 < again.spent.epsilon < 3
+    assert again.budget.neighbors == relation
+    assert Budget.from_body(caps.to_body()) == caps
+    assert "person" in str(caps) or "row" in str(caps)
+
+
+def test_shares_of_a_budget_are_about_its_relation():
+    with pytest.raises(ParameterError, match="another neighbor relation"):
+        Budget(epsilon=3, neighbors=REPLACE_PERSON, per_analyst=Budget(epsilon=1))
+    with pytest.raises(ParameterError, match="neighbor"):
+        Budget(epsilon=3, neighbors="replace person")
 
 
 def test_an_engine_that_fails_says_nothing(place):

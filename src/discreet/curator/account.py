@@ -15,7 +15,7 @@ from typing import NamedTuple
 from discreet.accounting.filters import Odometer, TightFilter, UnionFilter
 from discreet.curator.budget import Budget, Cap
 from discreet.curator.wording import refusal
-from discreet.errors import BudgetExceeded, LedgerError
+from discreet.errors import BudgetExceeded, LedgerError, ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
@@ -238,7 +238,7 @@ class Account:
             period=period,
             whole=self.caps.filter(),
             analysts=MappingProxyType({}),
-            current=Odometer(),
+            current=Odometer(neighbors=self.caps.neighbors),
         )
 
     def amended(self, tables: Mapping[str, object], budget: Budget, time: str) -> Account:
@@ -251,7 +251,11 @@ class Account:
         ------
         BudgetExceeded
             If more was spent, or is reserved, than the new caps allow.
+        ParameterError
+            If the new caps are about another neighbor relation.
         """
+        if budget.neighbors != self.caps.neighbors:
+            raise ParameterError("budget", "is one of another neighbor relation", "the one of the ledger")
         period = period_of(budget, time)
         changed = replace(self, tables=tables, budget=budget).renewed(period)
         try:

@@ -12,7 +12,7 @@ from discreet.curator.ledger import Body, Value
 from discreet.curator.period import Period
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import float_above, non_negative, show
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class Budget:
         A cap for each analyst, under the cap for all: analysts who share answers together stay below it.
     renews : {"daily", "weekly", "monthly", "quarterly", "yearly"}, optional
         When the caps start anew, at midnight UTC.
+    neighbors : Neighbors
+        Whose presence or values are protected. Questions are about adding or removing a person; under any
+        other relation only permits can be charged, by events of that relation (an edge of a graph is a row).
     """
 
     epsilon: Fraction | None
@@ -63,6 +66,7 @@ class Budget:
     rho: Fraction | None
     per_analyst: Budget | None
     renews: Period | None
+    neighbors: Neighbors
     _members: tuple[Filter, ...] | None = field(compare=False)
     _renyi: tuple[Fraction, Fraction] | None = field(compare=False)
 
@@ -74,7 +78,9 @@ class Budget:
         rho: Number | None = None,
         per_analyst: Budget | None = None,
         renews: str | None = None,
+        neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
+        check_relation(neighbors)
         if (epsilon is None) == (rho is None):
             raise ParameterError("epsilon", "and rho are both given or both missing", "one of the two")
         exact = non_negative(delta, "delta")
@@ -86,6 +92,8 @@ class Budget:
             raise ParameterError(
                 "per_analyst", "is no budget without caps or renewals of its own", "such as Budget(epsilon=1)"
             )
+        if per_analyst is not None and per_analyst.neighbors != neighbors:
+            raise ParameterError("per_analyst", "is a budget of another neighbor relation", "the same one")
         target = None if epsilon is None else _loss(epsilon, "epsilon")
         values = {
             "epsilon": target,
@@ -93,7 +101,8 @@ class Budget:
             "rho": None if rho is None else _loss(rho, "rho"),
             "per_analyst": per_analyst,
             "renews": None if renews is None else Period.named(renews),
-            "_members": members_for(target, exact) if target is not None and exact else None,
+            "neighbors": neighbors,
+            "_members": members_for(target, exact, neighbors) if target is not None and exact else None,
             "_renyi": None,
         }
         for name, value in values.items():
@@ -102,14 +111,14 @@ class Budget:
     def filter(self) -> Cap:
         """Return the filter that holds this cap, with nothing spent."""
         if self.rho is not None:
-            return ZeroConcentratedFilter(self.rho, delta=self.delta)
+            return ZeroConcentratedFilter(self.rho, delta=self.delta, neighbors=self.neighbors)
         assert self.epsilon is not None  # noqa: S101
         if self._renyi is not None:
             order, limit = self._renyi
             return RenyiFilter([order], [limit], delta=self.delta * _RESERVED)
         if self._members is not None:
-            return UnionFilter(self.epsilon, self.delta, members=self._members)
-        return PureFilter(self.epsilon)
+            return UnionFilter(self.epsilon, self.delta, members=self._members, neighbors=self.neighbors)
+        return PureFilter(self.epsilon, neighbors=self.neighbors)
 
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""
@@ -119,6 +128,8 @@ class Budget:
         }
         body["per_analyst"] = None if self.per_analyst is None else self.per_analyst.to_body()
         body["renews"] = None if self.renews is None else self.renews.value
+        if self.neighbors != ADD_REMOVE_PERSON:  # which bodies of before do not name
+            body["neighbors"] = str(self.neighbors)
         if self._members is None or self._renyi is not None:
             body["renyi"] = None if self._renyi is None else [str(number) for number in self._renyi]
         else:
@@ -131,7 +142,8 @@ class Budget:
 
         The filters are those of the writer, not chosen again: a recorded order stays the only one.
         """
-        inner, members = body["per_analyst"], body.get("members")
+        inner, members, relation = body["per_analyst"], body.get("members"), body.get("neighbors")
+        neighbors = ADD_REMOVE_PERSON if relation is None else Neighbors.from_text(str(relation))
         renyi = body["renyi"] if members is None else None
         budget = Budget(
             epsilon=body["epsilon"],  # type: ignore[arg-type]
@@ -139,14 +151,13 @@ class Budget:
             rho=body["rho"],  # type: ignore[arg-type]
             per_analyst=None if inner is None else Budget.from_body(inner),  # type: ignore[arg-type]
             renews=body["renews"],  # type: ignore[arg-type]
+            neighbors=neighbors,
         )
         if renyi is not None:
             order, limit = (Fraction(str(number)) for number in cast("list[str]", renyi))
             object.__setattr__(budget, "_renyi", (order, limit))
         if members is not None:
-            read = tuple(
-                Filter.described(one, ADD_REMOVE_PERSON) for one in cast("list[dict[str, object]]", members)
-            )
+            read = tuple(Filter.described(one, neighbors) for one in cast("list[dict[str, object]]", members))
             object.__setattr__(budget, "_members", read)
         return budget
 
@@ -155,14 +166,19 @@ class Budget:
         delta = f", delta {float_above(self.delta):g}" if self.delta else ""
         renews = f", {self.renews.value}" if self.renews else ""
         each = f", each analyst {self.per_analyst}" if self.per_analyst else ""
-        return f"{name} {show(loss or Fraction(0))}{delta}{renews}{each}"
+        whom = "" if self.neighbors == ADD_REMOVE_PERSON else f", {self.neighbors.phrase}"
+        return f"{name} {show(loss or Fraction(0))}{delta}{renews}{each}{whom}"
 
     def __repr__(self) -> str:
         return f"Budget({self})"
 
 
 def offered(
-    *, epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    neighbors: Neighbors = ADD_REMOVE_PERSON,
 ) -> Event:
     """Return the event that stands for an offer: the most that what is bought may cost.
 
@@ -173,9 +189,11 @@ def offered(
     if rho is not None:
         if delta is not None:
             raise ParameterError("delta", "is given with rho", "rho alone, or epsilon and delta")
-        return ZeroConcentrated(rho=rho)
+        return ZeroConcentrated(rho=rho, neighbors=neighbors)
     assert epsilon is not None  # noqa: S101
-    return Pure(epsilon=epsilon) if not delta else Approximate(epsilon=epsilon, delta=delta)
+    if not delta:
+        return Pure(epsilon=epsilon, neighbors=neighbors)
+    return Approximate(epsilon=epsilon, delta=delta, neighbors=neighbors)
 
 
 def _loss(value: Number, name: str) -> Fraction:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias, cast
 
+from discreet.accounting.filters import Odometer
 from discreet.curator.account import Account, Reservation, period_of
 from discreet.curator.budget import Budget
 from discreet.curator.ledger import Body, Entry
@@ -62,6 +63,8 @@ def _opened(account: Account, entry: Entry, body: Body) -> Account:
         budget=budget,
         period=period_of(budget, entry.time),
         whole=budget.filter(),
+        current=Odometer(neighbors=budget.neighbors),
+        lifetime=Odometer(neighbors=budget.neighbors),
     )
 
 

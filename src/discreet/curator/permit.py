@@ -18,6 +18,7 @@ from discreet.data.declared_rows import declared_rows
 from discreet.data.public import PublicTable
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 
 if TYPE_CHECKING:
     import pyarrow
@@ -153,10 +154,14 @@ def largest_use(
     epsilon: Number | None = None,
     delta: Number | None = None,
     rho: Number | None = None,
+    neighbors: Neighbors = ADD_REMOVE_PERSON,
 ) -> Event:
-    """Return the event to reserve: one that is given, or what a budget or an offer in numbers allows."""
+    """Return the event to reserve: one that is given, or what a budget or an offer in numbers allows.
+
+    Numbers are offered under the relation that is named.
+    """
     if most is None:
-        return offered(epsilon=epsilon, delta=delta, rho=rho)
+        return offered(epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors)
     if any(part is not None for part in (epsilon, delta, rho)):
         raise ParameterError("most", "is given beside an offer in numbers", "one of the two")
     if isinstance(most, Event):
@@ -167,7 +172,7 @@ def largest_use(
         raise ParameterError(
             "most", "has caps or renewals of its own, or both rho and delta", "such as Budget(epsilon=1)"
         )
-    return offered(epsilon=most.epsilon, delta=most.delta or None, rho=most.rho)
+    return offered(epsilon=most.epsilon, delta=most.delta or None, rho=most.rho, neighbors=most.neighbors)
 
 
 def abandon(door: Door, permit: str | int, *, reason: str) -> None:

@@ -245,19 +245,13 @@ class Curator(Door):
     ) -> Permit:
         """Set budget aside for trusted code that reads rows itself. Never for analysts.
 
-        Parameters
-        ----------
-        purpose : str
-            For the record.
-        most : Event or Budget, optional
-            The most that may be used: the event that will be run, such as a whole training run; or a budget.
-        epsilon, delta, rho : number, optional
-            The same in numbers, instead.
-        analyst : str
-            Whose share of the budget pays.
+        The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
+        rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
         """
         _refuse_unnamed(unnamed)
-        return Permit(self, purpose, largest_use(most, epsilon=epsilon, delta=delta, rho=rho), analyst)
+        relation = self.budget.neighbors
+        event = largest_use(most, epsilon=epsilon, delta=delta, rho=rho, neighbors=relation)
+        return Permit(self, purpose, event, analyst)
 
     def abandon(self, permit: str | int, *, reason: str) -> None:
         """Close a permit whose code crashed, on the record: all that it reserved is spent, nothing is freed.
