@@ -90,7 +90,7 @@ def test_trials_that_keep_their_block_are_caught():
     """Plant the bug: after a rejection only the offset is drawn again."""
 
     def keeping(variance, size, source):
-        shift = gaussian._low_bits(variance)
+        shift = gaussian.low_bits(variance)
         blocks = source.decide(gaussian.block_table(variance, shift), size)
         signs = blocks >> 63
         drawn, open_lanes = np.empty(size, np.int64), np.arange(size)

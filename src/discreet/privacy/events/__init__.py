@@ -10,6 +10,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.mixture import MixtureOfGaussians
+from discreet.privacy.events.rounded import RoundedGaussian
 from discreet.privacy.events.sampling import (
     PoissonSampled,
     SampledWithoutReplacement,
@@ -37,6 +38,7 @@ __all__ = [
     "Pure",
     "RandomizedResponse",
     "Renyi",
+    "RoundedGaussian",
     "SampledWithReplacement",
     "SampledWithoutReplacement",
     "Shuffled",
