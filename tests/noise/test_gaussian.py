@@ -11,10 +11,10 @@ from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import (
     _beyond,
-    low_bits,
     _series,
     _tabulated,
     block_table,
+    low_bits,
     sample_gaussian,
     single_table,
 )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from discreet.noise.elementary import enclose, pi, rational_root, square_root
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
@@ -39,10 +40,7 @@ def cell_masses(variance: Fraction, count: int, bits: int) -> list[Enclosure]:
     """Enclose P(k - 1/2 <= X < k + 1/2) for k = 0, …, count - 1."""
     if variance < _LEAST_SUMMED:
         edges = [tail_from(variance, k - Fraction(1, 2), bits) for k in range(count + 1)]
-        return [
-            (max(near[0] - far[1], 0), near[1] - far[0])
-            for near, far in zip(edges, edges[1:], strict=False)
-        ]
+        return [(max(near[0] - far[1], 0), near[1] - far[0]) for near, far in pairwise(edges)]
     working = bits + _GUARD_BITS
     root = _root_of_two_pi(variance, working)
     first = exponential(1 / (2 * variance), working)

@@ -77,8 +77,8 @@ def rounded_table(variance: Fraction) -> AliasTable:
 def _beyond(variance: Fraction, start: int, source: Source) -> int:
     """Draw k >= start with the masses of the cells, exactly.
 
-    With a = start - 1/2 and i = k - start, (a + i + u)^2 >= a^2 + 2 a i: a geometric i with a ratio of at least
-    exp(-a / v) is kept with the mean, over u, of what is left.
+    With a = start - 1/2 and i = k - start, (a + i + u)^2 >= a^2 + 2 a i: a geometric i with a ratio of at
+    least exp(-a / v) is kept with the mean, over u, of what is left.
     """
     edge = start - _HALF
     scale = max(variance / edge, LEAST_SCALE)

@@ -74,7 +74,7 @@ def concentrated_rate(event: Event) -> Cost:
 
 
 def gaussian_rate(event: Event) -> Cost:
-    """Return mu^2, for normal noise and its roundings only: the discrete law is not exactly Gaussian private."""
+    """Return mu^2, for normal noise and its roundings only: the discrete law is not Gaussian private."""
     return (event.squared_mu if isinstance(event, Gaussian | RoundedGaussian) else None,)
 
 
