@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet import accounting
 from discreet.accounting.filters import PureFilter, ZeroConcentratedFilter, rho_below
-from discreet.data import Limits, col, count
+from discreet.data import Bounds, Keys, Limits, col, count
 from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -72,7 +72,33 @@ def test_an_approximate_offer_is_kept(places, epsilon, delta, limit):
     )
     pure = PureFilter(epsilon).fits(request.event)
     concentrated = ZeroConcentratedFilter.for_target(epsilon, delta).fits(request.event)
-    assert pure or concentrated
+    assert pure or concentrated or accounting.epsilon(request.event, delta=delta).upper <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), 1, 3])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 100)])
+@pytest.mark.parametrize("groups", [24, 400])
+def test_gaussian_requests_cost_the_whole_offer_and_no_more(epsilon, delta, groups):
+    """A count and a sum on many groups: squares of mu add up to what the offer is worth, to a millionth."""
+    columns = {"city": Keys([str(n) for n in range(400)]), "age": Bounds(0, 110)}
+    tables = {"visits": visits([], limits=Limits(groups=groups, rows_per_group=1), columns=columns)}
+    query = VISITS.group_by("city").agg(n=count(), s=col("age").sum())
+    request = build_request(query, tables, Offer(epsilon=epsilon, delta=delta))
+    if not all(isinstance(part.mechanism, Gaussian) for part in request.parts):
+        assert request.event.pure_epsilon == epsilon
+        return
+    found = accounting.epsilon(request.event, delta=delta)
+    assert epsilon * (1 - 1e-6) <= found.upper <= epsilon
+    by_rho = rho_below(Fraction(epsilon), delta)
+    before = [part.statistic.sensitivity.squared_l2 / (by_rho * share) for part, share in _halves(request)]
+    after = [2 * part.mechanism.error.variance for part in request.parts]
+    assert all(1 < float(old) / new < 2 for old, new in zip(before, after, strict=True))
+
+
+def _halves(request):
+    """Return each part with its share of the squares of mu."""
+    total = sum(part.mechanism.event.squared_mu for part in request.parts)
+    return [(part, part.mechanism.event.squared_mu / total) for part in request.parts]
 
 
 def test_an_approximate_offer_is_kept_by_tight_accounting_too():

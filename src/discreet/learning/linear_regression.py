@@ -62,8 +62,8 @@ class LinearRegression:
     rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them: each of the three
     releases has a third of rho, or of the square of the largest mu that implies them. In steps, N for
     `largest` and M = N / 2 for `response`, one row moves the eigenvalue by at most N^2, X^T X (its upper
-    half) by at most N^2 in L2, and the vector by at most sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the weight of the count
-    (Wang 2018; proof: docs/proofs/linear_regression.md).
+    half) by at most N^2 in L2, and the vector by at most sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the
+    weight of the count (Wang 2018; proof: docs/proofs/linear_regression.md).
 
     Finite precision
     ----------------

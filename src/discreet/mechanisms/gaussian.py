@@ -64,8 +64,8 @@ class Gaussian(Additive):
     Guarantee
     ---------
     rho-zCDP with rho = sensitivity^2 / (2 sigma^2), for values and for vectors. Built from mu it is
-    mu-Gaussian private, and from epsilon and delta (epsilon, delta)-DP (proof: docs/proofs/gaussian.md). What was
-    asked for chooses the law:
+    mu-Gaussian private, and from epsilon and delta (epsilon, delta)-DP (proof: docs/proofs/gaussian.md).
+    What was asked for chooses the law:
 
     - rho or sigma: the discrete Gaussian, P(k) in proportion to exp(-k^2 / (2 sigma^2)), which has the least
       variance for its rho (Canonne, Kamath & Steinke 2020);
