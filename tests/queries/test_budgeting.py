@@ -92,7 +92,7 @@ def test_gaussian_requests_cost_the_whole_offer_and_no_more(epsilon, delta, grou
     by_rho = rho_below(Fraction(epsilon), delta)
     before = [part.statistic.sensitivity.squared_l2 / (by_rho * share) for part, share in _halves(request)]
     after = [2 * part.mechanism.error.variance for part in request.parts]
-    assert all(1 < float(old) / new < 2 for old, new in zip(before, after, strict=True))
+    assert all(new < float(old) for old, new in zip(before, after, strict=True))
 
 
 def _halves(request):
@@ -117,7 +117,7 @@ def test_the_noise_of_the_smaller_error_is_chosen():
     )
     query = VISITS.group_by("city", "ward", "urgent").agg(n=count(), s=col("age").sum())
     for tables, kind in ((few, Laplace), (many, Gaussian)):
-        request = build_request(query, tables, Offer(epsilon=1, delta=1e-2))
+        request = build_request(query, tables, Offer(epsilon=1, delta=1e-6))
         assert {type(part.mechanism) for part in request.parts} == {kind}
     for tables in (few, many):
         request = build_request(query, tables, Offer(rho=0.1))
