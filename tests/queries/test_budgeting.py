@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from hashlib import sha256
 
 import pytest
 from hypothesis import given, settings
@@ -93,6 +94,23 @@ def test_gaussian_requests_cost_the_whole_offer_and_no_more(epsilon, delta, grou
     before = [part.statistic.sensitivity.squared_l2 / (by_rho * share) for part, share in _halves(request)]
     after = [2 * part.mechanism.error.variance for part in request.parts]
     assert all(new < float(old) for old, new in zip(before, after, strict=True))
+
+
+IDENTITIES = {
+    Offer(epsilon=1): "d0d4dcdc3c373bbb88775093be720e611de8c2d3a0356c73fb983b7c94b4dbef",
+    Offer(rho="1/10"): "7cbe193d45b9de2c414ec87a2f592f0ab6e81375788fd916a84fb6be3f5f5db8",
+    # What (1, 1e-6) bought while it went by way of rho: stored answers are found by that rho.
+    Offer(epsilon=1, delta=1e-6).as_rho(): "9366cadec8138e5dceac1eae1cafb0b0a259471cf3f29a2e002c8a023bb606ab",
+}
+
+
+@pytest.mark.parametrize("offer", IDENTITIES, ids=repr)
+def test_requests_whose_noise_did_not_change_keep_their_identity(offer):
+    tables = {"visits": visits([], limits=Limits(groups=40, rows_per_group=1), columns=COLUMNS)}
+    query = VISITS.group_by("city", "ward", "urgent").agg(n=count(), s=col("age").sum())
+    found = build_request(query, tables, offer).identity
+    assert sha256(found).hexdigest() == IDENTITIES[offer]
+    assert found != build_request(query, tables, Offer(epsilon=1, delta=1e-6)).identity
 
 
 def _halves(request):
