@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.noise import current, sample_gaussian, sample_laplace
+from discreet.noise import current, sample_gaussian, sample_laplace, sample_rounded_gaussian
 
 DRAWS = 1_000_000
 PEER_DRAWS = 20_000
@@ -65,6 +65,7 @@ def main() -> None:
     for scale in SCALES:
         peers = peer_samplers(scale)
         laplace, gaussian = Laplace(sensitivity=1, scale=scale), Gaussian(sensitivity=1, sigma=scale)
+        rounded = Gaussian(sensitivity=1, mu=Fraction(1, scale))
         samplers: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
             "laplace": (
                 lambda scale=scale: sample_laplace(Fraction(scale), DRAWS, current()),
@@ -74,13 +75,17 @@ def main() -> None:
                 lambda scale=scale: sample_gaussian(Fraction(scale) ** 2, DRAWS, current()),
                 lambda gaussian=gaussian: gaussian.release(zeros),
             ),
+            "rounded": (
+                lambda scale=scale: sample_rounded_gaussian(Fraction(scale) ** 2, DRAWS, current()),
+                lambda rounded=rounded: rounded.release(zeros),
+            ),
         }
         for law, (draw, release) in samplers.items():
             noise, released = rate(draw, DRAWS), rate(release, DRAWS)
             peer = rate(peers[law], PEER_DRAWS, repeats=3) if law in peers else None
             peer_columns = f"{peer / 1e6:>8.3f} {released / peer:>8.0f}x" if peer else f"{'-':>8} {'-':>9}"
             print(
-                f"discrete {law:<9} {scale:>7} {noise / 1e6:>9.1f} {noise / numpy_rates['laplace']:>9.2f}x"
+                f"{law:<18} {scale:>7} {noise / 1e6:>9.1f} {noise / numpy_rates['laplace']:>9.2f}x"
                 f" {noise / numpy_rates['normal']:>8.2f}x {released / 1e6:>9.1f} {peer_columns}"
             )
 

@@ -38,6 +38,17 @@ def gaussian(noise, shift=1.0):
     return tuple(laws)
 
 
+def rounded(sigma, shift):
+    """Rounded normal noise moved by some steps, and not: the normal law on cells of one step."""
+    edges = np.arange(-6 * sigma, 6 * sigma + shift + 1) - 0.5
+    laws = []
+    for center in (shift, 0):
+        left, right = special.ndtr((edges - center) / sigma), special.ndtr((center - edges) / sigma)
+        inside = np.where(edges[1:] <= center, np.diff(left), -np.diff(right))
+        laws.append(np.concatenate([left[:1], inside, right[-1:]]))
+    return tuple(laws)
+
+
 def laplace(epsilon):
     x = np.linspace(0, 1, 50)
     below = np.concatenate([[0], np.exp(epsilon * (x - 1)) / 2, [1]])

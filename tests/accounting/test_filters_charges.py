@@ -20,6 +20,7 @@ from accounting.pairs_of_laws import (
     lattice,
     poisson,
     response,
+    rounded,
     shuffled,
     times,
 )
@@ -51,6 +52,11 @@ CHARGED = {
         events.DiscreteGaussian(squared_sensitivity=1, variance=4),
         "rho renyi",
         [lattice(lambda y: y * y / 8, 1)],
+    ),
+    "RoundedGaussian": (
+        events.RoundedGaussian(squared_sensitivity=2, variance=4),
+        "rho renyi mu",
+        [rounded(2, 1), times(rounded(2, 1), rounded(2, 1))],
     ),
     "ExponentialChoice": (
         events.ExponentialChoice(epsilon=2),

@@ -45,6 +45,16 @@ def gaussian_chance(variance: Fraction, threshold: int) -> Callable[[int], mpmat
     return chance
 
 
+def rounded_chance(variance: Fraction, threshold: int) -> Callable[[int], mpmath.mpf]:
+    """P(n + N >= threshold) for the nearest integer N to a normal number; 0 for n = 0."""
+
+    def chance(n: int) -> mpmath.mpf:
+        edge = threshold - n - mpmath.mpf(1) / 2
+        return mpmath.erfc(edge / mpmath.sqrt(2 * real(variance))) / 2 if n else mpmath.mpf(0)
+
+    return chance
+
+
 def geometric_chance(epsilon: Fraction, delta: Fraction, most: int) -> list[mpmath.mpf]:
     """p_0, …, p_most by the recursion in real numbers."""
     e, d = mpmath.exp(real(epsilon)), real(delta)

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
-from discreet.mechanisms.gaussian_calibration import analytic_variance, profile, rho_delta
+from discreet.mechanisms.gaussian_calibration import analytic_variance, largest_rho, profile, rho_delta
+from discreet.mechanisms.gaussian_privacy import delta_of, largest_mu
 from discreet.privacy import events
-from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.guarantees import ApproximateDP, GaussianDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import REPLACE_ROW
-from discreet.privacy.sensitivity import disjoint_counts
+from discreet.privacy.sensitivity import Sensitivity, disjoint_counts
 from significance import FALSE_ALARM, fit_p_value
 
 positive = st.fractions(min_value=Fraction(1, 50), max_value=50, max_denominator=1000)
@@ -144,37 +145,99 @@ def test_conversion_from_rho_covers_continuous_gaussians(epsilon, rho):
 
 
 @pytest.mark.parametrize("size", [None, 3])
-def test_integer_vectors_go_by_way_of_rho(size):
-    mechanism = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=size)
-    assert rho_delta(float(mechanism.event.rho), 1.0) <= 1e-6
-    single = Gaussian(sensitivity=2, epsilon=1, delta=1e-6, size=1)
-    assert single.event.variance < mechanism.event.variance < 2 * single.event.variance
+@pytest.mark.parametrize("epsilon", [0.1, 1, 4])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+def test_integer_vectors_have_the_analytic_noise(size, epsilon, delta):
+    mechanism = Gaussian(sensitivity=2, epsilon=epsilon, delta=delta, size=size)
+    assert isinstance(mechanism.event, events.RoundedGaussian)
+    sigma = mechanism.sigma / 2
+    assert continuous_delta(sigma, epsilon) <= delta < continuous_delta(sigma * (1 - 1e-7), epsilon)
+    by_rho = 2 / largest_rho(Fraction(epsilon), Fraction(delta))
+    assert 1 < by_rho / mechanism.event.variance < 2
 
 
-@pytest.mark.parametrize("vector", [(1, 1, 1, 1), (2, 0, 0, 0), (1, 1, 0, 0)])
-def test_integer_vectors_are_private_on_their_worst_shifts(vector):
-    """Two coordinates at a time: the law of the loss is a sum over independent coordinates."""
-    mechanism = Gaussian(sensitivity=2, epsilon=2, delta=1e-3)
-    variance = float(mechanism.event.variance)
-    reach = int(12 * variance**0.5)
-    support = np.arange(-reach, reach + 1)
-    law = np.exp(-(support.astype(float) ** 2) / (2 * variance))
-    law /= law.sum()
-    loss_law = {0: 1.0}
-    for shift in vector:  # the loss is (|v|^2 + 2 <v, y>) / (2 variance): convolve <v, y>
-        if shift:
-            step = {int(shift * y): float(p) for y, p in zip(support, law, strict=True)}
-            mixed: dict[int, float] = {}
-            for a, p in loss_law.items():
-                for b, q in step.items():
-                    mixed[a + b] = mixed.get(a + b, 0.0) + p * q
-            loss_law = mixed
-    square = sum(shift**2 for shift in vector)
-    delta = 0.0
-    for product, p in loss_law.items():
-        loss = (square + 2 * product) / (2 * variance)
-        delta += p * max(0.0, 1 - np.exp(2 - loss))
-    assert delta <= 1e-3
+def rounded_law(variance: Fraction, reach: int) -> np.ndarray:
+    """The masses of round(sigma Z) on -reach, …, reach, by the error function, small tails first."""
+    from scipy.special import ndtr
+
+    edges = (np.arange(reach + 2) - 0.5) / float(variance) ** 0.5
+    half = ndtr(-edges[:-1]) - ndtr(-edges[1:])
+    return np.concatenate([half[:0:-1], half])
+
+
+@pytest.mark.parametrize("shift", [(2, 0), (1, 1), (1, 0), (0, 2), (2, 1), (-1, 2)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(2.0, 1e-3), (0.5, 0.02), (6.0, 1e-4)])
+def test_rounded_vectors_are_private_by_brute_force_in_two_dimensions(shift, epsilon, delta):
+    """The hockey-stick divergence of two planes of masses, by definition: no loss has to be sorted."""
+    squared = sum(step**2 for step in shift)
+    steps = [abs(step) for step in shift if step]
+    bound = Sensitivity(l0=len(steps), l1=sum(steps), squared_l2=squared, linf=max(steps), integers=True)
+    mechanism = Gaussian(sensitivity=bound, epsilon=epsilon, delta=delta, size=2)
+    if not isinstance(mechanism.event, events.RoundedGaussian):
+        assert squared == 1
+        mechanism = Gaussian(sensitivity=bound, mu=float(mechanism.event.rho * 2) ** 0.5, size=2)
+        delta = float(continuous_delta(mechanism.sigma, epsilon)) * (1 + 1e-9)
+    reach = int(10 * mechanism.sigma) + 3
+    law = rounded_law(mechanism.event.variance, reach)
+    assert law.sum() == pytest.approx(1)
+    centered = np.zeros(len(law) + 8)
+    centered[4:-4] = law
+    moved = [np.roll(centered, step) for step in shift]
+    plane, other = np.outer(centered, centered), np.outer(*moved)
+    for p, q in ((plane, other), (other, plane)):
+        assert np.maximum(p - np.exp(epsilon) * q, 0).sum() <= delta
+
+
+def test_less_noise_than_the_analytic_is_caught_in_two_dimensions():
+    """Plant the bug: a tenth less noise than (epsilon, delta) takes exceeds delta on wide shifts."""
+    from scipy.special import ndtr
+
+    mechanism = Gaussian(sensitivity=20, epsilon=1, delta=1e-3, size=2)
+    for factor, holds in ((1.0, True), (0.9, False)):
+        sigma = mechanism.sigma * factor
+        edges = (np.arange(-1000, 1001) - 0.5) / sigma
+        law, moved = np.diff(ndtr(edges)), np.diff(ndtr(edges - 12 / sigma))
+        other = np.diff(ndtr(edges - 16 / sigma))
+        p, q = np.outer(law, law), np.outer(moved, other)
+        assert (np.maximum(p - np.exp(1) * q, 0).sum() <= 1e-3) == holds
+
+
+def test_mu_is_kept_as_given_and_noise_alike_has_its_own():
+    mechanism = Gaussian(sensitivity=3, mu=Fraction(1, 2), size=4)
+    assert mechanism.guarantee == GaussianDP(mu=Fraction(1, 2))
+    assert mechanism.event == events.RoundedGaussian(squared_sensitivity=9, variance=36, size=4)
+    bound = Sensitivity(l0=2, l1=2, squared_l2=2, linf=1, integers=True)
+    alike = mechanism.alike(sensitivity=bound, size=2)
+    assert alike.event == events.RoundedGaussian(squared_sensitivity=2, variance=36, size=2)
+    assert alike.guarantee.mu**2 >= Fraction(2, 36)
+    discrete = Gaussian(sensitivity=3, rho=Fraction(1, 8), size=4).alike(sensitivity=bound, size=2)
+    assert discrete == Gaussian(sensitivity=bound, rho=Fraction(1, 36), size=2)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 2), Fraction(10)])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**100), Fraction(1, 10**9), Fraction(1, 2)])
+def test_the_largest_mu_is_certified_and_the_largest(epsilon, delta):
+    mu = largest_mu(epsilon, delta)
+    with mpmath.workdps(300):
+        m, e = (mpmath.mpf(x.numerator) / x.denominator for x in (mu, epsilon))
+        bound = mpmath.mpf(delta.numerator) / delta.denominator
+
+        def exact(mu):
+            return mpmath.erfc((e / mu - mu / 2) / mpmath.sqrt(2)) / 2 - mpmath.exp(e) * (
+                mpmath.erfc((e / mu + mu / 2) / mpmath.sqrt(2)) / 2
+            )
+
+        assert exact(m) <= bound < exact(m * (1 + mpmath.mpf(10) ** -7))
+        low, top = delta_of(mu, epsilon)
+        assert low <= mpmath.ldexp(exact(m), 640) <= top
+
+
+def test_a_mu_beyond_what_can_be_drawn_is_refused():
+    with pytest.raises(ParameterError, match="delta"):
+        largest_mu(Fraction(1), Fraction(1, 10**200))
+    with pytest.raises(ParameterError):
+        Gaussian(sensitivity=2, epsilon=Fraction(1, 10**30), delta=Fraction(1, 10**50))
+    assert largest_mu(Fraction(1000), Fraction(1, 10)) == largest_mu(Fraction(100), Fraction(1, 10))
 
 
 @pytest.mark.statistical

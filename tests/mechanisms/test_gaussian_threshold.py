@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import GaussianThreshold
-from mechanisms.key_selection_oracle import gaussian_chance, law, real, worst_gap
+from mechanisms.key_selection_oracle import gaussian_chance, law, real, rounded_chance, worst_gap
 
 OFFERS = [
     (Fraction(1), Fraction(1, 20), 1),
@@ -35,9 +35,15 @@ def test_the_noise_takes_half_of_delta_and_the_threshold_the_other(epsilon, delt
     noise, new = mechanism.event.parts[-1][0], mechanism.event.parts[0][0]
     assert (new.epsilon, new.delta) == (0, delta / 2)
     assert noise.variance == mechanism.variance
+    chance_of = gaussian_chance if keys == 1 else rounded_chance
     for threshold, holds in ((mechanism.threshold, True), (mechanism.threshold - 1, False)):
-        one = gaussian_chance(mechanism.variance, threshold)(1)
+        one = chance_of(mechanism.variance, threshold)(1)
         assert (1 - (1 - one) ** keys <= real(delta / 2)) == holds
+    if keys > 1:  # the noise before it was rounded moves by the root of the keys
+        mu = mpmath.sqrt(keys / real(mechanism.variance))
+        near, far = (mpmath.erfc((real(epsilon) / mu + s * mu / 2) / mpmath.sqrt(2)) / 2 for s in (-1, 1))
+        assert near - mpmath.exp(real(epsilon)) * far <= real(delta / 2)
+        return
     # The noise alone, on all sums of as many counts as one person touches: the worst set is a tail.
     reach = int(9 * mpmath.sqrt(real(mechanism.variance))) + 2
     weights = {k: mpmath.exp(-k * k / (2 * real(mechanism.variance))) for k in range(-reach, reach + 1)}
@@ -76,7 +82,8 @@ def test_rho_holds_on_keys_that_others_have_and_delta_on_new_ones(keys):
 @pytest.mark.parametrize(("epsilon", "delta", "keys"), OFFERS)
 def test_shown_is_the_sum_over_the_noise(epsilon, delta, keys):
     mechanism = GaussianThreshold(epsilon=epsilon, delta=delta, keys=keys)
-    chance = gaussian_chance(mechanism.variance, mechanism.threshold)
+    chance_of = gaussian_chance if keys == 1 else rounded_chance
+    chance = chance_of(mechanism.variance, mechanism.threshold)
     for n in (1, 2, mechanism.threshold, mechanism.threshold + 3):
         low, high = mechanism.error.enclosed(n)
         assert abs(real(low) - chance(n)) < 1e-50

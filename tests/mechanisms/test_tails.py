@@ -14,9 +14,10 @@ from discreet.mechanisms.tails import (
     gaussian_tail,
     laplace_tail,
     passes_at_most,
+    rounded_tail,
     smallest_threshold,
 )
-from mechanisms.key_selection_oracle import gaussian_chance, laplace_chance, real
+from mechanisms.key_selection_oracle import gaussian_chance, laplace_chance, real, rounded_chance
 
 ONE = 1 << BITS
 
@@ -26,6 +27,7 @@ ONE = 1 << BITS
     [
         (laplace_tail, laplace_chance, [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(77, 5)]),
         (gaussian_tail, gaussian_chance, [Fraction(1, 10**4), Fraction(1, 9), Fraction(2), Fraction(300)]),
+        (rounded_tail, rounded_chance, [Fraction(1, 10**4), Fraction(1, 9), Fraction(2), Fraction(300)]),
     ],
 )
 def test_tails_enclose_the_sums(tail, oracle, parameters):

@@ -108,6 +108,17 @@ def gaussian_mass(variance: Fraction, value: int):
     return exp_minus(Fraction(value * value) / (2 * variance)) / theta(variance)
 
 
+def normal_tail(variance: Fraction, edge: Fraction):
+    """P(X >= edge) of a normal X, by the complementary error function."""
+    return high.erfc(real(edge) / high.sqrt(2 * real(variance))) / 2
+
+
+def rounded_mass(variance: Fraction, value: int):
+    """P(k - 1/2 <= X < k + 1/2) of a normal X, for the magnitude of k: a difference of two small tails."""
+    edge = abs(value) - Fraction(1, 2)
+    return normal_tail(variance, edge) - normal_tail(variance, edge + 1)
+
+
 def block_mass(variance: Fraction, shift: int, start: int):
     """P(sign, h) proportional to exp(-(2^shift h)^2 / (2 variance)), for both signs of h >= 0."""
     reduced = variance / (1 << (2 * shift))

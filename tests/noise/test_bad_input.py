@@ -18,6 +18,7 @@ from discreet.noise import (
     sample_gaussian,
     sample_geometric,
     sample_laplace,
+    sample_rounded_gaussian,
     uniform_below,
 )
 from discreet.noise.grid import check_grid
@@ -86,6 +87,7 @@ OUT_OF_VARIANCE = [
 )
 def test_variances(variance):
     refused("variance", lambda source: sample_gaussian(variance, 3, source))
+    refused("variance", lambda source: sample_rounded_gaussian(variance, 3, source))
 
 
 @pytest.mark.parametrize("probability", [*NOT_RATIONAL, -1, 2, Fraction(3, 2), Fraction(-1, 10**9)], ids=str)
@@ -159,6 +161,8 @@ SAMPLERS = {
     "geometric": lambda size, source: sample_geometric(Fraction(3), size, source),
     "gaussian": lambda size, source: sample_gaussian(Fraction(3), size, source),
     "gaussian of blocks": lambda size, source: sample_gaussian(Fraction(10**6), size, source),
+    "rounded gaussian": lambda size, source: sample_rounded_gaussian(Fraction(3), size, source),
+    "rounded gaussian of blocks": lambda size, source: sample_rounded_gaussian(Fraction(10**6), size, source),
     "bernoulli": lambda size, source: bernoulli(Fraction(1, 3), size, source),
     "uniform": lambda size, source: uniform_below(3, size, source),
 }
@@ -186,7 +190,8 @@ def test_good_scales(scale):
 
 @pytest.mark.parametrize("variance", [1, Fraction(1, 10**4), 2**80, Fraction(10**10, 3)], ids=str)
 def test_good_variances(variance):
-    assert len(sample_gaussian(variance, 2, Counting())) == 2
+    for sampler in (sample_gaussian, sample_rounded_gaussian):
+        assert len(sampler(variance, 2, Counting())) == 2
 
 
 @pytest.mark.parametrize(

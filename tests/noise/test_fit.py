@@ -11,6 +11,7 @@ from scipy import stats
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import sample_gaussian
 from discreet.noise.laplace import sample_laplace
+from discreet.noise.rounded_gaussian import sample_rounded_gaussian
 from noise.oracle import gaussian_between, laplace_between, textbook_gaussian, textbook_laplace
 from significance import FALSE_ALARM, fit_p_value
 
@@ -41,6 +42,31 @@ def test_gaussian(deviation):
     assert fit_p_value(drawn, gaussian_between(variance), edges) > FALSE_ALARM
     assert fit_p_value(drawn, gaussian_between(variance * 1.05**2), edges) < FALSE_ALARM
     assert fit_p_value(drawn, gaussian_between(variance / 1.05**2), edges) < FALSE_ALARM
+
+
+def rounded_between(deviation: float):
+    """Return (a, b) -> P(a <= N < b) for a rounded normal number: the normal law between two edges."""
+    return lambda a, b: float(np.diff(stats.norm.cdf((np.array([a, b]) - 0.5) / deviation))[0])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
+def test_rounded_gaussian(deviation):
+    drawn, edges = (
+        sample_rounded_gaussian(Fraction(deviation) ** 2, DRAWS, System()),
+        edges_for(float(deviation), 5),
+    )
+    assert fit_p_value(drawn, rounded_between(float(deviation)), edges) > FALSE_ALARM
+    assert fit_p_value(drawn, rounded_between(float(deviation) * 1.05), edges) < FALSE_ALARM
+    assert fit_p_value(drawn, rounded_between(float(deviation) / 1.05), edges) < FALSE_ALARM
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("deviation", [100, 10**4])
+def test_low_bits_of_rounded_numbers_are_as_the_law_has_them(deviation):
+    drawn = sample_rounded_gaussian(Fraction(deviation) ** 2, DRAWS, System())
+    counts = np.bincount(drawn & 7, minlength=8)
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM  # uniform to far below 1 / DRAWS
 
 
 @pytest.mark.statistical

@@ -11,10 +11,10 @@ from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import (
     _beyond,
-    _low_bits,
     _series,
     _tabulated,
     block_table,
+    low_bits,
     sample_gaussian,
     single_table,
 )
@@ -62,11 +62,11 @@ RANDOM_VARIANCES = st.builds(
 
 
 def curvature_of(variance: Fraction) -> Fraction:
-    return Fraction(1 << (2 * _low_bits(variance))) / (2 * variance)
+    return Fraction(1 << (2 * low_bits(variance))) / (2 * variance)
 
 
 def check_table(variance: Fraction) -> list[int]:
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     count = _tabulated(curvature_of(variance))
     if shift == 0:
         assert variance <= 64**2
@@ -99,7 +99,7 @@ def test_the_two_forms_of_the_normalizer_agree(variance):
 
 @pytest.mark.parametrize("variance", [Fraction(1, 100), Fraction(1), Fraction(4096), Fraction(2**80)])
 def test_lanes_on_a_cut_point_are_decided_by_further_bits(variance):
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     table = block_table(variance, shift) if shift else single_table(variance)
     cuts = check_table(variance)
     inner = [cell for cell in range(table._items - 1) if table.alias(cell) != cell]
@@ -119,7 +119,7 @@ def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
         if term < high.ldexp(1, -400):
             break
     assert total < high.ldexp(1, -66)
-    if _low_bits(variance):
+    if low_bits(variance):
         # The last tabulated block still lies where the polynomial is proven.
         assert (2 * (count - 1) + 1) * curvature <= Fraction(1, 3)
 
@@ -146,7 +146,7 @@ def test_what_is_left_out_is_enclosed_at_any_precision(curvature, count, bits):
 @pytest.mark.parametrize("variance", [Fraction(1, 100), Fraction(1), Fraction(1000), *BLOCKS])
 @pytest.mark.parametrize("heads", [True, False])
 def test_the_tail_is_reached_and_left_with_either_sign(variance, heads):
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     table = block_table(variance, shift) if shift else single_table(variance)
     offset = 64 - (table.blocks.bit_length() - 1)
     # The tail's cell, a geometric excess of 0 (word 0), a coin of probability 1, the sign.
@@ -222,7 +222,7 @@ def test_the_tail_law_itself(variance, start):
 
 def script_for(value: int, variance: Fraction, uniform: int) -> tuple[list[int], list[int]]:
     """Return the words and bits of a trial that proposes `value` and compares it with `uniform`."""
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     table = block_table(variance, shift)
     offset = 64 - (table.blocks.bit_length() - 1)
     magnitude = value if value >= 0 else ~value
@@ -235,7 +235,7 @@ def script_for(value: int, variance: Fraction, uniform: int) -> tuple[list[int],
 @pytest.mark.parametrize("variance", BLOCKS, ids=lambda variance: f"{float(variance):g}")
 def test_a_candidate_is_kept_exactly_below_its_cut(variance):
     """P(block) P(offset) P(kept) is proportional to exp(-y^2 / (2 variance)), at every cut point tried."""
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     reach = _tabulated(curvature_of(variance)) - 1
     generator = np.random.default_rng(20)
     blocks = sorted({0, 1, 2, reach // 2, reach, *generator.integers(0, reach, 12).tolist()})
@@ -274,7 +274,7 @@ def test_a_candidate_is_kept_exactly_below_its_cut(variance):
 
 def test_a_block_beyond_the_table_is_settled_by_enclosures():
     variance = Fraction(10**8)
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     start, advance = 10**4 << shift, 5 << (shift - 3)
     exponent = Fraction((2 * start + advance) * advance) / (2 * variance)
     assert exponent > 1
@@ -306,7 +306,7 @@ starts_and_advances = st.tuples(st.integers(0, 600), st.integers(0, 1 << 62), st
 )
 @settings(deadline=None, max_examples=300)
 def test_acceptance_compares_with_the_exponential(variance, draw, word):
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     start = draw[0] << shift
     advance = draw[1] % ((1 << shift) + 1)
     exponent = Fraction((2 * start + advance) * advance) / (2 * variance)
@@ -324,7 +324,7 @@ def test_lanes_past_the_first_batch_meet_their_own_candidate():
     size = (1 << 17) + 5
     advances = np.zeros(size, np.int64)
     advances[-1] = 100
-    starts = np.full(size, 300 << _low_bits(variance))
+    starts = np.full(size, 300 << low_bits(variance))
     exponent = Fraction((2 * int(starts[-1]) + 100) * 100) / (2 * variance)
     cut = scaled(exp_minus(exponent), 64)
     words = [0] * (size - 1) + [cut + 1]
@@ -376,9 +376,9 @@ def test_an_acceptance_without_its_sign_term_is_caught(monkeypatch):
 
 
 def test_a_taylor_polynomial_with_one_wrong_term_is_caught(monkeypatch):
-    wrong = list(gaussian._TAYLOR)
+    wrong = list(gaussian.TAYLOR)
     wrong[3] *= 1 + 1e-3
-    monkeypatch.setattr(gaussian, "_TAYLOR", wrong)
+    monkeypatch.setattr(gaussian, "TAYLOR", wrong)
     with pytest.raises(AssertionError):
         test_a_candidate_is_kept_exactly_below_its_cut(Fraction(10**6))
 

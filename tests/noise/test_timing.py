@@ -13,6 +13,7 @@ from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import Acceptance, sample_gaussian
 from discreet.noise.laplace import sample_laplace
+from discreet.noise.rounded_gaussian import CellAcceptance, sample_rounded_gaussian
 from noise.oracle import textbook_gaussian, textbook_laplace
 from significance import FALSE_ALARM
 
@@ -63,7 +64,7 @@ class Watching(System):
 
     def decide(self, decision, size):
         outcomes = super().decide(decision, size)
-        if isinstance(decision, Acceptance) and size == 1 << 16:
+        if isinstance(decision, Acceptance | CellAcceptance) and size == 1 << 16:
             self.rejected.append(outcomes == 0)
         return outcomes
 
@@ -81,8 +82,9 @@ def trial_and_result_p_value(variance: Fraction, sampler) -> float:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [Fraction(4097), Fraction(10**8)], ids=str)
-def test_the_number_of_trials_is_independent_of_the_result(variance):
-    assert trial_and_result_p_value(variance, sample_gaussian) > FALSE_ALARM
+@pytest.mark.parametrize("sampler", [sample_gaussian, sample_rounded_gaussian])
+def test_the_number_of_trials_is_independent_of_the_result(variance, sampler):
+    assert trial_and_result_p_value(variance, sampler) > FALSE_ALARM
 
 
 @pytest.mark.statistical
@@ -90,7 +92,7 @@ def test_trials_that_keep_their_block_are_caught():
     """Plant the bug: after a rejection only the offset is drawn again."""
 
     def keeping(variance, size, source):
-        shift = gaussian._low_bits(variance)
+        shift = gaussian.low_bits(variance)
         blocks = source.decide(gaussian.block_table(variance, shift), size)
         signs = blocks >> 63
         drawn, open_lanes = np.empty(size, np.int64), np.arange(size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from hashlib import sha256
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet import accounting
 from discreet.accounting.filters import PureFilter, ZeroConcentratedFilter, rho_below
-from discreet.data import Limits, col, count
+from discreet.data import Bounds, Keys, Limits, col, count
 from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -72,7 +73,50 @@ def test_an_approximate_offer_is_kept(places, epsilon, delta, limit):
     )
     pure = PureFilter(epsilon).fits(request.event)
     concentrated = ZeroConcentratedFilter.for_target(epsilon, delta).fits(request.event)
-    assert pure or concentrated
+    assert pure or concentrated or accounting.epsilon(request.event, delta=delta).upper <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), 1, 3])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 100)])
+@pytest.mark.parametrize("groups", [24, 400])
+def test_gaussian_requests_cost_the_whole_offer_and_no_more(epsilon, delta, groups):
+    """A count and a sum on many groups: squares of mu add up to what the offer is worth, to a millionth."""
+    columns = {"city": Keys([str(n) for n in range(400)]), "age": Bounds(0, 110)}
+    tables = {"visits": visits([], limits=Limits(groups=groups, rows_per_group=1), columns=columns)}
+    query = VISITS.group_by("city").agg(n=count(), s=col("age").sum())
+    request = build_request(query, tables, Offer(epsilon=epsilon, delta=delta))
+    if not all(isinstance(part.mechanism, Gaussian) for part in request.parts):
+        assert request.event.pure_epsilon == epsilon
+        return
+    found = accounting.epsilon(request.event, delta=delta)
+    assert epsilon * (1 - 1e-6) <= found.upper <= epsilon
+    by_rho = rho_below(Fraction(epsilon), delta)
+    before = [part.statistic.sensitivity.squared_l2 / (by_rho * share) for part, share in _halves(request)]
+    after = [2 * part.mechanism.error.variance for part in request.parts]
+    assert all(new < float(old) for old, new in zip(before, after, strict=True))
+
+
+IDENTITIES = {
+    Offer(epsilon=1): "d0d4dcdc3c373bbb88775093be720e611de8c2d3a0356c73fb983b7c94b4dbef",
+    Offer(rho="1/10"): "7cbe193d45b9de2c414ec87a2f592f0ab6e81375788fd916a84fb6be3f5f5db8",
+    # What (1, 1e-6) bought while it went by way of rho: stored answers are found by that rho.
+    Offer(epsilon=1, delta=1e-6).as_rho(): "9366cadec8138e5dceac1eae1cafb0b0a259471cf3f29a2e002c8a023bb606ab",
+}
+
+
+@pytest.mark.parametrize("offer", IDENTITIES, ids=repr)
+def test_requests_whose_noise_did_not_change_keep_their_identity(offer):
+    tables = {"visits": visits([], limits=Limits(groups=40, rows_per_group=1), columns=COLUMNS)}
+    query = VISITS.group_by("city", "ward", "urgent").agg(n=count(), s=col("age").sum())
+    found = build_request(query, tables, offer).identity
+    assert sha256(found).hexdigest() == IDENTITIES[offer]
+    assert found != build_request(query, tables, Offer(epsilon=1, delta=1e-6)).identity
+
+
+def _halves(request):
+    """Return each part with its share of the squares of mu."""
+    total = sum(part.mechanism.event.squared_mu for part in request.parts)
+    return [(part, part.mechanism.event.squared_mu / total) for part in request.parts]
 
 
 def test_an_approximate_offer_is_kept_by_tight_accounting_too():
@@ -91,7 +135,7 @@ def test_the_noise_of_the_smaller_error_is_chosen():
     )
     query = VISITS.group_by("city", "ward", "urgent").agg(n=count(), s=col("age").sum())
     for tables, kind in ((few, Laplace), (many, Gaussian)):
-        request = build_request(query, tables, Offer(epsilon=1, delta=1e-2))
+        request = build_request(query, tables, Offer(epsilon=1, delta=1e-6))
         assert {type(part.mechanism) for part in request.parts} == {kind}
     for tables in (few, many):
         request = build_request(query, tables, Offer(rho=0.1))

@@ -26,7 +26,13 @@ from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.queries.frame import TableRequest
 from discreet.queries.offers import Offer
 from discreet.queries.unknown_keys import selection_for
-from mechanisms.key_selection_oracle import gaussian_chance, geometric_chance, laplace_chance, real
+from mechanisms.key_selection_oracle import (
+    gaussian_chance,
+    geometric_chance,
+    laplace_chance,
+    real,
+    rounded_chance,
+)
 from queries.worlds import created
 
 OFFERS = [(1, "1e-6"), ("1/4", "1e-9"), (8, "1e-3"), (30, "1e-30")]
@@ -53,7 +59,8 @@ def chance_of_one(mechanism: KeySelection) -> mpmath.mpf:
     if isinstance(mechanism, LaplaceThreshold):
         return laplace_chance(mechanism.scale, mechanism.threshold)(1)
     assert isinstance(mechanism, GaussianThreshold)
-    return gaussian_chance(mechanism.variance, mechanism.threshold)(1)
+    chance_of = gaussian_chance if mechanism.keys == 1 else rounded_chance  # of epsilon and delta
+    return chance_of(mechanism.variance, mechanism.threshold)(1)
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=repr)

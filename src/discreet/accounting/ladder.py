@@ -199,7 +199,7 @@ def _step(part: Event, delta: float) -> tuple[Cost, float] | None:
     if isinstance(part, events.PoissonSampled | events.SampledWithoutReplacement):
         inner = _step(part.inner, delta)
         return None if inner is None else (inner[0], inner[1] * float_above(part.rate))
-    if isinstance(part, events.Gaussian):
+    if isinstance(part, events.Gaussian | events.RoundedGaussian):
         try:
             return Cost(theorems.classical_gaussian(float_below(part.noise_multiplier), delta), delta), 1.0
         except ParameterError:
@@ -213,7 +213,8 @@ def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]
     if len(parts) != 1:
         return []
     part, times = parts[0]
-    if not isinstance(part, events.PoissonSampled) or not isinstance(part.inner, events.Gaussian):
+    normal = events.Gaussian | events.RoundedGaussian
+    if not isinstance(part, events.PoissonSampled) or not isinstance(part.inner, normal):
         return []
     if not 0 < part.rate < 1:
         return []

@@ -53,7 +53,13 @@ _ZERO = Fraction(0)
 _MOST_DRAWS, _MOST_COPIED = 10**5, 64
 _EXACT = (events.Laplace, events.DiscreteLaplace, events.RandomizedResponse, events.UnaryEncoding)
 """Events whose cumulant is that of their own worst pair: neither epsilon nor rho alone says more."""
-_SYMMETRIC = (events.Laplace, events.Gaussian, events.DiscreteLaplace, events.DiscreteGaussian)
+_SYMMETRIC = (
+    events.Laplace,
+    events.Gaussian,
+    events.RoundedGaussian,
+    events.DiscreteLaplace,
+    events.DiscreteGaussian,
+)
 
 
 def divergence(event: Event, orders: ArrayLike) -> Array:
@@ -118,7 +124,12 @@ def _law(event: Event, orders: Array) -> Array:
 
 
 _Plain = (
-    PureEvent | events.AboveThreshold | events.Gaussian | events.DiscreteGaussian | events.ZeroConcentrated
+    PureEvent
+    | events.AboveThreshold
+    | events.Gaussian
+    | events.RoundedGaussian
+    | events.DiscreteGaussian
+    | events.ZeroConcentrated
 )
 
 
@@ -313,7 +324,7 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
 
     added = sums(lambda n: _cumulant(inner, n))
     added = np.where(orders < 2, np.fmin(added, np.log1p(theorems.excess(-rate, orders) * squared)), added)
-    if isinstance(inner, events.Gaussian):
+    if isinstance(inner, events.Gaussian | events.RoundedGaussian):
         sigma = float_below(inner.noise_multiplier)
         between = (orders <= _MOST_FRACTIONAL) & (np.abs(orders - orders.round()) > 1e-6)
         added[between] = np.fmin(

@@ -173,8 +173,8 @@ def _is_gaussian(event: Event, *, sampled: bool) -> bool:
 
     def is_one(leaf: Event) -> bool:
         if sampled and isinstance(leaf, events.PoissonSampled) and leaf.rate > 0:
-            return isinstance(leaf.inner, events.Gaussian)
-        return isinstance(leaf, events.Gaussian)
+            return isinstance(leaf.inner, events.Gaussian | events.RoundedGaussian)
+        return isinstance(leaf, events.Gaussian | events.RoundedGaussian)
 
     return all(is_one(leaf) for leaf in _leaves(event))
 
@@ -238,8 +238,8 @@ def _chord_peaks(orders: Array, cumulants: Array) -> Array:
 
 def _squared_mu(event: Event) -> Cost:
     """Return mu^2 of one simple event, rounded up. A sample is no easier to tell apart than all the data."""
-    if isinstance(event, events.Gaussian):
-        return (1 / event.noise_multiplier**2,)
+    if isinstance(event, events.Gaussian | events.RoundedGaussian):
+        return (event.squared_mu,)
     if isinstance(event, events.PoissonSampled | events.SampledWithoutReplacement):
         inner = cost_of(event.inner, _squared_mu, 1)[0] if event.rate > 0 else Fraction(0)
         pure = _pure_mu(event)

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.audit.report import Finding
 from discreet.audit.samples import additive_event
 from discreet.noise.grid import steps_of
-from discreet.privacy.events import DiscreteLaplace
+from discreet.privacy.events import DiscreteLaplace, RoundedGaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def check_fit(mechanism: object, draws: Sequence[Draws], false_alarm: float) -> 
     Parameters
     ----------
     mechanism : object
-        Its `event` is used if it is discrete Laplace or Gaussian noise.
+        Its `event` is used if it is discrete Laplace or Gaussian noise, or rounded Gaussian noise.
     draws : sequence of Draws
         The samples.
     false_alarm : float
@@ -183,7 +183,9 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _formula(event: DiscreteLaplace | DiscreteGaussian) -> tuple[Callable[[int], float], int]:
+def _formula(
+    event: DiscreteLaplace | DiscreteGaussian | RoundedGaussian,
+) -> tuple[Callable[[int], float], int]:
     """Return P(Y <= k) of the noise in grid steps, and a bound that |Y| never exceeds in practice."""
     if isinstance(event, DiscreteLaplace):
         scale = float(event.scale / event.grid)
@@ -195,8 +197,9 @@ def _formula(event: DiscreteLaplace | DiscreteGaussian) -> tuple[Callable[[int],
         return laplace, int(60 * scale) + 60
     sigma = sqrt(event.variance / event.grid**2)
     reach = int(12 * sigma) + 12
-    if sigma > _LARGEST_TABLE:
-        # Midpoint rule: the sum over a cell is the integral, to a part of 1 / (24 sigma^2).
+    if sigma > _LARGEST_TABLE or isinstance(event, RoundedGaussian):
+        # Of the rounded law this is the definition. Of the discrete one it is the midpoint rule: the sum over
+        # a cell is the integral, to a part of 1 / (24 sigma^2).
         return lambda k: erfc(-(k + 0.5) / (sigma * sqrt(2))) / 2, reach
     weights = np.exp(-((np.arange(-reach, reach + 1) / sigma) ** 2) / 2)
     table = np.cumsum(weights) / weights.sum()

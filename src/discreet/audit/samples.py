@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from discreet.audit.outputs import behind, observe, output_key
-from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -56,10 +56,10 @@ class Sample:
         return {output_key(row): int(number) for row, number in zip(rows, numbers, strict=True)}
 
 
-def additive_event(mechanism: object) -> DiscreteLaplace | DiscreteGaussian | None:
+def additive_event(mechanism: object) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian | None:
     """Return the event of a mechanism that adds discrete noise to its input, else None."""
     event = getattr(mechanism, "event", None)
-    return event if isinstance(event, DiscreteLaplace | DiscreteGaussian) else None
+    return event if isinstance(event, DiscreteLaplace | DiscreteGaussian | RoundedGaussian) else None
 
 
 def is_batched(mechanism: object, value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import ParameterError
 from discreet.learning.linear_fit import LinearFit, Noise, Units
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_calibration import largest_rho
+from discreet.mechanisms.gaussian_privacy import largest_mu
 from discreet.noise import current
+from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -59,15 +60,15 @@ class LinearRegression:
     Guarantee
     ---------
     rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them: each of the three
-    releases has a third of rho. In steps, N for `largest` and M = N / 2 for `response`, one row moves
-    the eigenvalue by at most N^2, X^T X (its upper half) by at most N^2 in L2, and the vector by at most
-    sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the weight of the count
-    (Wang 2018; proof: docs/proofs/linear_regression.md).
+    releases has a third of rho, or of the square of the largest mu that implies them. In steps, N for
+    `largest` and M = N / 2 for `response`, one row moves the eigenvalue by at most N^2, X^T X (its upper
+    half) by at most N^2 in L2, and the vector by at most sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the
+    weight of the count (Wang 2018; proof: docs/proofs/linear_regression.md).
 
     Finite precision
     ----------------
     Rows are rounded to integers, each by itself, sums are integer sums, the integer part of the eigenvalue is
-    exact, and the noise is the discrete Gaussian. Floats come after the release. `largest` is a few steps
+    exact, and the noise is that of `Gaussian`. Floats come after the release. `largest` is a few steps
     less than N, half the root of the number of columns, so that rounding makes no row too long; and
     intervals are as much wider as rounding may matter.
 
@@ -117,8 +118,7 @@ class LinearRegression:
             largest=_bound(largest, "largest"),
             response=_bound(response, "response"),
         )
-        budget, guarantee = _budget(rho, epsilon, delta)
-        share = budget / 3
+        (third_rho, third_mu), guarantee = _thirds(rho, epsilon, delta)
         half, weight = units.response_steps, units.weight
         squared = held**2 * ((steps * half) ** 2 + half**4 + weight**2)
         moments = Sensitivity(
@@ -128,13 +128,17 @@ class LinearRegression:
             linf=held * steps * half,
             neighbors=ADD_REMOVE_PERSON,
         )
+
+        def noise(sensitivity: int | Sensitivity, size: int) -> Gaussian:
+            return Gaussian(sensitivity=sensitivity, rho=third_rho, mu=third_mu, size=size)
+
         filled: dict[str, object] = {
             "columns": width,
             "units": units,
             "rows": held,
-            "eigenvalue": Gaussian(sensitivity=held * steps**2, rho=share, size=1),
-            "matrix": Gaussian(sensitivity=held * steps**2, rho=share, size=width * (width + 1) // 2),
-            "moments": Gaussian(sensitivity=moments, rho=share, size=width + 2),
+            "eigenvalue": noise(held * steps**2, 1),
+            "matrix": noise(held * steps**2, width * (width + 1) // 2),
+            "moments": noise(moments, width + 2),
             "guarantee": guarantee,
         }
         for name, value in filled.items():
@@ -175,7 +179,9 @@ class LinearRegression:
         return LinearFit(
             units=self.units,
             noise=Noise(
-                eigenvalue=self.eigenvalue.sigma, matrix=self.matrix.sigma, moments=self.moments.sigma
+                eigenvalue=sqrt(self.eigenvalue.error.sub_gaussian),
+                matrix=sqrt(self.matrix.error.sub_gaussian),
+                moments=sqrt(self.moments.error.sub_gaussian),
             ),
             eigenvalue=source.mark(float(eigenvalue)),  # type: ignore[arg-type]
             matrix=source.mark(np.triu(square, 1).T + square),
@@ -224,15 +230,17 @@ def _bound(value: Number, name: str) -> Fraction:
     return bound
 
 
-def _budget(
+def _thirds(
     rho: Number | None, epsilon: Number | None, delta: Number | None
-) -> tuple[Fraction, ZeroConcentratedDP | ApproximateDP]:
+) -> tuple[tuple[Fraction | None, Fraction | None], ZeroConcentratedDP | ApproximateDP]:
+    """Return the rho or the mu of each of three releases: rhos add up, and so do squares of mu."""
     if rho is not None and epsilon is None and delta is None:
         budget = rational(rho, "rho", positive=True)
-        return budget, ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
+        return (budget / 3, None), ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
     if rho is not None or epsilon is None or delta is None:
         raise ParameterError("rho", "is given together with epsilon and delta, or neither is", "rho, or both")
     loss, failure = rational(epsilon, "epsilon", positive=True), rational(delta, "delta", positive=True)
     if failure >= 1:
         raise ParameterError("delta", "is not below 1", "between 0 and 1")
-    return largest_rho(loss, failure), ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)
+    third = sqrt_interval(largest_mu(loss, failure) ** 2 / 3)[0]
+    return (None, third), ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)

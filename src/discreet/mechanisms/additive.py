@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.values import Lattice, Value, check_size
 from discreet.noise import Source, current
-from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.neighbors import Neighbors
 
 __all__ = ["Additive"]
@@ -21,7 +21,7 @@ __all__ = ["Additive"]
 class Additive(ABC):
     """A value enters a lattice, noise of one law is added, and the sum leaves."""
 
-    event: DiscreteLaplace | DiscreteGaussian
+    event: DiscreteLaplace | DiscreteGaussian | RoundedGaussian
     """The law that `release` draws."""
     lattice: Lattice
     """The integers, or the grid of multiples, on which values and noise live."""

@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: discrete Gaussian noise in proportion to the L2 sensitivity."""
+"""The Gaussian mechanism: discrete or rounded Gaussian noise in proportion to the L2 sensitivity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.law import SAFETY, allowed_failure
-from discreet.mechanisms.gaussian_calibration import analytic_variance, classical_variance, largest_rho
+from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
+from discreet.mechanisms.gaussian_calibration import analytic_variance, classical_variance
+from discreet.mechanisms.gaussian_privacy import largest_mu
 from discreet.mechanisms.values import (
     Lattice,
     Value,
@@ -24,12 +26,12 @@ from discreet.mechanisms.values import (
     lattice_for,
     relation_of,
 )
-from discreet.noise import Source, sample_gaussian
+from discreet.noise import Source, sample_gaussian, sample_rounded_gaussian
 from discreet.noise.gaussian import check_variance
 from discreet.noise.grid import rounded_squared_l2
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.events import DiscreteGaussian
-from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.events import DiscreteGaussian, RoundedGaussian
+from discreet.privacy.guarantees import ApproximateDP, GaussianDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
@@ -49,6 +51,8 @@ class Gaussian(Additive):
         says that they are real. A `Sensitivity` keeps sqrt(2) exact.
     epsilon, delta : number, optional
         Both: the noise is the smallest that is known to suffice.
+    mu : number, optional
+        Gaussian privacy, sensitivity / sigma.
     rho : number, optional
         Zero-concentrated privacy loss, sensitivity^2 / (2 sigma^2).
     sigma : number, optional
@@ -59,21 +63,26 @@ class Gaussian(Additive):
 
     Guarantee
     ---------
-    rho-zCDP with rho = sensitivity^2 / (2 sigma^2), for values and for vectors (Canonne,
-    Kamath & Steinke 2020). Built from epsilon and delta, it is (epsilon, delta)-DP: for
-    one value by the exact divergence of the discrete law, for vectors by way of rho
-    (proof: docs/proofs/gaussian.md).
+    rho-zCDP with rho = sensitivity^2 / (2 sigma^2), for values and for vectors. Built from mu it is
+    mu-Gaussian private, and from epsilon and delta (epsilon, delta)-DP (proof: docs/proofs/gaussian.md).
+    What was asked for chooses the law:
+
+    - rho or sigma: the discrete Gaussian, P(k) in proportion to exp(-k^2 / (2 sigma^2)), which has the least
+      variance for its rho (Canonne, Kamath & Steinke 2020);
+    - mu, or epsilon and delta: the rounded Gaussian, the nearest grid point to an ideal normal number, for
+      which the analytic calibration of the ideal (Balle & Wang 2018) holds in any dimension;
+    - epsilon and delta where only one value moves: the discrete Gaussian by its own exact divergence.
 
     Finite precision
     ----------------
-    Values are rounded to the grid and the noise is drawn from the discrete Gaussian law on that
-    grid, exactly. Rounding is charged: the event's sensitivity is that of the rounded values. Values
-    beyond `largest` (2^62; real ones 2^52 grid steps) are clamped, as by `Laplace`.
+    Values are rounded to the grid and the noise is drawn from either law on that grid, exactly. Rounding is
+    charged: the event's sensitivity is that of the rounded values. Values beyond `largest` (2^62; real
+    ones 2^52 grid steps) are clamped, as by `Laplace`.
 
     Error
     -----
-    Sub-Gaussian with parameter sigma: P(abs(noise) > t) <= 2 exp(-t^2 / (2 sigma^2)); the law
-    itself is in `error`.
+    Sub-Gaussian: P(abs(noise) > t) <= 2 exp(-t^2 / (2 w)), with w = sigma^2 for the discrete law, and
+    sigma^2 + grid^2 / 12 for the rounded one above a few steps; the law itself is in `error`.
 
     Examples
     --------
@@ -86,10 +95,10 @@ class Gaussian(Additive):
     >>> noisy = mechanism.release([12, 7, 0])
     """
 
-    event: DiscreteGaussian
+    event: DiscreteGaussian | RoundedGaussian
     """The law that `release` draws."""
-    guarantee: ApproximateDP | ZeroConcentratedDP
-    """What is promised: (epsilon, delta) if it was built from them, else rho."""
+    guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP
+    """What is promised: (epsilon, delta) or mu if it was built from them, else rho."""
 
     def __init__(
         self,
@@ -97,46 +106,55 @@ class Gaussian(Additive):
         sensitivity: Number | Sensitivity,
         epsilon: Number | None = None,
         delta: Number | None = None,
+        mu: Number | None = None,
         rho: Number | None = None,
         sigma: Number | None = None,
         grid: Number | None = None,
         size: int | None = None,
         neighbors: Neighbors | None = None,
     ) -> None:
-        _check_one_way(epsilon, delta, rho, sigma)
+        parameter = _check_one_way(epsilon, delta, mu, rho, sigma)
         relation = relation_of(sensitivity, neighbors)
         check_size(size)
         squared = _squared(sensitivity)
+        guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP
+        law: type[DiscreteGaussian | RoundedGaussian] = DiscreteGaussian
         if epsilon is not None and delta is not None:
             loss, failure = _approximate(epsilon, delta)
-            rate = largest_rho(loss, failure)
+            rate, law = largest_mu(loss, failure) ** 2 / 2, RoundedGaussian
+            guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=relation)
+        elif mu is not None:
+            guarantee = GaussianDP(mu=rational(mu, "mu", positive=True), neighbors=relation)
+            rate, law = guarantee.mu**2 / 2, RoundedGaussian
         elif rho is not None:
             rate = rational(rho, "rho", positive=True)
+            guarantee = ZeroConcentratedDP(rho=rate, neighbors=relation)
         else:
             rate = squared / (2 * rational(sigma, "sigma", positive=True) ** 2)  # type: ignore[arg-type]
         lattice, squared, size = _placed(sensitivity, squared, squared / (2 * rate), grid, size)
         variance = squared / (2 * rate)
-        guarantee: ApproximateDP | ZeroConcentratedDP = ZeroConcentratedDP(rho=rate, neighbors=relation)
-        if epsilon is not None and delta is not None:
+        if epsilon is not None:
             shift = _single_shift(squared / lattice.step**2, size)
             if shift is not None:
                 variance = analytic_variance(shift, loss, failure) * lattice.step**2
-            guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=relation)
+                law = DiscreteGaussian
         elif sigma is not None:
             variance = rational(sigma, "sigma") ** 2
             guarantee = ZeroConcentratedDP(rho=squared / (2 * variance), neighbors=relation)
-        check_reach(check_variance, variance / lattice.step**2, _given(epsilon, rho))
-        self._fill(squared, variance, lattice, size, guarantee)
+        check_reach(check_variance, variance / lattice.step**2, parameter)
+        self._fill(law, squared=squared, variance=variance, lattice=lattice, size=size, guarantee=guarantee)
 
     def _fill(
         self,
+        law: type[DiscreteGaussian | RoundedGaussian],
+        *,
         squared: Fraction,
         variance: Fraction,
         lattice: Lattice,
         size: int | None,
-        guarantee: ApproximateDP | ZeroConcentratedDP,
+        guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP,
     ) -> None:
-        event = DiscreteGaussian(
+        event = law(
             squared_sensitivity=squared,
             variance=variance,
             grid=lattice.step,
@@ -174,11 +192,12 @@ class Gaussian(Additive):
         check_reach(check_variance, variance / lattice.step**2, "epsilon")
         mechanism = cls.__new__(cls)
         mechanism._fill(
-            squared,
-            variance,
-            lattice,
-            size,
-            ApproximateDP(epsilon=loss, delta=failure, neighbors=relation),
+            DiscreteGaussian,
+            squared=squared,
+            variance=variance,
+            lattice=lattice,
+            size=size,
+            guarantee=ApproximateDP(epsilon=loss, delta=failure, neighbors=relation),
         )
         return mechanism
 
@@ -215,9 +234,10 @@ class Gaussian(Additive):
         return float_above(promise.delta) if isinstance(promise, ApproximateDP) else None
 
     @property
-    def error(self) -> GaussianError:
+    def error(self) -> GaussianError | RoundedGaussianError:
         """The law of the error of each value, known before anything is released."""
-        return GaussianError(
+        law = RoundedGaussianError if isinstance(self.event, RoundedGaussian) else GaussianError
+        return law(
             squared_sigma=self.event.variance,
             step=self.lattice.step,
             rounding=self.lattice.rounding,
@@ -225,7 +245,30 @@ class Gaussian(Additive):
         )
 
     def _noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        return sample_gaussian(self.event.variance / self.grid**2, count, source)
+        draw = sample_rounded_gaussian if isinstance(self.event, RoundedGaussian) else sample_gaussian
+        return draw(self.event.variance / self.grid**2, count, source)
+
+    def alike(self, *, sensitivity: Sensitivity, size: int | None = None) -> Gaussian:
+        """Return the mechanism that adds the same noise to integers that move otherwise far.
+
+        It promises the rho, or for the rounded law the mu, that follows.
+        """
+        squared, variance, relation = _squared(sensitivity), self.event.variance, sensitivity.neighbors
+        guarantee: GaussianDP | ZeroConcentratedDP = ZeroConcentratedDP(
+            rho=squared / (2 * variance), neighbors=relation
+        )
+        if isinstance(self.event, RoundedGaussian):
+            guarantee = GaussianDP(mu=sqrt_interval(squared / variance)[1], neighbors=relation)
+        mechanism = type(self).__new__(type(self))
+        mechanism._fill(
+            type(self.event),
+            squared=squared,
+            variance=variance,
+            lattice=self.lattice,
+            size=size,
+            guarantee=guarantee,
+        )
+        return mechanism
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs that lie one sensitivity apart."""
@@ -273,22 +316,23 @@ class Gaussian(Additive):
 
 
 def _check_one_way(
-    epsilon: Number | None, delta: Number | None, rho: Number | None, sigma: Number | None
-) -> None:
-    allowed = "epsilon with delta, or rho, or sigma"
+    epsilon: Number | None,
+    delta: Number | None,
+    mu: Number | None,
+    rho: Number | None,
+    sigma: Number | None,
+) -> str:
+    """Return the name of the one parameter that sets the noise."""
+    allowed = "epsilon with delta, or mu, or rho, or sigma"
     if epsilon is not None and delta is None:
         raise ParameterError("delta", "is missing", f"given with epsilon; {allowed}")
     if epsilon is None and delta is not None:
         raise ParameterError("epsilon", "is missing", f"given with delta; {allowed}")
-    if sum(way is not None for way in (epsilon, rho, sigma)) != 1:
-        raise ParameterError("epsilon, rho or sigma", "must be given, and only one of them", allowed)
-
-
-def _given(epsilon: Number | None, rho: Number | None) -> str:
-    """Return the name of the parameter that sets the noise."""
-    if epsilon is not None:
-        return "epsilon"
-    return "sigma" if rho is None else "rho"
+    ways = {"epsilon": epsilon, "mu": mu, "rho": rho, "sigma": sigma}
+    given = [name for name, value in ways.items() if value is not None]
+    if len(given) != 1:
+        raise ParameterError("epsilon, mu, rho or sigma", "must be given, and only one of them", allowed)
+    return given[0]
 
 
 def _approximate(epsilon: Number, delta: Number) -> tuple[Fraction, Fraction]:

@@ -1,8 +1,8 @@
-"""How much Gaussian noise (epsilon, delta) takes: three calibrations, from loosest to smallest.
+"""How much discrete Gaussian noise (epsilon, delta) takes: three calibrations, from loosest to smallest.
 
-`classical_variance` is the textbook formula; `largest_rho` goes through zero-concentrated
-DP and serves vectors; `analytic_variance` is the smallest possible for one value. Every
-answer is rounded toward more noise.
+`classical_variance` is the textbook formula; `largest_rho` goes through zero-concentrated DP;
+`analytic_variance` is the smallest possible for one value. Every answer is rounded toward more noise.
+Vectors are calibrated by `gaussian_privacy`, for the rounded law.
 """
 
 from __future__ import annotations

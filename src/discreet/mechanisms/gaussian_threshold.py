@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.error.key_selection import GaussianShownKeys
-from discreet.mechanisms.gaussian_calibration import analytic_variance, largest_rho
+from discreet.mechanisms.error.key_selection import GaussianShownKeys, RoundedShownKeys
+from discreet.mechanisms.gaussian_calibration import analytic_variance
+from discreet.mechanisms.gaussian_privacy import largest_mu
 from discreet.mechanisms.key_selection import KeySelection, Offer
-from discreet.mechanisms.tails import MOST_VARIANCE, gaussian_tail, smallest_threshold
+from discreet.mechanisms.tails import MOST_VARIANCE, gaussian_tail, rounded_tail, smallest_threshold
 from discreet.mechanisms.values import check_reach
-from discreet.noise import Source, sample_gaussian
+from discreet.noise import Source, sample_gaussian, sample_rounded_gaussian
 from discreet.noise.gaussian import check_variance
-from discreet.privacy.events import Approximate, DiscreteGaussian, Event
+from discreet.privacy.events import Approximate, DiscreteGaussian, Event, RoundedGaussian
 from discreet.privacy.rational import Number
 
 __all__ = ["GaussianThreshold"]
@@ -42,8 +43,9 @@ class GaussianThreshold(KeySelection):
     ---------
     With rho: the variance of the noise is keys / (2 rho), and the threshold T is the least with
     1 - (1 - p)^keys <= delta, p = P(1 + noise >= T). With epsilon: (epsilon, delta)-DP, where the noise
-    alone is (epsilon, delta / 2)-private and delta / 2 takes the place of delta (Wilson et al. 2020, for
-    continuous noise; proof: docs/proofs/gaussian_threshold.md). `event` is the noise on `keys` counts of
+    alone is (epsilon, delta / 2)-private and delta / 2 takes the place of delta (Wilson et al. 2020;
+    proof: docs/proofs/gaussian_threshold.md). The noise is discrete Gaussian, or, for epsilon and several
+    keys, rounded Gaussian, whose calibration is analytic. `event` is the noise on `keys` counts of
     sensitivity 1, and a (0, delta) or (0, delta / 2) part for the keys that are new.
 
     Finite precision
@@ -81,30 +83,37 @@ class GaussianThreshold(KeySelection):
                 "calls for more noise than thresholds are computed for",
                 "larger, or keys smaller, such that the noise has a standard deviation of at most 8192",
             )
-        threshold = smallest_threshold(
-            lambda least: gaussian_tail(variance, least), offer.keys, _delta_of_keys(offer)
-        )
+        tail = rounded_tail if _is_rounded(offer) else gaussian_tail
+        threshold = smallest_threshold(lambda least: tail(variance, least), offer.keys, _delta_of_keys(offer))
         for name, value in (("offer", offer), ("variance", variance), ("threshold", threshold)):
             object.__setattr__(self, name, value)
 
     @property
     def event(self) -> Event:
         """The noise on the keys that a person has, and the chance that a new one is shown."""
-        noise = DiscreteGaussian(squared_sensitivity=1, variance=self.variance, size=1)
+        law = RoundedGaussian if _is_rounded(self.offer) else DiscreteGaussian
+        noise = law(squared_sensitivity=1, variance=self.variance, size=1)
         return noise * self.keys + Approximate(epsilon=0, delta=_delta_of_keys(self.offer))
 
     @property
-    def error(self) -> GaussianShownKeys:
+    def error(self) -> GaussianShownKeys | RoundedShownKeys:
         """With which probability a key of n persons is shown."""
-        return GaussianShownKeys(variance=self.variance, threshold=self.threshold)
+        law = RoundedShownKeys if _is_rounded(self.offer) else GaussianShownKeys
+        return law(variance=self.variance, threshold=self.threshold)
 
     def _levels(self, count: int, source: Source) -> NDArray[np.int64]:
-        return self.threshold - sample_gaussian(self.variance, count, source)
+        draw = sample_rounded_gaussian if _is_rounded(self.offer) else sample_gaussian
+        return self.threshold - draw(self.variance, count, source)
 
 
 def _delta_of_keys(offer: Offer) -> Fraction:
     """Return the share of delta that new keys may use up."""
     return offer.delta if offer.epsilon is None else offer.delta / 2
+
+
+def _is_rounded(offer: Offer) -> bool:
+    """Tell whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
+    return offer.epsilon is not None and offer.keys > 1
 
 
 def _variance(offer: Offer) -> Fraction:
@@ -114,4 +123,4 @@ def _variance(offer: Offer) -> Fraction:
     assert offer.epsilon is not None  # noqa: S101
     if offer.keys == 1:
         return analytic_variance(1, offer.epsilon, offer.delta / 2)
-    return offer.keys / (2 * largest_rho(offer.epsilon, offer.delta / 2))
+    return offer.keys / largest_mu(offer.epsilon, offer.delta / 2) ** 2

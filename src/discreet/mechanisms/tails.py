@@ -11,8 +11,17 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+from discreet.noise.normal_cells import tail_from
 
-__all__ = ["BITS", "MOST_VARIANCE", "gaussian_tail", "laplace_tail", "passes_at_most", "smallest_threshold"]
+__all__ = [
+    "BITS",
+    "MOST_VARIANCE",
+    "gaussian_tail",
+    "laplace_tail",
+    "passes_at_most",
+    "rounded_tail",
+    "smallest_threshold",
+]
 
 BITS = 512
 """Far beyond the smallest delta that is accepted, 1e-100 for 2^20 keys."""
@@ -42,6 +51,11 @@ def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
     total = sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]
     beyond = sums[least] if least < len(sums) else (0, sums[-1][1])
     return quotient(beyond, total, BITS)
+
+
+def rounded_tail(variance: Fraction, least: int) -> Enclosure:
+    """Enclose P(N >= least) for rounded Gaussian noise: the tail of the normal law from least - 1/2."""
+    return tail_from(variance, least - Fraction(1, 2), BITS)
 
 
 @lru_cache(maxsize=8)

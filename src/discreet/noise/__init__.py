@@ -5,8 +5,8 @@ compared with certified bounds on the cut points of the law until the outcome is
 doubt. Nothing here takes or makes a float that decides anything by itself.
 
 `entropy` is the only reader of randomness. `alias`, `uniform`, `bernoulli` and `choice` turn
-uniform words into decisions; `geometric`, `laplace` and `gaussian` are built of those;
-`enclosure` and `powers` hold the certified arithmetic; `grid` takes real values to
+uniform words into decisions; `geometric`, `laplace`, `gaussian` and `rounded_gaussian` are built of
+those; `enclosure` and `powers` hold the certified arithmetic; `grid` takes real values to
 integers and back.
 """
 
@@ -19,6 +19,7 @@ from discreet.noise.gaussian import sample_gaussian
 from discreet.noise.geometric import sample_geometric
 from discreet.noise.laplace import sample_laplace
 from discreet.noise.replayed import is_private
+from discreet.noise.rounded_gaussian import sample_rounded_gaussian
 from discreet.noise.uniform import uniform_below
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "sample_gaussian",
     "sample_geometric",
     "sample_laplace",
+    "sample_rounded_gaussian",
     "uniform_below",
     "using",
 ]

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
     from discreet.noise.entropy import Source
 
-__all__ = ["Acceptance", "block_table", "sample_gaussian", "single_table"]
+__all__ = ["Acceptance", "block_table", "check_variance", "low_bits", "sample_gaussian", "single_table"]
 
 LARGEST_SINGLE = 64
 
 _TAIL_BITS = 66
 _GUARD_BITS = 32
 _LONGEST_DENOMINATOR = 2048
-_BAND = 2.0**-31
-_LARGEST_EXPONENT = 1 / 3
-_TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
+BAND = 2.0**-31
+LARGEST_EXPONENT = 1 / 3
+TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
 
 
 def check_variance(variance: Fraction) -> Fraction:
@@ -55,7 +55,7 @@ def check_variance(variance: Fraction) -> Fraction:
     return variance
 
 
-def _low_bits(variance: Fraction) -> int:
+def low_bits(variance: Fraction) -> int:
     """Return the smallest shift with sqrt(variance) / 2^shift <= 64."""
     shift = 0
     while variance > LARGEST_SINGLE**2 << (2 * shift):
@@ -195,14 +195,14 @@ class Acceptance:
         starts = self._starts[lanes].astype(np.float64)
         advances = self._advances[lanes].astype(np.float64)
         exponents = (2.0 * starts + advances) * advances * self._half_precision
-        cuts = exponents * _TAYLOR[0]
-        for coefficient in _TAYLOR[1:-1]:
+        cuts = exponents * TAYLOR[0]
+        for coefficient in TAYLOR[1:-1]:
             cuts += coefficient
             cuts *= exponents
-        cuts += _TAYLOR[-1]
+        cuts += TAYLOR[-1]
         uniforms = words * 2.0**-64
         kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
-        undecided = (np.abs(uniforms - cuts) <= _BAND) | (exponents > _LARGEST_EXPONENT)
+        undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_EXPONENT)
         if undecided.any():
             for position in np.flatnonzero(undecided):
                 start, advance = int(self._starts[lane + position]), int(self._advances[lane + position])
@@ -240,7 +240,7 @@ def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np
         Where the words come from.
     """
     variance, size = check_variance(variance), check_size(size)
-    shift = _low_bits(variance)
+    shift = low_bits(variance)
     if shift == 0:
         return source.decide(single_table(variance), size)
     return in_batches(lambda lanes: _sample_blocks(variance, shift, lanes, source), size)

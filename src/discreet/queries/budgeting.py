@@ -6,8 +6,9 @@ What an offer buys:
 - `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
   rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
 - Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
-- `epsilon` with `delta`: whichever of two has the smaller error: pure noise of this epsilon, or the noise of
-  the largest rho that implies (epsilon, delta).
+- `epsilon` with `delta`: whichever of three has the smaller error: pure noise of this epsilon; Gaussian noise
+  on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
+  the noise of the largest rho that implies it, which serves choices too.
 
 The division over measures is that of `splitting`. Everything here depends on the query, the declarations
 and the offer, which are public.
@@ -29,6 +30,7 @@ from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.gaussian_privacy import largest_mu
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational, whole
 from discreet.queries.binding import BoundQuery, bind
@@ -76,7 +78,9 @@ def build_request(
     Guarantee
     ---------
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
-    epsilons is the offer; for rho the sum of rhos is at most the offer.
+    epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
+    is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
+    theorem 7), or by way of rho.
     """
     return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
 
@@ -196,16 +200,16 @@ def _parts(
 ) -> Parts:
     if offer.rho is not None:
         return _concentrated_parts(bound, offer.rho, split, confidence)
-    epsilon = offer.epsilon
+    epsilon, delta = offer.epsilon, offer.delta
     assert epsilon is not None  # noqa: S101
-    rho = Fraction(0) if offer.delta is None else rho_below(epsilon, offer.delta)
-    if rho == 0:
+    if delta is None:
         return _pure_parts(bound, epsilon, split, confidence)
-    return _smaller_error(
-        bound,
-        lambda: _pure_parts(bound, epsilon, split, confidence),
-        lambda: _concentrated_parts(bound, rho, split, confidence),
-    )
+    choices = [lambda: _pure_parts(bound, epsilon, split, confidence)]
+    if (rho := rho_below(epsilon, delta)) > 0:
+        choices.append(lambda: _concentrated_parts(bound, rho, split, confidence))
+    if not any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics):
+        choices.append(lambda: _gaussian_parts(bound, largest_mu(epsilon, delta), split))
+    return _smaller_error(bound, *choices)
 
 
 def _pure_parts(
@@ -241,6 +245,22 @@ def _concentrated_parts(
             )
         parts.append(Part(statistic=statistic, mechanism=mechanism or _concentrated(statistic, share, cells)))
     return tuple(parts)
+
+
+def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> Parts:
+    """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
+    shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
+    return tuple(
+        Part(
+            statistic=statistic,
+            mechanism=Gaussian(
+                sensitivity=statistic.sensitivity,
+                mu=sqrt_interval(mu**2 * shares[statistic.measure])[0],
+                size=cells,
+            ),
+        )
+        for statistic in bound.statistics.statistics
+    )
 
 
 def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:

@@ -64,7 +64,8 @@ class Offer:
         """Return the largest rho that implies this (epsilon, delta); any other offer as it is.
 
         It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
-        more than this rho.
+        more than this rho. It buys less than the (epsilon, delta) itself, whose Gaussian noise is calibrated
+        analytically; answers that were stored while that noise went by way of rho are found by it.
         """
         if self.epsilon is None or self.delta is None:
             return self

@@ -7,7 +7,8 @@ noise. The variance is
 
 - 2 (L1 / epsilon)^2 for Laplace noise: for a given sum of epsilons the total is least with epsilon
   proportional to (W L1)^(2/3);
-- L2^2 / (2 rho) for Gaussian noise: for a given sum of rhos it is least with rho proportional to W L2
+- L2^2 / (2 rho) for Gaussian noise: for a given sum of rhos it is least with rho proportional to W L2; and so
+  it is for a given sum of squares of mu, which are twice the rhos
 
 (by Lagrange's condition that W^2 times the derivative of the variance is the same for all measures).
 Proportions are rounded to integers and divided exactly, so that shares are rational and add up to exactly 1.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, float_below, rational
 from discreet.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
@@ -68,10 +68,11 @@ def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: 
 def unit_variance(noise: str, loss: Loss, reach: Reach, *, single: bool = False) -> float:
     """Return a variance of noise per squared norm of a column that no strategy of integers is below.
 
-    Noise in proportion to a norm has the least variance per squared norm at norm 1. Gaussian noise that is
-    built from epsilon and delta is in proportion to the norm, by way of rho, except where all that moves is
-    one integer by one step, or the only integer there is, by any number of steps: there it is smaller
-    (docs/proofs/workloads.md, lemma 5).
+    Noise in proportion to a norm has the least variance per squared norm at norm 1; rounded Gaussian noise
+    there or, since rounding adds a twelfth to any variance, at large norms. Gaussian noise that is built from
+    epsilon and delta is in proportion to the norm, except where all that moves is one integer by one step, or
+    the only integer there is, by any number of steps: there it may be smaller (docs/proofs/workloads.md,
+    lemma 5).
 
     Parameters
     ----------
@@ -97,7 +98,8 @@ def unit_variance(noise: str, loss: Loss, reach: Reach, *, single: bool = False)
         return Gaussian(sensitivity=one_cell, rho=loss["rho"]).error.variance
     vector = mechanism_for(noise, loss, 2, 2)
     assert isinstance(vector, Gaussian)  # noqa: S101
-    least = Gaussian(sensitivity=one_cell, rho=vector.event.rho).error.variance
+    rounded = Gaussian(sensitivity=one_cell, mu=sqrt_interval(2 * vector.event.rho)[0])
+    least = min(rounded.error.variance, float_below(rounded.event.variance))
     if reach.groups * reach.rows == 1:
         least = min(least, mechanism_for(noise, loss, one_cell, 2).error.variance)
     if single and reach.tables == 1:

@@ -22,7 +22,7 @@ from discreet.workloads.ranges import Prefixes
 from discreet.workloads.toeplitz import ToeplitzRoot
 
 if TYPE_CHECKING:
-    from discreet.privacy.events import DiscreteGaussian
+    from discreet.privacy.events import DiscreteGaussian, RoundedGaussian
 
 __all__ = ["ContinualCounter"]
 
@@ -72,7 +72,7 @@ class ContinualCounter:
             epsilon=epsilon,
             delta=delta,
         )
-        self._one_step = Gaussian(sensitivity=self._strategy.sensitivity(rows), rho=self._mechanism.event.rho)
+        self._one_step = self._mechanism.alike(sensitivity=self._strategy.sensitivity(rows))
         self._scaled = np.zeros(self._strategy.size, np.int64)
         self._measured = np.zeros(self._strategy.size)
         self._row = np.zeros(self._strategy.size)
@@ -80,7 +80,7 @@ class ContinualCounter:
         self._seen = 0
 
     @property
-    def event(self) -> DiscreteGaussian:
+    def event(self) -> DiscreteGaussian | RoundedGaussian:
         """What the whole stream is charged, once, before the first step."""
         return self._mechanism.event
 

@@ -2,9 +2,9 @@
 
 Let L = sum of c_i N_i with independent discrete noise N_i of one law, and c = ||c||_2.
 
-Gaussian: L is sub-Gaussian with parameter sigma c, and within 2 / sigma of the normal law in
-distribution (sigma in steps, at least 4; docs/proofs/strategies.md, proposition 8). Laplace: see
-`laplace_tails`.
+Gaussian: L is sub-Gaussian with parameter w c^2, and within 2 / sqrt(w) of the normal law of that variance in
+distribution (w in squared steps, at least 16; docs/proofs/strategies.md, proposition 8). For discrete noise
+w is sigma^2, for rounded noise sigma^2 + 1/12. Laplace: see `laplace_tails`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def half_width(mechanism: Laplace | Gaussian, factor: float, confidence: Number)
         raise ParameterError("confidence", "is out of range", "between 0 and 1, and at most 1 - 10^-300")
     failure = float_below(1 - level)
     if isinstance(mechanism, Gaussian):
-        return _gaussian_units(sqrt(float(mechanism.event.variance)), failure) * sqrt(
-            float(mechanism.event.variance) * factor
-        )
+        spread = mechanism.error.sub_gaussian
+        return _gaussian_units(sqrt(spread), failure) * sqrt(spread * factor)
     scale = float(mechanism.event.scale)
     return laplace_units(failure, scale) * scale * sqrt(factor)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.mechanisms import Gaussian, Laplace
-    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
     from discreet.privacy.rational import Number
     from discreet.workloads.marginal_workload import Marginals
     from discreet.workloads.workload import Vector
@@ -88,7 +88,7 @@ class MarginalPlan:
     certificate: str = "the singular-value bound, which the residual basis attains for Gaussian noise"
 
     @property
-    def event(self) -> DiscreteLaplace | DiscreteGaussian:
+    def event(self) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian:
         """What a release is charged."""
         return self.mechanism.event
 

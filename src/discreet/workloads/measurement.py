@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 __all__ = ["Measurable", "Measurement"]
 
@@ -104,7 +104,7 @@ class Measurement(HistogramMechanism):
         return self.cells * self.strategy.measurements
 
     @property
-    def event(self) -> DiscreteLaplace | DiscreteGaussian:
+    def event(self) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian:
         """The law of the noise."""
         return self.noise.event
 

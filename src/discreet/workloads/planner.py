@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.mechanisms import Gaussian, Laplace
-    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
     from discreet.workloads.strategy import Strategy
     from discreet.workloads.workload import Workload
 
@@ -81,7 +81,7 @@ class Plan:
     considered: tuple[Candidate, ...] = field(repr=False)
 
     @property
-    def event(self) -> DiscreteLaplace | DiscreteGaussian:
+    def event(self) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian:
         """What a release is charged."""
         return self.mechanism.event
 

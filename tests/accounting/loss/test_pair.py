@@ -20,6 +20,7 @@ KINDS = {
     "Laplace": (events.Laplace(epsilon=1), True),
     "DiscreteLaplace": (events.DiscreteLaplace(sensitivity=3, scale=2), True),
     "DiscreteGaussian": (events.DiscreteGaussian(squared_sensitivity=9, variance=4, size=1), True),
+    "RoundedGaussian": (events.RoundedGaussian(squared_sensitivity=9, variance=4, size=2), True),
     "a wide vector": (events.DiscreteGaussian(squared_sensitivity=9, variance=4, size=2), False),
     "MixtureOfGaussians": (events.MixtureOfGaussians(standard_deviation=1, contributions=[(1, 0.5)]), True),
     "RandomizedResponse": (RESPONSE, True),

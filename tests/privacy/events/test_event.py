@@ -28,6 +28,7 @@ ONE_OF_EACH = {
     "Gaussian": events.Gaussian(noise_multiplier=4),
     "DiscreteLaplace": LAPLACE,
     "DiscreteGaussian": events.DiscreteGaussian(squared_sensitivity=2, variance="1/3", grid="1/1024"),
+    "RoundedGaussian": events.RoundedGaussian(squared_sensitivity=2, variance="1/3", grid="1/1024", size=3),
     "ExponentialChoice": CHOICE,
     "PermuteAndFlip": events.PermuteAndFlip(epsilon="1/3"),
     "NoisyMax": events.NoisyMax(epsilon=2),

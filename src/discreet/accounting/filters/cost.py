@@ -21,6 +21,7 @@ from discreet.privacy.events import (
     Gaussian,
     Parallel,
     PoissonSampled,
+    RoundedGaussian,
     SampledWithoutReplacement,
 )
 from discreet.privacy.events.sampling import amplified_epsilon
@@ -73,8 +74,8 @@ def concentrated_rate(event: Event) -> Cost:
 
 
 def gaussian_rate(event: Event) -> Cost:
-    """Return mu^2, for continuous normal noise only: the discrete law is not exactly Gaussian private."""
-    return (1 / event.noise_multiplier**2 if isinstance(event, Gaussian) else None,)
+    """Return mu^2, for normal noise and its roundings only: the discrete law is not Gaussian private."""
+    return (event.squared_mu if isinstance(event, Gaussian | RoundedGaussian) else None,)
 
 
 @lru_cache(maxsize=4096)

@@ -24,6 +24,7 @@ from discreet.privacy.events import (
     Pure,
     RandomizedResponse,
     Renyi,
+    RoundedGaussian,
     UnaryEncoding,
     ZeroConcentrated,
 )
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RenyiFilter"]
 
-_LINES = Gaussian | DiscreteGaussian | ZeroConcentrated  # no accountant knows less than rho times the order
+# No accountant knows less than rho times the order.
+_LINES = Gaussian | RoundedGaussian | DiscreteGaussian | ZeroConcentrated
 _ZERO = Fraction(0)
 _LEAST = 1e-290
 """Floats below may have lost digits to underflow, and bounds with them."""

@@ -12,6 +12,8 @@ from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.pair import Pair, Side, pair_of
 from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.privacy import events
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import float_above
 
 __all__ = ["GaussianPair"]
 
@@ -84,3 +86,9 @@ class GaussianPair(Pair):
 @pair_of.register
 def _(event: events.Gaussian) -> Pair:
     return GaussianPair(float(1 / event.noise_multiplier))
+
+
+@pair_of.register
+def _(event: events.RoundedGaussian) -> Pair:
+    """Return the pair of the noise before it was rounded; mu is rounded up."""
+    return GaussianPair(float_above(sqrt_interval(event.squared_mu)[1]))

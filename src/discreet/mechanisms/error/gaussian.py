@@ -134,6 +134,11 @@ class GaussianError(_GaussianNoise):
         return float(2 * (magnitudes**2 @ probabilities)) * float(self.step) ** 2
 
     @property
+    def sub_gaussian(self) -> float:
+        """A w with E exp(x N) <= exp(x^2 w / 2) for all x: sigma^2, in data units squared."""
+        return float(self.squared_sigma)
+
+    @property
     def mean_absolute(self) -> float:
         """E|N|, close to sigma sqrt(2 / pi), in data units."""
         if self._spread > _LARGEST_SUMMED**2:

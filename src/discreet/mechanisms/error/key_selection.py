@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.tails import BITS, gaussian_tail, laplace_tail
+from discreet.mechanisms.tails import BITS, gaussian_tail, laplace_tail, rounded_tail
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.levels import Levels
 from discreet.privacy.rational import Number, float_above, float_below, rational, whole
 
-__all__ = ["GaussianShownKeys", "LaplaceShownKeys", "LevelShownKeys", "ShownKeys"]
+__all__ = ["GaussianShownKeys", "LaplaceShownKeys", "LevelShownKeys", "RoundedShownKeys", "ShownKeys"]
 
 MOST_PERSONS = 1 << 62
 
@@ -91,6 +91,18 @@ class GaussianShownKeys(ShownKeys):
     def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
         """Enclose P(N >= threshold - n)."""
         return _fractions(gaussian_tail(self.variance, self.threshold - persons))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundedShownKeys(ShownKeys):
+    """A key of n persons is shown where n + N >= threshold, N rounded Gaussian noise."""
+
+    variance: Fraction
+    threshold: int
+
+    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+        """Enclose P(N >= threshold - n)."""
+        return _fractions(rounded_tail(self.variance, self.threshold - persons))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

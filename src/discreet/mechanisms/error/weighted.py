@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.error.law import SAFETY, ErrorLaw
+from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 
 __all__ = ["WeightedError"]
 
 _BINS = 256
 _LEFT = 1e-16
 _ROUNDING = 1e-12
+
+NoiseError: TypeAlias = LaplaceError | GaussianError | RoundedGaussianError
+"""The law of one noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ class WeightedError(ErrorLaw):
         Positive.
     """
 
-    laws: tuple[LaplaceError | GaussianError, ...]
+    laws: tuple[NoiseError, ...]
     weights: tuple[Fraction, ...]
 
     exact: ClassVar[bool] = False
@@ -62,7 +66,7 @@ class WeightedError(ErrorLaw):
 
 @lru_cache(maxsize=64)
 def _convolved(
-    laws: tuple[LaplaceError | GaussianError, ...], weights: tuple[Fraction, ...]
+    laws: tuple[NoiseError, ...], weights: tuple[Fraction, ...]
 ) -> tuple[float, NDArray[np.float64], float]:
     """Return a width, P(abs(sum of multiples) > j widths) for each j, and what lies beyond all of them."""
     deviations = [float(w) * sqrt(law.variance) for law, w in zip(laws, weights, strict=True)]

@@ -11,6 +11,7 @@ from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcen
 from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.mixture import MixtureOfGaussians
+from discreet.privacy.events.rounded import RoundedGaussian
 from discreet.privacy.events.sampling import (
     PoissonSampled,
     SampledWithoutReplacement,
@@ -39,6 +40,7 @@ __all__ = [
     "Pure",
     "RandomizedResponse",
     "Renyi",
+    "RoundedGaussian",
     "SampledWithReplacement",
     "SampledWithoutReplacement",
     "Shuffled",

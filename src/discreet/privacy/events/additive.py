@@ -53,8 +53,8 @@ class Laplace(Event):
 class Gaussian(Event):
     """Continuous normal noise of standard deviation `noise_multiplier` times the L2 sensitivity.
 
-    An ideal, for analysis and training. A discrete draw is a `DiscreteGaussian`, which is not
-    exactly Gaussian private.
+    An ideal, for analysis and training. What is drawn is a `RoundedGaussian`, which is exactly Gaussian
+    private too, or a `DiscreteGaussian`, which is not.
 
     Parameters
     ----------
@@ -69,6 +69,11 @@ class Gaussian(Event):
 
     def __init__(self, *, noise_multiplier: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         self._fill(neighbors, noise_multiplier=rational(noise_multiplier, "noise_multiplier", positive=True))
+
+    @property
+    def squared_mu(self) -> Fraction:
+        """The square of mu = 1 / noise_multiplier: the law is mu-Gaussian private."""
+        return 1 / self.noise_multiplier**2
 
     @property
     def concentrated_rho(self) -> Fraction:

@@ -275,8 +275,7 @@ def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace |
     if isinstance(noise, Laplace):
         alike = Laplace(sensitivity=own, scale=noise.event.scale, size=part.measurements)
     else:
-        rho = own.squared_l2 / (2 * noise.event.variance)
-        alike = Gaussian(sensitivity=own, rho=rho, size=part.measurements)
+        alike = noise.alike(sensitivity=own, size=part.measurements)
     return Part(statistic=statistic, mechanism=Measurement(strategy=part, noise=alike))
 
 
