@@ -20,6 +20,7 @@ from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
+from discreet.accounting.renyi_finite import finite_cumulant, finite_share
 from discreet.accounting.series import excess_exponential
 from discreet.errors import ParameterError
 from discreet.privacy import events
@@ -183,6 +184,11 @@ def _(event: events.UnaryEncoding, orders: Array) -> Array:
 
 
 @_law.register
+def _(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
+    return finite_cumulant(event, orders)
+
+
+@_law.register
 def _(event: events.ExponentialChoice, orders: Array) -> Array:
     # Two losses, t and t - width; with u = e^t and A = B + e^width - 1, B = 1 - e^((1 - alpha) width), the
     # moment is u^(alpha - 1)(A - u B) / (e^width - 1), which is largest at u = (alpha - 1) A / (alpha B).
@@ -236,6 +242,8 @@ def exact_extra_delta(event: Event) -> Fraction:
     match event:
         case events.Approximate():
             return event.delta
+        case events.FiniteLaws() | events.PrivacyProfile():
+            return finite_share(event)
         case events.Composed():
             return sum((times * exact_extra_delta(part) for part, times in event.parts), start=Fraction(0))
         case events.Parallel():

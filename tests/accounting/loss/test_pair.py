@@ -24,6 +24,8 @@ KINDS = {
     "MixtureOfGaussians": (events.MixtureOfGaussians(standard_deviation=1, contributions=[(1, 0.5)]), True),
     "RandomizedResponse": (RESPONSE, True),
     "UnaryEncoding": (events.UnaryEncoding(keep=0.5, flip=0.25, size=4), True),
+    "FiniteLaws": (events.FiniteLaws(outcomes=[(0.5, 0.3), (0.4, 0.6)]), True),
+    "PrivacyProfile": (events.PrivacyProfile(points=[(0, 0.2), (1, 1e-3)]), True),
     "Pure": (events.Pure(epsilon=1), True),
     "Approximate": (events.Approximate(epsilon=1, delta=1e-3), True),
     "ExponentialChoice": (events.ExponentialChoice(epsilon=1), True),

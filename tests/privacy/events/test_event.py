@@ -38,6 +38,8 @@ ONE_OF_EACH = {
     "Approximate": events.Approximate(epsilon=1, delta=1e-6),
     "ZeroConcentrated": events.ZeroConcentrated(rho=0.5),
     "Renyi": events.Renyi(curve=[(2, 0.1), (1.5, "1/30")]),
+    "FiniteLaws": events.FiniteLaws(outcomes=[(0.5, "1/3"), (0.25, 0.5)], added=[(0.5, 0.25), (0.5, 0.75)]),
+    "PrivacyProfile": events.PrivacyProfile(points=[(0, 0.1), ("1/3", 1e-6)]),
     "Composed": LAPLACE * 3 + CHOICE,
     "Parallel": events.Parallel(LAPLACE, LAPLACE, CHOICE * 2),
     "Nothing": events.Nothing,

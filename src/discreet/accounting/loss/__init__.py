@@ -16,6 +16,9 @@ DiscreteGaussian              one value: against its largest shift; attained. Ve
 MixtureOfGaussians            the mixture against N(0, 1) and the reverse; attained; vectors too
 RandomizedResponse,           two values; attained
 UnaryEncoding
+FiniteLaws                    the two laws; attained; where neighbors have no order and the laws are no
+                              mirror images, the larger profile of both orders, bounded below by each
+PrivacyProfile                the worst law of that profile; attained by some law
 Pure, Approximate             the worst law of that epsilon and delta; attained by some law
 ExponentialChoice             the largest delta of any loss of that range; bounded below by two candidates
 PermuteAndFlip                the worst law of that epsilon; bounded below by two candidates
@@ -38,6 +41,7 @@ from discreet.accounting.loss import (
     discrete_gaussian,
     discrete_laplace,
     exponential,
+    finite,
     gaussian,
     laplace,
     local,
@@ -54,6 +58,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "exponential",
+    "finite",
     "gaussian",
     "laplace",
     "local",

@@ -18,6 +18,7 @@ from typing import cast
 import numpy as np
 
 from discreet.accounting.loss.cells import Cells, CutPair, mixed_losses
+from discreet.accounting.loss.finite import TwoWayPair
 from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
@@ -92,6 +93,8 @@ def sampled(step: Pair | None, rate: float) -> Pair | None:
         return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
     if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:
         return None
+    if isinstance(step, TwoWayPair):
+        return step.sampled(rate)
     if isinstance(step, FinitePair):
         mixed = (1 - rate) * step.q + rate * step.p
         return finite_pair(mixed, step.q, directions=2, losses=mixed_losses(step.losses, rate))

@@ -7,6 +7,7 @@ three needs to know the others.
 from discreet.privacy.events.additive import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.privacy.events.composition import Composed, Nothing, Parallel, compose, group, post_process
 from discreet.privacy.events.event import Event, stored
+from discreet.privacy.events.finite import FiniteLaws, PrivacyProfile
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.mixture import MixtureOfGaussians
@@ -26,6 +27,7 @@ __all__ = [
     "DiscreteLaplace",
     "Event",
     "ExponentialChoice",
+    "FiniteLaws",
     "Gaussian",
     "Laplace",
     "MixtureOfGaussians",
@@ -34,6 +36,7 @@ __all__ = [
     "Parallel",
     "PermuteAndFlip",
     "PoissonSampled",
+    "PrivacyProfile",
     "Pure",
     "RandomizedResponse",
     "Renyi",
