@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
+from discreet.accounting.loss.capped_poisson import full_chance
+from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
 from discreet.accounting.renyi_finite import finite_cumulant, finite_share
 from discreet.accounting.series import excess_exponential
@@ -253,6 +255,8 @@ def exact_extra_delta(event: Event) -> Fraction:
         case events.PoissonSampled() | events.SampledWithoutReplacement():
             inner = exact_extra_delta(event.inner)
             return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
+        case events.CappedPoissonSampled() if event.pure_epsilon is None:
+            return exact_extra_delta(event.uncapped) + Fraction(full_chance(event))
         case events.SampledWithReplacement() if exact_extra_delta(event.inner):
             raise ParameterError("event", "draws a part with a delta with replacement", "without one")
     return _ZERO
@@ -323,6 +327,22 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
     if (pure := inner.pure_epsilon) is not None:  # its pair is symmetric
         removed.append(sums(lambda n: _pure(float_above(pure), n)))
     return np.maximum(added, np.fmin.reduce(removed))
+
+
+@_law.register
+def _(event: events.CappedPoissonSampled, orders: Array) -> Array:
+    usual, pure = _cumulant(event.uncapped, orders), event.pure_epsilon
+    if pure is None:  # the rest is in `exact_extra_delta`
+        return usual
+    rare = _pure(float_above(pure), orders)
+    more = np.maximum(np.expm1(rare) - np.expm1(usual), 0.0)
+    return np.asarray(np.log1p(np.expm1(usual) + full_chance(event) * more))
+
+
+@_law.register
+def _(event: events.ReplacedPoissonGaussian, orders: Array) -> Array:
+    shift, rate = float_above(1 / event.noise_multiplier), float_above(event.rate)
+    return np.array([facing_cumulant(shift, rate, float(order)) for order in orders])
 
 
 @_law.register

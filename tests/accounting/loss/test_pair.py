@@ -35,6 +35,11 @@ KINDS = {
     "ZeroConcentrated": (events.ZeroConcentrated(rho=1), False),
     "Renyi": (events.Renyi(curve=[(2, 0.1)]), False),
     "PoissonSampled": (events.PoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1), True),
+    "CappedPoissonSampled": (
+        events.CappedPoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1, most=20, population=100),
+        True,
+    ),
+    "ReplacedPoissonGaussian": (events.ReplacedPoissonGaussian(noise_multiplier=1, rate=0.1), True),
     "SampledWithoutReplacement": (
         events.SampledWithoutReplacement(
             events.Pure(epsilon=1, neighbors=REPLACE_ROW), batch=1, population=9

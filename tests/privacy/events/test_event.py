@@ -44,6 +44,10 @@ ONE_OF_EACH = {
     "Parallel": events.Parallel(LAPLACE, LAPLACE, CHOICE * 2),
     "Nothing": events.Nothing,
     "PoissonSampled": events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01),
+    "CappedPoissonSampled": events.CappedPoissonSampled(
+        events.Gaussian(noise_multiplier=4), rate=0.01, most=200, population=10_000
+    ),
+    "ReplacedPoissonGaussian": events.ReplacedPoissonGaussian(noise_multiplier=4, rate=0.01),
     "SampledWithoutReplacement": events.SampledWithoutReplacement(ROW, batch=32, population=1000),
     "SampledWithReplacement": events.SampledWithReplacement(ROW, draws=32, population=1000),
     "Shuffled": events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10_000),

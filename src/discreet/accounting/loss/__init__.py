@@ -25,6 +25,9 @@ PermuteAndFlip                the worst law of that epsilon; bounded below by tw
 NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known from below
 ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
 PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none
+CappedPoissonSampled          that, or with a small probability the pair of two units, side by side; bounded
+                              below by the sample with no cap
+ReplacedPoissonGaussian       two mixtures that face each other; attained; vectors too
 SampledWithoutReplacement     the mirrored mixture; bounded below by the mixture itself
 SampledWithReplacement        None; charged by its Rényi curve
 Shuffled                      counts of clones; nothing is known from below
@@ -37,6 +40,7 @@ Where the answer is None, accountants fall back on Rényi curves, which are uppe
 """
 
 from discreet.accounting.loss import (
+    capped_poisson,
     composed,
     discrete_gaussian,
     discrete_laplace,
@@ -48,12 +52,14 @@ from discreet.accounting.loss import (
     mixture,
     poisson_sampled,
     pure,
+    replaced_poisson,
     shuffled,
 )
 from discreet.accounting.loss.pair import Pair, pair_of
 
 __all__ = [
     "Pair",
+    "capped_poisson",
     "composed",
     "discrete_gaussian",
     "discrete_laplace",
@@ -66,5 +72,6 @@ __all__ = [
     "pair_of",
     "poisson_sampled",
     "pure",
+    "replaced_poisson",
     "shuffled",
 ]

@@ -5,12 +5,14 @@ three needs to know the others.
 """
 
 from discreet.privacy.events.additive import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from discreet.privacy.events.capped_poisson import CappedPoissonSampled
 from discreet.privacy.events.composition import Composed, Nothing, Parallel, compose, group, post_process
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.finite import FiniteLaws, PrivacyProfile
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.mixture import MixtureOfGaussians
+from discreet.privacy.events.replaced_poisson import ReplacedPoissonGaussian
 from discreet.privacy.events.sampling import (
     PoissonSampled,
     SampledWithoutReplacement,
@@ -22,6 +24,7 @@ from discreet.privacy.events.selection import AboveThreshold, ExponentialChoice,
 __all__ = [
     "AboveThreshold",
     "Approximate",
+    "CappedPoissonSampled",
     "Composed",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -40,6 +43,7 @@ __all__ = [
     "Pure",
     "RandomizedResponse",
     "Renyi",
+    "ReplacedPoissonGaussian",
     "SampledWithReplacement",
     "SampledWithoutReplacement",
     "Shuffled",
