@@ -13,12 +13,13 @@
 - `ladder`: the theorems side by side; `renyi` and `theorems` hold the bounds they rest on.
 - `filters`: budgets that hold while requests are chosen as answers come in.
 - `loss_distributions`, `read_losses`: privacy-loss distributions for, and from, other accountants.
+- `participation`: matrix mechanisms whose units take part several times, amplified ones too.
 - `plot`: figures of all of these.
 """
 
 from __future__ import annotations
 
-from discreet.accounting import filters, meaning, plot, renyi, theorems
+from discreet.accounting import filters, meaning, participation, plot, renyi, theorems
 from discreet.accounting.calibration import calibrate, most_steps
 from discreet.accounting.curve import curve, profile
 from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
@@ -42,6 +43,7 @@ __all__ = [
     "meaning",
     "most_steps",
     "mu",
+    "participation",
     "plot",
     "profile",
     "read_losses",

@@ -129,7 +129,7 @@ def loss_distributions(
     >>> from discreet.privacy import events
     >>> found = loss_distributions(events.Gaussian(noise_multiplier=2), spacing=0.01).removed
     >>> round(found.delta(1.0), 4), len(found.masses)
-    (0.0084, 693)
+    (0.0068, 691)
     """
     check_event(event)
     step = float(rational(spacing, "spacing", positive=True))

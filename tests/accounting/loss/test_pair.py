@@ -18,6 +18,10 @@ RESPONSE = events.RandomizedResponse(truth="3/4")
 KINDS = {
     "Gaussian": (events.Gaussian(noise_multiplier=1), True),
     "Laplace": (events.Laplace(epsilon=1), True),
+    "MatrixGaussian": (
+        events.MatrixGaussian(noise_multiplier=1, sensitivity=2, steps=8, separation=4, most=2),
+        True,
+    ),
     "DiscreteLaplace": (events.DiscreteLaplace(sensitivity=3, scale=2), True),
     "DiscreteGaussian": (events.DiscreteGaussian(squared_sensitivity=9, variance=4, size=1), True),
     "a wide vector": (events.DiscreteGaussian(squared_sensitivity=9, variance=4, size=2), False),

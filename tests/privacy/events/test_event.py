@@ -43,6 +43,9 @@ ONE_OF_EACH = {
     "Composed": LAPLACE * 3 + CHOICE,
     "Parallel": events.Parallel(LAPLACE, LAPLACE, CHOICE * 2),
     "Nothing": events.Nothing,
+    "MatrixGaussian": events.MatrixGaussian(
+        noise_multiplier=4, sensitivity="3/2", steps=100, separation=10, most=5
+    ),
     "PoissonSampled": events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01),
     "CappedPoissonSampled": events.CappedPoissonSampled(
         events.Gaussian(noise_multiplier=4), rate=0.01, most=200, population=10_000

@@ -11,6 +11,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.finite import FiniteLaws, PrivacyProfile
 from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
+from discreet.privacy.events.matrix import MatrixGaussian
 from discreet.privacy.events.mixture import MixtureOfGaussians
 from discreet.privacy.events.replaced_poisson import ReplacedPoissonGaussian
 from discreet.privacy.events.sampling import (
@@ -33,6 +34,7 @@ __all__ = [
     "FiniteLaws",
     "Gaussian",
     "Laplace",
+    "MatrixGaussian",
     "MixtureOfGaussians",
     "NoisyMax",
     "Nothing",

@@ -46,8 +46,8 @@ class CappedPoissonSampled(Wrapper):
     population: int
     assumption: ClassVar[str] = (
         "capped Poisson sampling: at every step each unit is in the sample with the recorded rate, "
-        "independently of all other units and steps; of a sample above the cap a random part, or the first by "
-        "a public order, is kept; no table has more units than recorded"
+        "independently of all other units and steps; of a sample above the cap a random part, or the first "
+        "by a public order, is kept; no table has more units than recorded"
     )
 
     def __init__(self, event: Event, /, *, rate: Number, most: int, population: int) -> None:
