@@ -30,7 +30,8 @@ CappedPoissonSampled          that, or with a small probability the pair of two 
 ReplacedPoissonGaussian       two mixtures that face each other; attained; vectors too
 SampledWithoutReplacement     the mirrored mixture; bounded below by the mixture itself
 SampledWithReplacement        None; charged by its Rényi curve
-Shuffled                      counts of clones; nothing is known from below
+Shuffled                      two answers by randomized response: the largest profile over all crowds, bounded
+                              below by one of them. Else counts of clones; nothing is known from below
 Composed (in a sample)        Gaussian steps are one; finite pairs multiply while they are few; else None
 Parallel                      None in a sample; else an accountant looks at every way to sit in a part
 ============================  ==============================================================================
