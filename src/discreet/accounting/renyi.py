@@ -23,6 +23,7 @@ from discreet.accounting.loss.capped_poisson import full_chance
 from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
 from discreet.accounting.renyi_finite import finite_cumulant, finite_share
+from discreet.accounting.renyi_repeated import best_of_poisson_runs, best_of_runs
 from discreet.accounting.series import excess_exponential
 from discreet.errors import ParameterError
 from discreet.privacy import events
@@ -327,6 +328,18 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
     if (pure := inner.pure_epsilon) is not None:  # its pair is symmetric
         removed.append(sums(lambda n: _pure(float_above(pure), n)))
     return np.maximum(added, np.fmin.reduce(removed))
+
+
+@_law.register
+def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Array) -> Array:
+    if exact_extra_delta(event.inner):
+        raise ParameterError("event", "is the best of runs with a delta", "without one")
+    own, others = divergence_at(event.inner, orders), divergence_at(event.inner, ORDERS)
+    if isinstance(event, events.BestOfPoissonRuns):
+        return best_of_poisson_runs(orders, own, ORDERS, others, float_above(event.mean))
+    pure = np.inf if event.inner.pure_epsilon is None else float_above(event.inner.pure_epsilon)
+    shape, stop = float_above(event.shape), float_below(event.stop)
+    return best_of_runs(orders, own, ORDERS, others, pure=pure, shape=shape, stop=stop)
 
 
 @_law.register

@@ -36,6 +36,8 @@ KINDS = {
     "PermuteAndFlip": (events.PermuteAndFlip(epsilon=1), True),
     "NoisyMax": (events.NoisyMax(epsilon=1), True),
     "AboveThreshold": (events.AboveThreshold(epsilon=1, positives=2), True),
+    "BestOfRuns": (events.BestOfRuns(events.Laplace(epsilon=1), stop=0.1), True),
+    "BestOfPoissonRuns": (events.BestOfPoissonRuns(events.Laplace(epsilon=1), mean=10), False),
     "ZeroConcentrated": (events.ZeroConcentrated(rho=1), False),
     "Renyi": (events.Renyi(curve=[(2, 0.1)]), False),
     "PoissonSampled": (events.PoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1), True),

@@ -13,6 +13,7 @@ from discreet.privacy.events.generic import Approximate, Pure, Renyi, ZeroConcen
 from discreet.privacy.events.local import RandomizedResponse, UnaryEncoding
 from discreet.privacy.events.matrix import MatrixGaussian
 from discreet.privacy.events.mixture import MixtureOfGaussians
+from discreet.privacy.events.repeated import BestOfPoissonRuns, BestOfRuns
 from discreet.privacy.events.replaced_poisson import ReplacedPoissonGaussian
 from discreet.privacy.events.sampling import (
     PoissonSampled,
@@ -25,6 +26,8 @@ from discreet.privacy.events.selection import AboveThreshold, ExponentialChoice,
 __all__ = [
     "AboveThreshold",
     "Approximate",
+    "BestOfPoissonRuns",
+    "BestOfRuns",
     "CappedPoissonSampled",
     "Composed",
     "DiscreteGaussian",
