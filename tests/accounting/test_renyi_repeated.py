@@ -62,9 +62,9 @@ def test_no_way_to_rank_exceeds_the_curve_or_the_epsilon(shape, stop):
         for order, bound in zip(orders, bounds, strict=True):
             assert max(_divergence(p, q, order), _divergence(q, p, order)) <= bound
         assert np.abs(np.log(p / q)).max() <= float(event.pure_epsilon)
-        for epsilon in charged:
+        for epsilon, most in charged.items():
             truth = max(of_masses(p, q, epsilon), of_masses(q, p, epsilon))
-            assert truth <= min(charged[epsilon], tight[epsilon])
+            assert truth <= min(most, tight[epsilon])
 
 
 def test_the_epsilon_of_many_runs_is_nearly_attained():

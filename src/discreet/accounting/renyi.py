@@ -23,7 +23,7 @@ from discreet.accounting.loss.capped_poisson import full_chance
 from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
 from discreet.accounting.renyi_finite import finite_cumulant, finite_share
-from discreet.accounting.renyi_repeated import best_of_poisson_runs, best_of_runs
+from discreet.accounting.renyi_repeated import repeated_cumulant
 from discreet.accounting.series import excess_exponential
 from discreet.errors import ParameterError
 from discreet.privacy import events
@@ -258,6 +258,8 @@ def exact_extra_delta(event: Event) -> Fraction:
             return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
         case events.CappedPoissonSampled() if event.pure_epsilon is None:
             return exact_extra_delta(event.uncapped) + Fraction(full_chance(event))
+        case events.SparseVector():
+            return event.positives * exact_extra_delta(event.inner)
         case events.SampledWithReplacement() if exact_extra_delta(event.inner):
             raise ParameterError("event", "draws a part with a delta with replacement", "without one")
     return _ZERO
@@ -334,12 +336,13 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
 def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Array) -> Array:
     if exact_extra_delta(event.inner):
         raise ParameterError("event", "is the best of runs with a delta", "without one")
-    own, others = divergence_at(event.inner, orders), divergence_at(event.inner, ORDERS)
-    if isinstance(event, events.BestOfPoissonRuns):
-        return best_of_poisson_runs(orders, own, ORDERS, others, float_above(event.mean))
-    pure = np.inf if event.inner.pure_epsilon is None else float_above(event.inner.pure_epsilon)
-    shape, stop = float_above(event.shape), float_below(event.stop)
-    return best_of_runs(orders, own, ORDERS, others, pure=pure, shape=shape, stop=stop)
+    return repeated_cumulant(event, orders, divergence_at(event.inner, orders), ORDERS, divergence_at)
+
+
+@_law.register
+def _(event: events.SparseVector, orders: Array) -> Array:
+    each = _cumulant(event.inner, orders) + (orders - 1) * float_above(event.query_epsilon)
+    return event.positives * each
 
 
 @_law.register

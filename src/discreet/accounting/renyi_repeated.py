@@ -5,18 +5,46 @@ Proofs: docs/proofs/repeated.md. `divergences` are those of one run, at finite o
 
 from __future__ import annotations
 
-from math import expm1, log
+from collections.abc import Callable
+from math import expm1, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.renyi_conversion import delta_from_renyi
+from discreet.privacy import events
+from discreet.privacy.rational import float_above, float_below
 
-__all__ = ["best_of_poisson_runs", "best_of_runs", "mean_runs"]
+__all__ = ["mean_runs", "repeated_cumulant"]
 
 Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12
+_FEWER = 6  # any orders bound the delta of a run; so many take a tenth of the time
+
+
+def repeated_cumulant(
+    event: events.BestOfRuns | events.BestOfPoissonRuns,
+    orders: Array,
+    own: Array,
+    every: Array,
+    divergences: Callable[[events.Event, Array], Array],
+) -> Array:
+    """Return the cumulant of the best run, whose `own` divergences are those of a run at the same orders."""
+    if isinstance(event, events.BestOfPoissonRuns):
+        some = every[::_FEWER]
+        return _best_of_poisson_runs(
+            orders, own, some, divergences(event.inner, some), float_above(event.mean)
+        )
+    return _best_of_runs(
+        orders,
+        own,
+        every,
+        divergences(event.inner, every),
+        pure=inf if event.inner.pure_epsilon is None else float_above(event.inner.pure_epsilon),
+        shape=float_above(event.shape),
+        stop=float_below(event.stop),
+    )
 
 
 def mean_runs(shape: float, stop: float) -> float:
@@ -26,7 +54,7 @@ def mean_runs(shape: float, stop: float) -> float:
     return shape * (1 - stop) / (stop * -expm1(shape * log(stop)))
 
 
-def best_of_runs(
+def _best_of_runs(
     orders: Array, own: Array, every: Array, divergences: Array, *, pure: float, shape: float, stop: float
 ) -> Array:
     """Return the cumulant at `orders`, where a run has its `own` divergences, and others at orders `every`.
@@ -39,7 +67,7 @@ def best_of_runs(
     return np.asarray(_ABOVE * ((orders - 1) * (own + (1 + shape) * least) + mean))
 
 
-def best_of_poisson_runs(orders: Array, own: Array, every: Array, divergences: Array, mean: float) -> Array:
+def _best_of_poisson_runs(orders: Array, own: Array, every: Array, divergences: Array, mean: float) -> Array:
     """Return the cumulant at `orders`, with the delta of one run at e^epsilon = 1 + 1 / (order - 1).
 
     E (A/A')^a <= e^-mean + mean e^((a - 1)(D_run(a) + mean delta)).

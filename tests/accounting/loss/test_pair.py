@@ -38,6 +38,7 @@ KINDS = {
     "AboveThreshold": (events.AboveThreshold(epsilon=1, positives=2), True),
     "BestOfRuns": (events.BestOfRuns(events.Laplace(epsilon=1), stop=0.1), True),
     "BestOfPoissonRuns": (events.BestOfPoissonRuns(events.Laplace(epsilon=1), mean=10), False),
+    "SparseVector": (events.SparseVector(events.Gaussian(noise_multiplier=2), query_epsilon=1), False),
     "ZeroConcentrated": (events.ZeroConcentrated(rho=1), False),
     "Renyi": (events.Renyi(curve=[(2, 0.1)]), False),
     "PoissonSampled": (events.PoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1), True),

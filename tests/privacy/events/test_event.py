@@ -55,6 +55,7 @@ ONE_OF_EACH = {
     "SampledWithReplacement": events.SampledWithReplacement(ROW, draws=32, population=1000),
     "BestOfRuns": events.BestOfRuns(events.Laplace(epsilon=0.1), shape="-1/2", stop=0.01),
     "BestOfPoissonRuns": events.BestOfPoissonRuns(events.Gaussian(noise_multiplier=4), mean=12.5),
+    "SparseVector": events.SparseVector(events.Gaussian(noise_multiplier=4), query_epsilon=0.25, positives=5),
     "Shuffled": events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10_000),
     "MixtureOfGaussians": events.MixtureOfGaussians(
         standard_deviation=2, contributions=[(1, 0.1), (3, "1/30")]

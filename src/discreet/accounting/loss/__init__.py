@@ -23,7 +23,7 @@ Pure, Approximate             the worst law of that epsilon and delta; attained 
 ExponentialChoice             the largest delta of any loss of that range; bounded below by two candidates
 PermuteAndFlip                the worst law of that epsilon; bounded below by two candidates
 NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known from below
-BestOfRuns                    the worst law of its epsilon, None without one; nothing is known from below
+BestOfRuns, SparseVector      the worst law of its epsilon, None without one; nothing is known from below
 BestOfPoissonRuns             None; charged by its Rényi curve
 ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
 PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none

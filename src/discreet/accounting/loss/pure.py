@@ -48,8 +48,8 @@ def _(event: PureEvent | events.AboveThreshold) -> Pair | None:
 
 
 @pair_of.register
-def _(event: events.BestOfRuns) -> Pair | None:
-    """What is best, and how runs differ, is not recorded: what is attained is not known."""
+def _(event: events.BestOfRuns | events.SparseVector) -> Pair | None:
+    """What is best, or asked, is not recorded: what is attained is not known."""
     worst = None if event.pure_epsilon is None else pure_pair(float_above(event.pure_epsilon))
     return worst and BoundedPair(worst, NOTHING)
 

@@ -22,6 +22,7 @@ from discreet.privacy.events.sampling import (
     Shuffled,
 )
 from discreet.privacy.events.selection import AboveThreshold, ExponentialChoice, NoisyMax, PermuteAndFlip
+from discreet.privacy.events.sparse_vector import SparseVector
 
 __all__ = [
     "AboveThreshold",
@@ -52,6 +53,7 @@ __all__ = [
     "SampledWithReplacement",
     "SampledWithoutReplacement",
     "Shuffled",
+    "SparseVector",
     "UnaryEncoding",
     "ZeroConcentrated",
     "compose",
