@@ -98,6 +98,17 @@ def test_the_mean_number_of_runs_is_that_of_the_law(shape, stop):
     assert mean_runs(shape, stop) == pytest.approx(float(weights @ k), rel=1e-6)
 
 
+@pytest.mark.parametrize(("shape", "stop"), LAWS)
+def test_the_curve_of_gaussian_runs_is_the_closed_form(shape, stop):
+    """At the best order b = sqrt(log(1/stop) / rho): rho (b - 1) + log(1/stop) / b."""
+    event = events.BestOfRuns(events.Gaussian(noise_multiplier=5), shape=shape, stop=stop)
+    rho = 1 / 50
+    least = 2 * (rho * log(1 / stop)) ** 0.5 - rho
+    for order in (2.0, 8.0):
+        known = rho * order + (1 + shape) * least + log(mean_runs(shape, stop)) / (order - 1)
+        assert renyi.divergence(event, [order])[0] == pytest.approx(known, rel=5e-3)
+
+
 def test_a_search_over_gaussian_runs_costs_a_few_runs_and_not_all_of_them():
     run = events.Gaussian(noise_multiplier=2)
     one = accounting.epsilon(run, delta=1e-6).upper

@@ -94,3 +94,13 @@ def test_compositions_are_covered():
             found.lower
             <= max(alike, of_masses(np.outer(p, p).ravel(), np.outer(q, q).ravel(), epsilon)) + 1e-12
         )
+
+
+def test_the_ends_of_a_cut_range_claim_nothing_from_below():
+    """There a count misses a neighbor; far out, its loss would be larger than any that is attained."""
+    pair = pair_of(events.Shuffled(events.RandomizedResponse(truth="3/4"), people=300))
+    epsilon = 0.9 * log(3)
+    exact = _worst(300, 0.75, epsilon, [0, 1, 2, 298, 299])
+    assert 0 < exact < 1e-32
+    for direction in range(2):
+        assert pair.law(direction, "lower", 1).delta(epsilon) <= exact * (1 + 1e-6)
