@@ -23,6 +23,7 @@ from accounting.pairs_of_laws import (
     shuffled,
     times,
 )
+from accounting.pairs_of_records import CHARGED_RECORDS
 from discreet.errors import BudgetExceeded
 from discreet.privacy import ADD_REMOVE_PERSON, REPLACE_ROW, events
 
@@ -173,6 +174,7 @@ CHARGED = {
         "pure rho renyi",
         shuffled(0.75, 7),
     ),
+    **CHARGED_RECORDS,
 }
 EACH = pytest.mark.parametrize(("event", "kinds", "pairs"), CHARGED.values(), ids=CHARGED)
 
