@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, log, log1p
 
 import numpy as np
@@ -42,16 +43,22 @@ class SideBySidePair(Pair):
 
     def law(self, direction: int, side: Side, cells: int) -> LossLaw:
         """Return the mixture of the two losses."""
-        first = _atoms(self.usual, direction, side, cells)
-        masses, losses = (1 - self.chance) * first.masses, first.losses
-        infinity = (1 - self.chance) * first.infinity
-        if self.rare is None:
-            return AtomicLoss(masses, losses, infinity + self.chance)
-        second = _atoms(self.rare, direction, side, cells)
-        masses = np.concatenate([masses, self.chance * second.masses])
-        losses = np.concatenate([losses, second.losses])
-        keep = masses > 0
-        return AtomicLoss(masses[keep], losses[keep], infinity + self.chance * second.infinity)
+        return _mixed(self, direction, side, cells)
+
+
+@lru_cache(maxsize=8)
+def _mixed(pair: SideBySidePair, direction: int, side: Side, cells: int) -> AtomicLoss:
+    """Mix the losses once for all epsilons that are asked for."""
+    first = _atoms(pair.usual, direction, side, cells)
+    masses, losses = (1 - pair.chance) * first.masses, first.losses
+    infinity = (1 - pair.chance) * first.infinity
+    if pair.rare is None:
+        return AtomicLoss(masses, losses, infinity + pair.chance)
+    second = _atoms(pair.rare, direction, side, cells)
+    masses = np.concatenate([masses, pair.chance * second.masses])
+    losses = np.concatenate([losses, second.losses])
+    keep = masses > 0
+    return AtomicLoss(masses[keep], losses[keep], infinity + pair.chance * second.infinity)
 
 
 def _atoms(pair: Pair, direction: int, side: Side, cells: int) -> AtomicLoss:
