@@ -24,6 +24,7 @@ from accounting.pairs_of_laws import (
     shuffled,
     times,
 )
+from accounting.pairs_of_records import CHARGED_RECORDS
 from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.renyi_conversion import epsilon_from_renyi
 from discreet.errors import BudgetExceeded
@@ -186,6 +187,7 @@ CHARGED = {
         "pure rho renyi",
         shuffled(0.75, 7),
     ),
+    **CHARGED_RECORDS,
 }
 EACH = pytest.mark.parametrize(("event", "kinds", "pairs"), CHARGED.values(), ids=CHARGED)
 

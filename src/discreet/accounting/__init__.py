@@ -12,14 +12,17 @@
 - `calibrate`, `most_steps`: the noise, rate, sensitivity or number of steps that keeps a promise.
 - `ladder`: the theorems side by side; `renyi` and `theorems` hold the bounds they rest on.
 - `filters`: budgets that hold while requests are chosen as answers come in.
+- `loss_distributions`, `read_losses`: privacy-loss distributions for, and from, other accountants.
+- `participation`: matrix mechanisms whose units take part several times, amplified ones too.
 - `plot`: figures of all of these.
 """
 
 from __future__ import annotations
 
-from discreet.accounting import filters, meaning, plot, renyi, theorems
+from discreet.accounting import filters, meaning, participation, plot, renyi, theorems
 from discreet.accounting.calibration import calibrate, most_steps
 from discreet.accounting.curve import curve, profile
+from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
 from discreet.accounting.interval import Interval
 from discreet.accounting.ladder import ladder
 from discreet.accounting.tight import delta, epsilon
@@ -28,6 +31,7 @@ from discreet.accounting.views import divergence, mu, rho
 
 __all__ = [
     "Interval",
+    "LossDistribution",
     "calibrate",
     "curve",
     "delta",
@@ -35,11 +39,14 @@ __all__ = [
     "epsilon",
     "filters",
     "ladder",
+    "loss_distributions",
     "meaning",
     "most_steps",
     "mu",
+    "participation",
     "plot",
     "profile",
+    "read_losses",
     "renyi",
     "rho",
     "theorems",

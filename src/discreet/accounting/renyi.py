@@ -19,13 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
+from discreet.accounting.loss.capped_poisson import full_chance
+from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.accounting.renyi_conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
+from discreet.accounting.renyi_delta import exact_extra_delta, touched_parts
+from discreet.accounting.renyi_finite import finite_cumulant
+from discreet.accounting.renyi_repeated import repeated_cumulant
 from discreet.accounting.series import excess_exponential
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
 from discreet.privacy.events.generic import PureEvent
-from discreet.privacy.neighbors import Change
 from discreet.privacy.rational import float_above, float_below, rational
 
 __all__ = [
@@ -194,6 +198,11 @@ def _(event: events.UnaryEncoding, orders: Array) -> Array:
 
 
 @_law.register
+def _(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
+    return finite_cumulant(event, orders)
+
+
+@_law.register
 def _(event: events.ExponentialChoice, orders: Array) -> Array:
     # Two losses, t and t - width; with u = e^t and A = B + e^width - 1, B = 1 - e^((1 - alpha) width), the
     # moment is u^(alpha - 1)(A - u B) / (e^width - 1), which is largest at u = (alpha - 1) A / (alpha B).
@@ -233,34 +242,9 @@ def _(event: events.Composed, orders: Array) -> Array:
 @_law.register
 def _(event: events.Parallel, orders: Array) -> Array:
     # One part is touched by each unit that comes or goes, two by each that changes.
-    touched = _touched(event)
+    touched = touched_parts(event)
     rows = [row for part, times in event.parts for row in [_cumulant(part, orders)] * min(times, touched)]
     return np.asarray(np.sort(np.array(rows), axis=0)[::-1][:touched].sum(axis=0))
-
-
-def _touched(event: events.Parallel) -> int:
-    return (1 if event.neighbors.change is Change.ADD_REMOVE else 2) * event.neighbors.size
-
-
-def exact_extra_delta(event: Event) -> Fraction:
-    """Return `extra_delta` as it is, which may be above 1."""
-    match event:
-        case events.Approximate():
-            return event.delta
-        case events.Composed():
-            return sum((times * exact_extra_delta(part) for part, times in event.parts), start=Fraction(0))
-        case events.Parallel():
-            touched = _touched(event)
-            each = [d for part, times in event.parts for d in [exact_extra_delta(part)] * min(times, touched)]
-            return sum(sorted(each, reverse=True)[:touched], start=Fraction(0))
-        case events.PoissonSampled() | events.SampledWithoutReplacement():
-            inner = exact_extra_delta(event.inner)
-            return event.rate * inner if isinstance(event.inner, events.Approximate) else inner
-        case events.Grouped() if exact_extra_delta(event.inner):
-            raise ParameterError("event", "is a group that meets a sampled part with a delta", "without one")
-        case events.SampledWithReplacement() if exact_extra_delta(event.inner):
-            raise ParameterError("event", "draws a part with a delta with replacement", "without one")
-    return _ZERO
 
 
 @_law.register
@@ -337,6 +321,35 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
     if (pure := inner.pure_epsilon) is not None:  # its pair is symmetric
         removed.append(sums(lambda n: _pure(float_above(pure), n)))
     return np.maximum(added, np.fmin.reduce(removed))
+
+
+@_law.register
+def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Array) -> Array:
+    if exact_extra_delta(event.inner):
+        raise ParameterError("event", "is the best of runs with a delta", "without one")
+    return repeated_cumulant(event, orders, divergence_at(event.inner, orders), ORDERS, divergence_at)
+
+
+@_law.register
+def _(event: events.SparseVector, orders: Array) -> Array:
+    each = _cumulant(event.inner, orders) + (orders - 1) * float_above(event.query_epsilon)
+    return event.positives * each
+
+
+@_law.register
+def _(event: events.CappedPoissonSampled, orders: Array) -> Array:
+    usual, pure = _cumulant(event.uncapped, orders), event.pure_epsilon
+    if pure is None:  # the rest is in `exact_extra_delta`
+        return usual
+    rare = _pure(float_above(pure), orders)
+    more = np.maximum(np.expm1(rare) - np.expm1(usual), 0.0)
+    return np.asarray(np.log1p(np.expm1(usual) + full_chance(event) * more))
+
+
+@_law.register
+def _(event: events.ReplacedPoissonGaussian, orders: Array) -> Array:
+    shift, rate = float_above(1 / event.noise_multiplier), float_above(event.rate)
+    return np.array([facing_cumulant(shift, rate, float(order)) for order in orders])
 
 
 @_law.register

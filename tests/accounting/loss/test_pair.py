@@ -18,6 +18,10 @@ RESPONSE = events.RandomizedResponse(truth="3/4")
 KINDS = {
     "Gaussian": (events.Gaussian(noise_multiplier=1), True),
     "Laplace": (events.Laplace(epsilon=1), True),
+    "MatrixGaussian": (
+        events.MatrixGaussian(noise_multiplier=1, sensitivity=2, steps=8, separation=4, most=2),
+        True,
+    ),
     "DiscreteLaplace": (events.DiscreteLaplace(sensitivity=3, scale=2), True),
     "DiscreteGaussian": (events.DiscreteGaussian(squared_sensitivity=9, variance=4, size=1), True),
     "RoundedGaussian": (events.RoundedGaussian(squared_sensitivity=9, variance=4, size=2), True),
@@ -25,15 +29,25 @@ KINDS = {
     "MixtureOfGaussians": (events.MixtureOfGaussians(standard_deviation=1, contributions=[(1, 0.5)]), True),
     "RandomizedResponse": (RESPONSE, True),
     "UnaryEncoding": (events.UnaryEncoding(keep=0.5, flip=0.25, size=4), True),
+    "FiniteLaws": (events.FiniteLaws(outcomes=[(0.5, 0.3), (0.4, 0.6)]), True),
+    "PrivacyProfile": (events.PrivacyProfile(points=[(0, 0.2), (1, 1e-3)]), True),
     "Pure": (events.Pure(epsilon=1), True),
     "Approximate": (events.Approximate(epsilon=1, delta=1e-3), True),
     "ExponentialChoice": (events.ExponentialChoice(epsilon=1), True),
     "PermuteAndFlip": (events.PermuteAndFlip(epsilon=1), True),
     "NoisyMax": (events.NoisyMax(epsilon=1), True),
     "AboveThreshold": (events.AboveThreshold(epsilon=1, positives=2), True),
+    "BestOfRuns": (events.BestOfRuns(events.Laplace(epsilon=1), stop=0.1), True),
+    "BestOfPoissonRuns": (events.BestOfPoissonRuns(events.Laplace(epsilon=1), mean=10), False),
+    "SparseVector": (events.SparseVector(events.Gaussian(noise_multiplier=2), query_epsilon=1), False),
     "ZeroConcentrated": (events.ZeroConcentrated(rho=1), False),
     "Renyi": (events.Renyi(curve=[(2, 0.1)]), False),
     "PoissonSampled": (events.PoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1), True),
+    "CappedPoissonSampled": (
+        events.CappedPoissonSampled(events.Gaussian(noise_multiplier=1), rate=0.1, most=20, population=100),
+        True,
+    ),
+    "ReplacedPoissonGaussian": (events.ReplacedPoissonGaussian(noise_multiplier=1, rate=0.1), True),
     "SampledWithoutReplacement": (
         events.SampledWithoutReplacement(
             events.Pure(epsilon=1, neighbors=REPLACE_ROW), batch=1, population=9

@@ -20,7 +20,10 @@ from discreet.privacy.neighbors import REPLACE_PERSON
 @pytest.mark.parametrize("truth", [0.6, 0.9])
 def test_shuffled_randomized_responses_stay_below(people, truth):
     """Two answers: the number of ones, with any number of ones among the others' true answers."""
-    pair = pair_of(events.Shuffled(events.RandomizedResponse(truth=str(truth)), people=people))
+    report = events.RandomizedResponse(truth=str(truth))
+    pair = pair_of(
+        events.Shuffled(events.Pure(epsilon=report.pure_epsilon, neighbors=REPLACE_PERSON), people=people)
+    )
     for ones in range(people):
         others = np.convolve(
             stats.binom.pmf(np.arange(ones + 1), ones, truth),
@@ -43,7 +46,7 @@ def test_cells_of_clones_bound_their_atoms(epsilon, people):
 
 
 def test_nothing_is_claimed_from_below():
-    pair = pair_of(events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10))
+    pair = pair_of(events.Shuffled(events.RandomizedResponse(truth="3/4", categories=3), people=10))
     assert pair.law(0, "lower", 10).delta(0.0) == 0
 
 

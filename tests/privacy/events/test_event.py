@@ -39,13 +39,25 @@ ONE_OF_EACH = {
     "Approximate": events.Approximate(epsilon=1, delta=1e-6),
     "ZeroConcentrated": events.ZeroConcentrated(rho=0.5),
     "Renyi": events.Renyi(curve=[(2, 0.1), (1.5, "1/30")]),
+    "FiniteLaws": events.FiniteLaws(outcomes=[(0.5, "1/3"), (0.25, 0.5)], added=[(0.5, 0.25), (0.5, 0.75)]),
+    "PrivacyProfile": events.PrivacyProfile(points=[(0, 0.1), ("1/3", 1e-6)]),
     "Composed": LAPLACE * 3 + CHOICE,
     "Parallel": events.Parallel(LAPLACE, LAPLACE, CHOICE * 2),
     "Nothing": events.Nothing,
+    "MatrixGaussian": events.MatrixGaussian(
+        noise_multiplier=4, sensitivity="3/2", steps=100, separation=10, most=5
+    ),
     "PoissonSampled": events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01),
+    "CappedPoissonSampled": events.CappedPoissonSampled(
+        events.Gaussian(noise_multiplier=4), rate=0.01, most=200, population=10_000
+    ),
+    "ReplacedPoissonGaussian": events.ReplacedPoissonGaussian(noise_multiplier=4, rate=0.01),
     "SampledWithoutReplacement": events.SampledWithoutReplacement(ROW, batch=32, population=1000),
     "SampledWithReplacement": events.SampledWithReplacement(ROW, draws=32, population=1000),
     "Grouped": events.Grouped(events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01), size=3),
+    "BestOfRuns": events.BestOfRuns(events.Laplace(epsilon=0.1), shape="-1/2", stop=0.01),
+    "BestOfPoissonRuns": events.BestOfPoissonRuns(events.Gaussian(noise_multiplier=4), mean=12.5),
+    "SparseVector": events.SparseVector(events.Gaussian(noise_multiplier=4), query_epsilon=0.25, positives=5),
     "Shuffled": events.Shuffled(events.RandomizedResponse(truth="3/4"), people=10_000),
     "MixtureOfGaussians": events.MixtureOfGaussians(
         standard_deviation=2, contributions=[(1, 0.1), (3, "1/30")]

@@ -7,7 +7,7 @@ answers before it, as long as its parameters were fixed ahead. Proofs: docs/proo
 ============================  ==============================================================================
 Event                         Pair, or why there is none
 ============================  ==============================================================================
-Gaussian                      N(mu, 1) against N(0, 1); attained; vectors too
+Gaussian, MatrixGaussian      N(mu, 1) against N(0, 1); attained; vectors too
 RoundedGaussian               the same, since a rounding tells no more; attained by the ideal noise before it
                               is rounded: lower ends are of that
 Laplace                       Laplace noise against its shift; attained; vectors too, in L1
@@ -18,15 +18,24 @@ DiscreteGaussian              one value: against its largest shift; attained. Ve
 MixtureOfGaussians            the mixture against N(0, 1) and the reverse; attained; vectors too
 RandomizedResponse,           two values; attained
 UnaryEncoding
+FiniteLaws                    the two laws; attained; where neighbors have no order and the laws are no
+                              mirror images, the larger profile of both orders, bounded below by each
+PrivacyProfile                the worst law of that profile; attained by some law
 Pure, Approximate             the worst law of that epsilon and delta; attained by some law
 ExponentialChoice             the largest delta of any loss of that range; bounded below by two candidates
 PermuteAndFlip                the worst law of that epsilon; bounded below by two candidates
 NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known from below
+BestOfRuns, SparseVector      the worst law of its epsilon, None without one; nothing is known from below
+BestOfPoissonRuns             None; charged by its Rényi curve
 ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
 PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none
+CappedPoissonSampled          that, or with a small probability the pair of two units, side by side; bounded
+                              below by the sample with no cap
+ReplacedPoissonGaussian       two mixtures that face each other; attained; vectors too
 SampledWithoutReplacement     the mirrored mixture; bounded below by the mixture itself
 SampledWithReplacement        None; charged by its Rényi curve
-Shuffled                      counts of clones; nothing is known from below
+Shuffled                      two answers by randomized response: the largest profile over all crowds, bounded
+                              below by one of them. Else counts of clones; nothing is known from below
 Composed (in a sample)        Gaussian steps are one; finite pairs multiply while they are few; else None
 Parallel                      None in a sample; else the largest profile of all ways to sit in parts
 Grouped                       None; an accountant follows the guarantee of one unit along the chain
@@ -37,26 +46,31 @@ Where the answer is None, accountants fall back on Rényi curves, which are uppe
 """
 
 from discreet.accounting.loss import (
+    capped_poisson,
     composed,
     discrete_gaussian,
     discrete_laplace,
     exponential,
+    finite,
     gaussian,
     laplace,
     local,
     mixture,
     poisson_sampled,
     pure,
+    replaced_poisson,
     shuffled,
 )
 from discreet.accounting.loss.pair import Pair, pair_of
 
 __all__ = [
     "Pair",
+    "capped_poisson",
     "composed",
     "discrete_gaussian",
     "discrete_laplace",
     "exponential",
+    "finite",
     "gaussian",
     "laplace",
     "local",
@@ -64,5 +78,6 @@ __all__ = [
     "pair_of",
     "poisson_sampled",
     "pure",
+    "replaced_poisson",
     "shuffled",
 ]

@@ -18,6 +18,7 @@ from typing import cast
 import numpy as np
 
 from discreet.accounting.loss.cells import Cells, CutPair, mixed_losses
+from discreet.accounting.loss.finite import TwoWayPair
 from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
@@ -26,7 +27,7 @@ from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, Pair
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
 
-__all__ = ["MirroredPair", "SampledGaussianPair", "SampledPair", "sampled"]
+__all__ = ["MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled"]
 
 _LEAST_RATE = 1e-200
 
@@ -92,13 +93,15 @@ def sampled(step: Pair | None, rate: float) -> Pair | None:
         return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
     if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:
         return None
+    if isinstance(step, TwoWayPair):
+        return step.sampled(rate)
     if isinstance(step, FinitePair):
         mixed = (1 - rate) * step.q + rate * step.p
         return finite_pair(mixed, step.q, directions=2, losses=mixed_losses(step.losses, rate))
     return SampledPair(step, rate) if isinstance(step, CutPair) else None
 
 
-def _as_float(rate: Fraction) -> float:
+def rate_as_float(rate: Fraction) -> float:
     """Return a float that is 0 only for 0; a larger rate is never more private."""
     return max(float(rate), _LEAST_RATE) if rate else 0.0
 
@@ -106,13 +109,13 @@ def _as_float(rate: Fraction) -> float:
 @pair_of.register
 def _(event: events.PoissonSampled) -> Pair | None:
     """Only where one unit comes or goes: of several, some may come and others go."""
-    return sampled(pair_of(event.inner), _as_float(event.rate)) if event.neighbors.size == 1 else None
+    return sampled(pair_of(event.inner), rate_as_float(event.rate)) if event.neighbors.size == 1 else None
 
 
 @pair_of.register
 def _(event: events.SampledWithoutReplacement) -> Pair | None:
     """Others that hold what one of the two holds make the mixture against Q; so that is attained."""
-    mixed = sampled(pair_of(event.inner), _as_float(event.rate))
+    mixed = sampled(pair_of(event.inner), rate_as_float(event.rate))
     if event.batch in (0, event.population):
         return mixed
     return mixed and BoundedPair(

@@ -48,6 +48,13 @@ def _(event: PureEvent | events.AboveThreshold) -> Pair | None:
 
 
 @pair_of.register
+def _(event: events.BestOfRuns | events.SparseVector) -> Pair | None:
+    """What is best, or asked, is not recorded: what is attained is not known."""
+    worst = None if event.pure_epsilon is None else pure_pair(float_above(event.pure_epsilon))
+    return worst and BoundedPair(worst, NOTHING)
+
+
+@pair_of.register
 def _(event: events.PermuteAndFlip) -> Pair | None:
     """Two candidates attain a part: alike against epsilon apart."""
     epsilon = float_above(event.epsilon)

@@ -17,6 +17,7 @@ from discreet.accounting.loss.cells import Cells, CutPair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.pair import NOTHING, BoundedPair, Pair, Side, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
+from discreet.accounting.loss.shuffled_response import MOST_PEOPLE, response_pair
 from discreet.privacy import events
 from discreet.privacy.rational import float_above
 
@@ -69,4 +70,11 @@ def _(event: events.Shuffled) -> Pair | None:
     epsilon = event.pure_epsilon
     if epsilon is None or epsilon > MOST_EPSILON:
         return None
+    inner = event.inner
+    if (
+        isinstance(inner, events.RandomizedResponse)
+        and inner.categories == 2
+        and 1 < event.people <= MOST_PEOPLE
+    ):
+        return response_pair(inner.truth, event.people)
     return BoundedPair(ClonesPair(float_above(epsilon), event.people), NOTHING) if epsilon else NOTHING

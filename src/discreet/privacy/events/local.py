@@ -21,7 +21,7 @@ from discreet.privacy.rational import float_above, rational, whole
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["RandomizedResponse", "UnaryEncoding"]
+__all__ = ["RandomizedResponse", "UnaryEncoding", "log_above"]
 
 
 @stored
@@ -60,7 +60,7 @@ class RandomizedResponse(Event):
     @property
     def pure_epsilon(self) -> Fraction:
         """The epsilon, rounded up to 16 significant digits."""
-        return _log_above(self.truth * (self.categories - 1) / (1 - self.truth))
+        return log_above(self.truth * (self.categories - 1) / (1 - self.truth))
 
     def _group(self, size: int) -> Event:
         return Pure(epsilon=size * self.pure_epsilon, neighbors=self.neighbors.group(size))
@@ -107,7 +107,7 @@ class UnaryEncoding(Event):
     @property
     def pure_epsilon(self) -> Fraction:
         """The epsilon, rounded up to 16 significant digits."""
-        return _log_above(self.keep * (1 - self.flip) / ((1 - self.keep) * self.flip))
+        return log_above(self.keep * (1 - self.flip) / ((1 - self.keep) * self.flip))
 
     def _group(self, size: int) -> Event:
         return Pure(epsilon=size * self.pure_epsilon, neighbors=self.neighbors.group(size))
@@ -120,7 +120,7 @@ def _check_local(neighbors: Neighbors) -> None:
         )
 
 
-def _log_above(ratio: Fraction) -> Fraction:
+def log_above(ratio: Fraction) -> Fraction:
     """Return log(ratio), rounded up to 16 digits, so that an epsilon of 0.1 is charged as 0.1."""
     upper = log_interval(ratio)[1]
     place = len(str(upper.numerator)) - len(str(upper.denominator))  # of the first digit, or one more

@@ -38,14 +38,16 @@ __all__ = [
     "SampledWithReplacement",
     "SampledWithoutReplacement",
     "Shuffled",
+    "Wrapper",
     "amplified_epsilon",
     "sampling_assumption",
+    "smaller_rho",
 ]
 
 _MOST_EPSILON = 2000  # beyond it e^epsilon is out of reach, and amplification would gain nothing that matters
 
 
-class _Wrapper(Event):
+class Wrapper(Event):
     """The shape that these events share: an inner event, given first, and how it was run."""
 
     __slots__ = ()
@@ -97,7 +99,7 @@ class _Wrapper(Event):
 
 @stored
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PoissonSampled(_Wrapper):
+class PoissonSampled(Wrapper):
     """A release about a sample into which every unit comes with probability `rate`, independently.
 
     The relation adds or removes one unit. (Were it replaced, the sample would change by a
@@ -133,12 +135,12 @@ class PoissonSampled(_Wrapper):
     @property
     def concentrated_rho(self) -> Fraction | None:
         """The inner event's, since a mixture is no easier to tell apart, or what the pure epsilon gives."""
-        return _smaller_rho(self.pure_epsilon, self.inner.concentrated_rho)
+        return smaller_rho(self.pure_epsilon, self.inner.concentrated_rho)
 
 
 @stored
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SampledWithoutReplacement(_Wrapper):
+class SampledWithoutReplacement(Wrapper):
     """A release about `batch` different units, all sets alike, of a public number `population`.
 
     Parameters
@@ -176,12 +178,12 @@ class SampledWithoutReplacement(_Wrapper):
     @property
     def concentrated_rho(self) -> Fraction | None:
         """The inner event's, since a mixture is no easier to tell apart, or what the pure epsilon gives."""
-        return _smaller_rho(self.pure_epsilon, self.inner.concentrated_rho)
+        return smaller_rho(self.pure_epsilon, self.inner.concentrated_rho)
 
 
 @stored
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SampledWithReplacement(_Wrapper):
+class SampledWithReplacement(Wrapper):
     """A release about `draws` units, each drawn alike and independently: one may be drawn several times.
 
     Parameters
@@ -219,7 +221,7 @@ class SampledWithReplacement(_Wrapper):
 
 @stored
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Shuffled(_Wrapper):
+class Shuffled(Wrapper):
     """Local reports of several people, handed over in a random order and without names.
 
     All people use the same randomizer: reports that tell whose they are hide nobody.
@@ -268,7 +270,7 @@ def sampling_assumption(event: Event) -> str:
 
 def _assumptions(event: Event) -> set[str]:
     own = {text} if (text := getattr(event, "assumption", "")) else set()
-    if isinstance(event, _Wrapper | Grouped):
+    if isinstance(event, Wrapper | Grouped):
         return own | _assumptions(event.inner)
     if isinstance(event, Composed | Parallel):
         return own.union(*(_assumptions(part) for part, _ in event.parts))
@@ -283,13 +285,14 @@ def amplified_epsilon(epsilon: Fraction | None, rate: Fraction) -> Fraction | No
     return min(epsilon, Fraction(float_above(log_interval(1 + excess)[1]))) if excess else Fraction(0)
 
 
-def _smaller_rho(epsilon: Fraction | None, rho: Fraction | None) -> Fraction | None:
+def smaller_rho(epsilon: Fraction | None, rho: Fraction | None) -> Fraction | None:
+    """Return the smaller of a rho and of what a pure epsilon gives, None where neither is known."""
     known = [cost for cost in (rho, None if epsilon is None else epsilon**2 / 2) if cost is not None]
     return min(known, default=None)
 
 
 def _depth(event: Event) -> int:
-    if isinstance(event, _Wrapper | Grouped):
+    if isinstance(event, Wrapper | Grouped):
         return 1 + _depth(event.inner)
     if isinstance(event, Composed | Parallel):
         return 1 + max((_depth(inner) for inner, _ in event.parts), default=0)

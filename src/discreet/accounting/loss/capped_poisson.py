@@ -1,0 +1,111 @@
+"""Poisson samples cut down to a batch: with a small probability a unit pushes out another.
+
+Fix which other units are in the sample. If they leave room, the cap changes nothing; if they fill the batch,
+the unit replaces one of them. The probability of the second is the same with and without the unit, so the
+step is dominated by the two pairs side by side, and infinite losses are not needed.
+Proofs: docs/proofs/capped_poisson.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import exp, log, log1p
+
+import numpy as np
+from scipy.special import gammaln
+
+from discreet.accounting.loss.law import AtomicLoss, LossLaw
+from discreet.accounting.loss.pair import BoundedPair, Pair, Side, pair_of
+from discreet.accounting.loss.poisson_sampled import rate_as_float, sampled
+from discreet.errors import ParameterError
+from discreet.privacy import events
+from discreet.privacy.events import group
+from discreet.privacy.rational import float_above
+
+__all__ = ["SideBySidePair", "full_chance"]
+
+_TERMS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySidePair(Pair):
+    """One pair, or with probability `chance` another, and which of them is seen; only from above.
+
+    Where the other pair is None, what happens then has infinite loss.
+    """
+
+    usual: Pair
+    rare: Pair | None
+    chance: float
+    directions: int = 2
+
+    def law(self, direction: int, side: Side, cells: int) -> LossLaw:
+        """Return the mixture of the two losses."""
+        return _mixed(self, direction, side, cells)
+
+
+@lru_cache(maxsize=8)
+def _mixed(pair: SideBySidePair, direction: int, side: Side, cells: int) -> AtomicLoss:
+    """Mix the losses once for all epsilons that are asked for."""
+    first = _atoms(pair.usual, direction, side, cells)
+    masses, losses = (1 - pair.chance) * first.masses, first.losses
+    infinity = (1 - pair.chance) * first.infinity
+    if pair.rare is None:
+        return AtomicLoss(masses, losses, infinity + pair.chance)
+    second = _atoms(pair.rare, direction, side, cells)
+    masses = np.concatenate([masses, pair.chance * second.masses])
+    losses = np.concatenate([losses, second.losses])
+    keep = masses > 0
+    return AtomicLoss(masses[keep], losses[keep], infinity + pair.chance * second.infinity)
+
+
+def _atoms(pair: Pair, direction: int, side: Side, cells: int) -> AtomicLoss:
+    law = pair.law(direction if pair.directions == 2 else 0, side, cells)
+    assert isinstance(law, AtomicLoss)  # noqa: S101 - every sampled pair is made of atoms
+    return law
+
+
+def full_chance(event: events.CappedPoissonSampled) -> float:
+    """Bound the probability that at least `most` of the other units are in the sample, from above.
+
+    From the largest term on, each is at most so many times the one before: the last of those summed bounds
+    the rest by a geometric series.
+    """
+    others, most, rate = event.population - 1, event.most, float_above(event.rate)
+    if not event.is_capped:
+        return 0.0
+    if rate >= 1 or (others - most) * rate >= (most + 1) * (1 - rate):
+        return 1.0
+    logs = gammaln([others + 1.0, most + 1.0, others - most + 1.0])
+    exponent = logs[0] - logs[1] - logs[2] + most * log(rate) + (others - most) * log1p(-rate)
+    rounding = 1e-11 + 4e-15 * float(np.abs(logs).sum() - others * log1p(-rate) - most * log(rate))
+    steps = np.arange(1.0, min(others - most, _TERMS) + 1)
+    ratios = (others - most - steps + 1) / (most + steps) * (rate / (1 - rate))
+    terms = np.cumprod(ratios)
+    rest = terms[-1] * ratios[-1] / (1 - ratios[-1]) if len(steps) else 0.0
+    return min(1.0, exp(exponent + rounding) * (1 + float(terms.sum()) + float(rest)))
+
+
+@pair_of.register
+def _(event: events.CappedPoissonSampled) -> Pair | None:
+    """From below, a table of few units attains the sample with no cap."""
+    usual, chance = pair_of(event.uncapped), full_chance(event)
+    if usual is None or chance == 0 or event.rate == 1:
+        return usual if chance == 0 else None
+    upper = usual.upper if isinstance(usual, BoundedPair) else usual
+    return BoundedPair(SideBySidePair(upper, _replaced(event), chance), usual)
+
+
+def _replaced(event: events.CappedPoissonSampled) -> Pair | None:
+    """Return the pair of a unit that pushes out another; None unless one pair covers both orders."""
+    try:
+        pair = pair_of(group(event.inner, 2))
+    except ParameterError:
+        return None
+    if isinstance(pair, BoundedPair):
+        pair = pair.upper
+    return (
+        None if pair is None or pair.directions == 2 else sampled(pair, rate_as_float(Fraction(event.rate)))
+    )
