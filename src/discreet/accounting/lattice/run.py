@@ -1,0 +1,159 @@
+"""Epsilon and delta of a run of sampled or plain Gaussian steps, from both sides, on a lattice fine enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, inf, log, log2, sqrt
+
+from discreet.accounting.lattice.cut import above, below
+from discreet.accounting.lattice.step import NormalStep
+from discreet.accounting.lattice.transform import Nodes, nodes
+from discreet.accounting.loss.pair import Side
+from discreet.accounting.lattice.window import Window, choose_window, deciding, guess_delta, guess_epsilon
+
+__all__ = ["LatticeRun"]
+
+_LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
+_MOST_STEPS, _MOST_KINDS = 3000, 8
+_FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
+_ROUNDS = 5
+_FINER = 1.3  # than the last width calls for, since not all of it is of second order
+_LEAST_FINER, _MOST_FINER = 1.5, 40.0
+
+
+class LatticeRun:
+    """Gaussian steps on Poisson samples or on all data, fixed ahead.
+
+    Parameters
+    ----------
+    parts : sequence of (float, float, int)
+        The reciprocal noise multiplier of each step, its rate, and how often it is run.
+    """
+
+    def __init__(self, parts: Sequence[tuple[float, float, int]]) -> None:
+        self._parts = parts
+        self._total = sum(times for _, _, times in parts)
+        self._seen: list[tuple[Nodes, Nodes]] = []
+
+    def epsilon(self, target: float, at_most: float, width: float) -> tuple[float, float] | None:
+        """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
+
+        The interval has the relative width that is asked for, unless floats or patience do not suffice.
+        """
+        if not self._is_usual(target):
+            return None
+        found = next(
+            (
+                (lower.epsilon(at_most), upper.epsilon(target))
+                for upper, lower in self._seen
+                if _is_narrow(lower.epsilon(at_most), upper.epsilon(target), width)
+            ),
+            None,
+        ) or self._solved(0, target, at_most, width)
+        if found[1] == inf or self._is_less(target, found[1]):
+            return found
+        other = self._solved(1, target, at_most, width)
+        return max(found[0], other[0]), max(found[1], other[1])
+
+    def delta(self, epsilon: float, width: float) -> tuple[float, float] | None:
+        """Bound delta at an epsilon; None where another way serves."""
+        if not self._is_usual(_MOST_DELTA):
+            return None
+        lower = upper = 0.0
+        for direction in (0, 1):
+            if direction == 1 and self._beyond(epsilon):
+                continue
+            steps = self._steps(direction, _LEAST_DELTA)
+            log_delta = guess_delta(steps, epsilon)
+            size, finer = _FIRST_SIZE, inf
+            low, high = 0.0, 1.0
+            for _ in range(_ROUNDS):
+                if log_delta < log(_LEAST_DELTA):
+                    return None
+                window = choose_window(steps, log_delta, epsilon, deciding(steps, epsilon))
+                size = _size(window, finer) if finer < inf else size
+                above_, below_ = _bounds(steps, window, size)
+                low, high = max(low, below_.delta(epsilon)), min(high, above_.delta(epsilon))
+                if high <= max(upper, 0.0) or high - low <= width * high or size == _MOST_SIZE:
+                    break
+                if low > 0:
+                    finer = _next(window, size, (high - low) / (width * high))
+                log_delta = min(log(high), -1e-3)
+            lower, upper = max(lower, low), max(upper, high)
+        return lower, upper
+
+    def _is_usual(self, delta: float) -> bool:
+        usual = self._total <= _MOST_STEPS and len(self._parts) <= _MOST_KINDS
+        return usual and _LEAST_DELTA <= delta <= _MOST_DELTA
+
+    def _steps(self, direction: int, delta: float) -> list[NormalStep]:
+        """Return all steps; outcomes farther out have less than a billionth of delta in all of them."""
+        far = sqrt(2 * log(self._total * 1e9 / delta))
+        return [NormalStep(mu, rate, times, direction, far) for mu, rate, times in self._parts]
+
+    def _beyond(self, epsilon: float) -> bool:
+        """Tell whether an epsilon is beyond all losses where a unit is added."""
+        return sum(step.times * step.most for step in self._steps(1, _LEAST_DELTA)) <= epsilon
+
+    def _is_less(self, target: float, epsilon: float) -> bool:
+        """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
+        if self._beyond(epsilon):
+            return True
+        steps = self._steps(1, target)
+        window = choose_window(steps, log(target), epsilon, inf)
+        return any(
+            _side(steps, window, size, "upper").delta(epsilon) <= target for size in (_FIRST_SIZE, _SECOND_SIZE)
+        )
+
+    def _solved(self, direction: int, target: float, at_most: float, width: float) -> tuple[float, float]:
+        """Bound epsilon in one direction, on finer and finer lattices."""
+        steps = self._steps(direction, target)
+        guess = guess_epsilon(steps, log(target))
+        if guess <= 0:
+            return 0.0, inf
+        low, high, finer, size = 0.0, inf, inf, _FIRST_SIZE
+        for _ in range(_ROUNDS):
+            window = choose_window(steps, log(target), guess, deciding(steps, guess))
+            size = _size(window, finer) if finer < inf else size
+            upper, lower = _bounds(steps, window, size)
+            high = min(high, upper.epsilon(target))
+            low = max(low, min(lower.epsilon(at_most), high))
+            if high == 0 or _is_narrow(low, high, width) or size == _MOST_SIZE:
+                break
+            if high == inf:
+                guess *= 2
+                continue
+            finer = _next(window, size, (high - low) / (width * high))
+            guess = high
+        if direction == 0:
+            self._seen.append((upper, lower))
+        return low, high
+
+
+def _is_narrow(low: float, high: float, width: float) -> bool:
+    return 0 < high < inf and high - low <= width * high
+
+
+def _next(window: Window, size: int, excess: float) -> float:
+    """Return the next spacing, where a width is so many times what it may be: errors are of second order."""
+    return window.length / size / min(max(sqrt(_FINER * excess), _LEAST_FINER), _MOST_FINER)
+
+
+def _size(window: Window, spacing: float) -> int:
+    """Return a power of two that makes a lattice at least so fine."""
+    return min(max(2 ** ceil(log2(window.length / spacing)), _FIRST_SIZE), _MOST_SIZE)
+
+
+def _bounds(steps: list[NormalStep], window: Window, size: int) -> tuple[Nodes, Nodes]:
+    return _side(steps, window, size, "upper"), _side(steps, window, size, "lower")
+
+
+def _side(steps: list[NormalStep], window: Window, size: int, side: Side) -> Nodes:
+    # No single law may have too many points.
+    spacing = max(window.length / size, (window.most - min(window.least)) / _MOST_SIZE)
+    cut = zip(steps, window.least, strict=True)
+    if side == "upper":
+        laws = [above(step, spacing, least, window.most) for step, least in cut]
+    else:
+        laws = [below(step, spacing, least, window.most, window.order) for step, least in cut]
+    return nodes(steps, laws, window, size, spacing, side, 0.0)
