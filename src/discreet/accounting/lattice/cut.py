@@ -21,9 +21,10 @@ __all__ = ["LatticeLaw", "above", "below"]
 
 Array = NDArray[np.float64]
 
-_EVEN_ROUNDS, _RAISING_ROUNDS = 2, 2
-_MOST_MOVE = 0.45
-_RAISE = 2.2  # a border that moves up by d lifts the mean of an even cell by d / 2
+_ROUNDS = 4
+_MANY = 1e-3  # of all outcomes
+_ROOT = 2.5066282746310002  # of two pi: densities come without it
+_MOST_MOVE, _MOST_LIFT = 0.45, 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +33,10 @@ class LatticeLaw:
 
     Attributes
     ----------
+    base, spacing : float
+        Point number k of the lattice is the loss base + k spacing.
     first : int
-        The number of the first lattice point.
+        The number of the first point.
     masses : array
         P-masses at successive lattice points.
     slack : float
@@ -44,6 +47,8 @@ class LatticeLaw:
         Among others, the masses of the losses left out.
     """
 
+    base: float
+    spacing: float
     first: int
     masses: Array
     slack: float
@@ -56,16 +61,25 @@ class LatticeLaw:
         return self.first + len(self.masses) - 1
 
 
-def _range(step: NormalStep, spacing: float, least: float, most: float) -> tuple[int, int]:
+def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tuple[float, int, Array]:
+    """Return the base of a lattice, the number of its first point, and its points.
+
+    Most outcomes may have nearly one loss, in a range far below the spacing: the base is the loss of these as
+    one outcome, so that they need not be moved.
+    """
     low, high = step.ends
-    first, last = floor(max(low, least) / spacing), ceil(min(high, most) / spacing)
-    return first, max(last, first + 2)
+    base = float(step.losses(np.zeros(1))[0]) * (1 if step.direction == 0 else -1)
+    around, _, _ = step.outcomes(np.array([base - spacing / 2, base + spacing / 2]))
+    common = step.masses(around)
+    base = float(np.log(common.p[0] / common.q[0]))
+    first = floor((max(low, least) - base) / spacing)
+    last = max(ceil((min(high, most) - base) / spacing), first + 2)
+    return base, first, base + spacing * np.arange(first, last + 1)
 
 
 def above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
     """Return a law that dominates all losses up to `most`; what is below `least` moves up to about there."""
-    first, last = _range(step, spacing, least, most)
-    borders = spacing * np.arange(first, last + 1)
+    base, first, borders = _lattice(step, spacing, least, most)
     z, _, rounding = step.outcomes(borders)
     found = step.masses(z)
     mass = found.p + found.p_error
@@ -77,31 +91,31 @@ def above(step: NormalStep, spacing: float, least: float, most: float) -> Lattic
     masses[:-1] += mass - upward
     # The first lattice point may be less than the losses below the first outcome; the second is not.
     masses[1] += found.below * (1 + found.above_error)
-    slack = rounding + 2 * UNIT * max(abs(borders[0]), abs(borders[-1]))
-    return LatticeLaw(first, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
+    slack = rounding + 4 * UNIT * max(abs(borders[0]), abs(borders[-1]))
+    return LatticeLaw(base, spacing, first, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
 
 
 def below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
     """Return a law that all losses up to about `most` dominate; under the tilt of an order it is close."""
-    first, last = _range(step, spacing, least, most)
-    points = spacing * np.arange(first, last + 1)
+    base, first, points = _lattice(step, spacing, least, most)
     borders = np.append(points - spacing / 2, points[-1] + spacing / 2)
     z, speed, rounding = step.outcomes(borders)
-    speed = speed if step.direction == 0 else -speed
-    moves = np.zeros(len(borders))
-    for turn in range(_EVEN_ROUNDS + _RAISING_ROUNDS + 1):
-        found, short = _short(step, _moved(step, z, speed * moves), points)
-        if turn == _EVEN_ROUNDS + _RAISING_ROUNDS:
+    sign = 1 if step.direction == 0 else -1
+    far = _MOST_MOVE * spacing * np.abs(speed)
+    placed, moved = z, 0.0
+    for turn in range(_ROUNDS + 1):
+        found, short = _short(step, placed, points + moved)
+        if turn == _ROUNDS:
             break
-        if turn < _EVEN_ROUNDS:
-            moves[1:-1] += (short[1:] + short[:-1]) / 2
-        else:
-            moves[1:-1] += _RAISE * np.maximum(short[1:], 0.0)
-        np.clip(moves, -_MOST_MOVE * spacing, _MOST_MOVE * spacing, out=moves)
+        moves, lift = _toward(step, placed, found, short, _MOST_LIFT * spacing)
+        moved += lift
+        middle = z + sign * moved * speed
+        placed = _ordered(step, np.clip(placed + sign * moves, middle - far, middle + far), z)
+    base, points = base + moved, points + moved
     mass = np.maximum(found.p - found.p_error, 0.0)
     shift, masses = _shifted(mass, np.maximum(short, 0.0), points, spacing, order)
-    slack = shift + 2 * UNIT * max(abs(points[0]), abs(points[-1]))
-    return LatticeLaw(first - 1, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
+    slack = shift + 4 * UNIT * max(abs(points[0]), abs(points[-1]))
+    return LatticeLaw(base, spacing, first - 1, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
 
 
 def _threshold(step: NormalStep, border: float, rounding: float) -> float:
@@ -110,13 +124,50 @@ def _threshold(step: NormalStep, border: float, rounding: float) -> float:
     return last - rounding - 16 * UNIT * abs(last)
 
 
-def _moved(step: NormalStep, z: Array, by: Array) -> Array:
-    """Move outcomes, which stay in their order and between the ends."""
-    moved = np.clip(np.where(np.isfinite(by), z + by, z), -step.far, step.far + step.mu)
-    moved[-1] = z[-1]
+def _ordered(step: NormalStep, z: Array, start: Array) -> Array:
+    """Keep outcomes in their order, between the ends, and the last where it was."""
+    z = np.clip(np.where(np.isfinite(z), z, start), -step.far, step.far + step.mu)
+    z[0], z[-1] = start[0], start[-1]
     if step.direction == 0:
-        return np.minimum(np.maximum.accumulate(moved), z[-1])
-    return np.maximum(np.minimum.accumulate(moved), z[-1])
+        return np.minimum(np.maximum.accumulate(z), start[-1])
+    return np.maximum(np.minimum.accumulate(z), start[-1])
+
+
+def _toward(
+    step: NormalStep, z: Array, found: Masses, short: Array, most: float
+) -> tuple[Array, float]:
+    """Return Newton's step to cells whose losses are lattice points: how borders move, and the lattice.
+
+    The loss of a cell depends on its two borders, so the equations are solved from the last cell down. On the
+    way every deviation shrinks where masses fall with the loss. Where many outcomes are in the first
+    cell, whose lower border is an end, the lattice moves so that its loss is a point as well.
+    """
+    from scipy.linalg import solve_banded
+
+    losses = step.losses(z) * (1 if step.direction == 0 else -1)
+    density = np.exp(-np.square(z) / 2 + (0.0 if step.direction == 0 else -losses)) / _ROOT
+    kept = (found.p > 0) & (found.q > 0)
+    loss = np.log(np.divide(found.p, found.q, out=np.ones_like(found.p), where=kept))
+    heights = np.where(kept, found.q, 1.0)
+    below = -density[:-1] * np.expm1(losses[:-1] - loss) / heights
+    above = density[1:] * np.expm1(losses[1:] - loss) / heights
+    usable = kept & (below > 0) & (above > 0) & np.isfinite(below) & np.isfinite(above)
+    banded = np.zeros((2, len(short)))
+    banded[1] = np.where(usable, below, 1.0)
+    banded[0, 1:] = np.where(usable, above, 0.0)[:-1]
+    sides = np.stack([np.where(usable, short, 0.0), np.where(usable, 1.0, 0.0)], axis=1)
+    solved = solve_banded((0, 1), banded, sides)
+    moves, lift = np.zeros(len(z)), 0.0
+    first = int(np.argmax(found.p > _MANY * found.p.sum()))
+    if first <= 1 and usable[first]:
+        # All outcomes before the first such cell belong to it: its lower border does not move.
+        slope = above[first] * solved[first + 1, 1] - 1
+        lift = float((short[first] - above[first] * solved[first + 1, 0]) / slope) if slope < -0.05 else 0.0
+        lift = min(max(lift, -most), most)
+    moves[:-1] = solved[:, 0] + lift * solved[:, 1]
+    if lift:
+        moves[: first + 1] = z[0] - z[: first + 1] if step.direction == 0 else z[: first + 1] - z[0]
+    return moves, lift
 
 
 def _short(step: NormalStep, z: Array, points: Array) -> tuple[Masses, Array]:

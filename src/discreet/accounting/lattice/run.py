@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, inf, log, log2, sqrt
+from math import ceil, inf, log, sqrt
 
 from discreet.accounting.lattice.cut import above, below
 from discreet.accounting.lattice.step import NormalStep
@@ -16,9 +16,11 @@ __all__ = ["LatticeRun"]
 _LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
 _MOST_STEPS, _MOST_KINDS = 3000, 8
 _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
-_ROUNDS = 5
+_ROUNDS = 8
+_NEAR = 0.9
+_ROOM, _CLOSE = 0.9, 0.999  # the parts of a guess, and of a lower bound, from which on a window looks
 _FINER = 1.3  # than the last width calls for, since not all of it is of second order
-_LEAST_FINER, _MOST_FINER = 1.5, 40.0
+_LEAST_FINER, _MOST_FINER = 1.5, 5.0
 
 
 class LatticeRun:
@@ -70,11 +72,11 @@ class LatticeRun:
             for _ in range(_ROUNDS):
                 if log_delta < log(_LEAST_DELTA):
                     return None
-                window = choose_window(steps, log_delta, epsilon, deciding(steps, epsilon))
+                window = choose_window(steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, epsilon))
                 size = _size(window, finer) if finer < inf else size
                 above_, below_ = _bounds(steps, window, size)
                 low, high = max(low, below_.delta(epsilon)), min(high, above_.delta(epsilon))
-                if high <= max(upper, 0.0) or high - low <= width * high or size == _MOST_SIZE:
+                if high <= max(upper, 0.0) or high - low <= width * high or size >= _MOST_SIZE:
                     break
                 if low > 0:
                     finer = _next(window, size, (high - low) / (width * high))
@@ -100,7 +102,7 @@ class LatticeRun:
         if self._beyond(epsilon):
             return True
         steps = self._steps(1, target)
-        window = choose_window(steps, log(target), epsilon, inf)
+        window = choose_window(steps, log(target), _ROOM * epsilon, epsilon, inf)
         return any(
             _side(steps, window, size, "upper").delta(epsilon) <= target for size in (_FIRST_SIZE, _SECOND_SIZE)
         )
@@ -113,17 +115,19 @@ class LatticeRun:
             return 0.0, inf
         low, high, finer, size = 0.0, inf, inf, _FIRST_SIZE
         for _ in range(_ROUNDS):
-            window = choose_window(steps, log(target), guess, deciding(steps, guess))
+            near = max(_ROOM * guess, _CLOSE * low)
+            window = choose_window(steps, log(target), near, guess, deciding(steps, guess))
             size = _size(window, finer) if finer < inf else size
             upper, lower = _bounds(steps, window, size)
             high = min(high, upper.epsilon(target))
             low = max(low, min(lower.epsilon(at_most), high))
-            if high == 0 or _is_narrow(low, high, width) or size == _MOST_SIZE:
+            if high == 0 or _is_narrow(low, high, width) or size >= _MOST_SIZE:
                 break
             if high == inf:
                 guess *= 2
                 continue
-            finer = _next(window, size, (high - low) / (width * high))
+            if high > _NEAR * guess:  # else the window was chosen for another epsilon, and says little yet
+                finer = _next(window, size, (high - low) / (width * high))
             guess = high
         if direction == 0:
             self._seen.append((upper, lower))
@@ -140,8 +144,11 @@ def _next(window: Window, size: int, excess: float) -> float:
 
 
 def _size(window: Window, spacing: float) -> int:
-    """Return a power of two that makes a lattice at least so fine."""
-    return min(max(2 ** ceil(log2(window.length / spacing)), _FIRST_SIZE), _MOST_SIZE)
+    """Return a size that transforms are quick for and that makes a lattice at least so fine."""
+    from scipy.fft import next_fast_len
+
+    wanted = min(max(ceil(window.length / spacing), _FIRST_SIZE), _MOST_SIZE)
+    return 2 * int(next_fast_len((wanted + 1) // 2, real=True))
 
 
 def _bounds(steps: list[NormalStep], window: Window, size: int) -> tuple[Nodes, Nodes]:
@@ -156,4 +163,4 @@ def _side(steps: list[NormalStep], window: Window, size: int, side: Side) -> Nod
         laws = [above(step, spacing, least, window.most) for step, least in cut]
     else:
         laws = [below(step, spacing, least, window.most, window.order) for step, least in cut]
-    return nodes(steps, laws, window, size, spacing, side, 0.0)
+    return nodes(steps, laws, window, size, side)

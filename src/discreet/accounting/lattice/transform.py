@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, exp, expm1, fsum, inf, log, log1p, log2
+from math import ceil, exp, expm1, floor, fsum, inf, log, log1p, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,57 +97,49 @@ class Nodes:
 
 
 def nodes(
-    steps: Sequence[NormalStep],
-    laws: Sequence[LatticeLaw],
-    window: Window,
-    size: int,
-    spacing: float,
-    side: Side,
-    least: float,
+    steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], window: Window, size: int, side: Side
 ) -> Nodes:
-    """Return bounds on delta at the nodes of a window of `size` points, from an epsilon `least` on."""
-    order = window.order
-    tilted = [_Tilted(law, spacing, order) for law in laws]
+    """Return bounds on delta at those nodes of a window of `size` points that are about 0 or more."""
+    order, spacing = window.order, laws[0].spacing
     counts = [step.times for step in steps]
-    top = ceil(window.top / spacing)
-    bottom = top - size + 1
-    folded, error = _composed(tilted, counts, size)
+    base = fsum(n * law.base for n, law in zip(counts, laws, strict=True))
     begin = sum(n * law.first for n, law in zip(counts, laws, strict=True))
     end = sum(n * law.last for n, law in zip(counts, laws, strict=True))
-    start = max(bottom, ceil(least / spacing) - 1)
+    top = ceil((window.top - base) / spacing)
+    bottom = top - size + 1
+    start = max(bottom, floor(-base / spacing) - 1)
     numbers = np.arange(start, top + 1)
+    tilted = [_Tilted(law, order) for law in laws]
+    folded, error = _composed(tilted, counts, size)
     inside = np.maximum(np.roll(folded, (begin - start) % size)[: len(numbers)], 0.0)
-    total = fsum(n * law.cumulant for n, law in zip(counts, tilted, strict=True))
+    total = fsum(n * (law.cumulant - order * one.base) for n, law, one in zip(counts, tilted, laws, strict=True))
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
     exponents = total - order * spacing * numbers
     with np.errstate(over="ignore"):
-        scale = np.exp(exponents)
         delta = _deltas(inside, exponents, spacing)
-        rounding = error * scale * (1 / expm1(order * spacing) - 1 / expm1((order + 1) * spacing))
-    epsilons = spacing * numbers
+        rounding = error * np.exp(exponents) * (1 / expm1(order * spacing) - 1 / expm1((order + 1) * spacing))
+    epsilons = base + spacing * numbers
     slack = fsum(n * law.slack for n, law in zip(counts, laws, strict=True))
-    slack += 4 * UNIT * spacing * max(abs(begin), abs(end), abs(top))
+    slack += 8 * UNIT * (abs(base) + spacing * max(abs(begin), abs(end), abs(top)))
     jump = _jump(steps, laws, epsilons + slack if side == "lower" else epsilons - slack, side)
     if side == "upper":
         beyond = 0.0
         if end > top:
-            beyond = _exp(_cumulant(laws, counts, spacing, window.tail) - window.tail * spacing * (top + 1))
+            beyond = _exp(_cumulant(laws, counts, window.tail) - window.tail * (base + spacing * (top + 0.99)))
         values = (delta + rounding) * (1 + certainty) + jump + beyond
         return Nodes(float(epsilons[0]), spacing, values, np.zeros(len(values)), slack, side)
     errors = rounding + 2 * certainty * (delta + rounding)
     period = size * spacing
     if begin < bottom:
         smaller = window.smaller
-        fold = _cumulant(laws, counts, spacing, -smaller) + smaller * spacing * top
-        errors = errors + min(1.0, _exp(fold - smaller * period)) * _geometric(order * period)
+        fold = _cumulant(laws, counts, -smaller) + smaller * (base + spacing * top - period)
+        errors = errors + min(1.0, _exp(fold)) * _geometric(order * period)
     if end > top:
         larger = window.larger
-        fold = _cumulant(laws, counts, spacing, larger) + float(peak(np.array([larger]))[0])
-        with np.errstate(over="ignore"):
-            errors = errors + np.exp(np.minimum(fold - larger * epsilons, 700.0)) * _geometric(
-                (larger - order) * period
-            )
+        fold = _cumulant(laws, counts, larger) + float(peak(np.array([larger]))[0])
+        images = np.exp(np.minimum(fold - larger * epsilons, 700.0))
+        errors = errors + images * _geometric((larger - order) * period)
     return Nodes(float(epsilons[0]), spacing, delta + jump, errors, slack, side)
 
 
@@ -163,21 +155,22 @@ def _geometric(exponent: float) -> float:
 class _Tilted:
     """One law, tilted and scaled to the mass 1: where it begins, its cumulant, and the units that may be off."""
 
-    def __init__(self, law: LatticeLaw, spacing: float, order: float) -> None:
-        exponents = order * spacing * np.arange(len(law.masses))
+    def __init__(self, law: LatticeLaw, order: float) -> None:
+        exponents = order * law.spacing * np.arange(len(law.masses))
         with np.errstate(divide="ignore"):
             logs = np.log(law.masses) + exponents
         largest = float(logs.max())
         weights = np.exp(logs - largest)
         total = float(weights.sum())
         self.weights = weights / total
-        self.cumulant = largest + log(total) + order * spacing * law.first
-        self.units = 64 + 8 * (abs(largest) + float(exponents[-1]) + order * spacing * abs(law.first))
+        begin = order * (law.base + law.spacing * law.first)
+        self.cumulant = largest + log(total) + begin
+        self.units = 64 + 8 * (abs(largest) + abs(float(exponents[-1])) + abs(begin))
 
 
-def _cumulant(laws: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, order: float) -> float:
+def _cumulant(laws: Sequence[LatticeLaw], counts: Sequence[int], order: float) -> float:
     """Return a bound on the logarithm of the sum of all mass times e^(order L), rounding included."""
-    found = [(n, _Tilted(law, spacing, order)) for n, law in zip(counts, laws, strict=True)]
+    found = [(n, _Tilted(law, order)) for n, law in zip(counts, laws, strict=True)]
     return fsum(n * (law.cumulant + UNIT * law.units) for n, law in found)
 
 

@@ -24,9 +24,8 @@ SPARE = 1e-7
 """The part of delta that each of three things left out may take."""
 _ORDERS = np.geomspace(1e-3, 1e8, 133)
 _NEGATIVE = np.geomspace(1e-3, 1e8, 45)
-_ROOM = 0.9  # the window holds epsilons down to this part of the guess
 _TRANSFORM = 1e-14  # about the rounding of a transform, for each step
-_FOR_ROUNDING = 1e-7  # the part of delta that it may take
+_FOR_ROUNDING = 2e-4  # the part of delta that it may take; what is measured is a hundredth of it
 _USUAL = 2.0**14
 
 
@@ -99,12 +98,13 @@ def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
     return epsilon - sum(step.times * step.least for step in steps)
 
 
-def choose_window(steps: Sequence[NormalStep], log_delta: float, epsilon: float, most: float) -> Window:
-    """Return a short window for about this delta and epsilon, where losses beyond `most` decide alone."""
+def choose_window(
+    steps: Sequence[NormalStep], log_delta: float, near: float, epsilon: float, most: float
+) -> Window:
+    """Return a short window for this delta and epsilons from `near` on, where losses beyond `most` decide alone."""
     most = min(most, max(step.ends[1] for step in steps))
     laws = _rough(steps, most)
     spared = log_delta + log(SPARE)
-    near = _ROOM * epsilon
     high = _cumulants(laws, _ORDERS)
     low = _cumulants(laws, -_NEGATIVE)
     count = sum(step.times for step in steps)
@@ -115,7 +115,7 @@ def choose_window(steps: Sequence[NormalStep], log_delta: float, epsilon: float,
     best = int(np.nanargmin(high - _ORDERS * epsilon + peak(_ORDERS)))
     orders = _ORDERS[: best + 1]
     # What rounding of the transform costs at an order, next to delta.
-    lost = high[: best + 1] - orders * near - log_delta
+    lost = high[: best + 1] - orders * epsilon - log_delta
     allowed = log(_FOR_ROUNDING * 30 / (_TRANSFORM * count * _USUAL)) + np.log1p(orders)
     usable = lost <= np.maximum(allowed, lost[-1])
     orders = orders[usable]
