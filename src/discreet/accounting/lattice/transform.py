@@ -106,6 +106,8 @@ def nodes(
     begin = sum(n * law.first for n, law in zip(counts, laws, strict=True))
     end = sum(n * law.last for n, law in zip(counts, laws, strict=True))
     top = ceil((window.top - base) / spacing)
+    if top < end <= top + 2 * sum(counts):  # the ends of laws are rounded up to points of the lattice
+        top = end
     bottom = top - size + 1
     start = max(bottom, floor(-base / spacing) - 1)
     numbers = np.arange(start, top + 1)
@@ -134,22 +136,18 @@ def nodes(
     if begin < bottom:
         smaller = window.smaller
         fold = _cumulant(laws, counts, -smaller) + smaller * (base + spacing * top - period)
-        errors = errors + min(1.0, _exp(fold)) * _geometric(order * period)
+        errors = errors + min(1.0, _exp(fold)) * exp(-order * period) / -expm1(-order * period)
     if end > top:
         larger = window.larger
         fold = _cumulant(laws, counts, larger) + float(peak(np.array([larger]))[0])
-        images = np.exp(np.minimum(fold - larger * epsilons, 700.0))
-        errors = errors + images * _geometric((larger - order) * period)
+        away = (larger - order) * period
+        with np.errstate(over="ignore"):
+            errors = errors + np.exp(fold - away - larger * epsilons) / -expm1(-away)
     return Nodes(float(epsilons[0]), spacing, delta + jump, errors, slack, side)
 
 
 def _exp(exponent: float) -> float:
     return exp(exponent) if exponent < 700 else inf
-
-
-def _geometric(exponent: float) -> float:
-    """Return the sum of e^(-m exponent) over m = 1, 2, …"""
-    return exp(-exponent) / -expm1(-exponent) if exponent > 0 else inf
 
 
 class _Tilted:

@@ -27,6 +27,7 @@ _NEGATIVE = np.geomspace(1e-3, 1e8, 45)
 _TRANSFORM = 1e-14  # about the rounding of a transform, for each step
 _FOR_ROUNDING = 2e-4  # the part of delta that it may take; what is measured is a hundredth of it
 _USUAL = 2.0**14
+_GUESSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +84,12 @@ def _rough(steps: Sequence[NormalStep], most: float) -> list[tuple[Array, Array,
 
 
 def guess_epsilon(steps: Sequence[NormalStep], log_delta: float) -> float:
-    """Return roughly Chernoff's bound on epsilon at a delta."""
-    exponents = _cumulants(_rough(steps, inf), _ORDERS) + peak(_ORDERS) - log_delta
-    return max(float(np.nanmin(exponents / _ORDERS)), 0.0)
+    """Return roughly Chernoff's bound on epsilon at a delta, without losses that decide alone."""
+    found = inf
+    for _ in range(_GUESSES):
+        exponents = _cumulants(_rough(steps, deciding(steps, found)), _ORDERS) + peak(_ORDERS) - log_delta
+        found = min(found, max(float(np.nanmin(exponents / _ORDERS)), 0.0))
+    return found
 
 
 def guess_delta(steps: Sequence[NormalStep], epsilon: float) -> float:
@@ -95,7 +99,7 @@ def guess_delta(steps: Sequence[NormalStep], epsilon: float) -> float:
 
 def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
     """Return a loss that exceeds epsilon whatever all other steps add to it."""
-    return epsilon - sum(step.times * step.least for step in steps)
+    return epsilon - sum(step.times * step.least for step in steps) if epsilon < inf else inf
 
 
 def choose_window(
