@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from math import inf
 
 from discreet.accounting import renyi
 from discreet.accounting.interval import Interval
-from discreet.accounting.loss import pair_of
+from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.run import Bounds, Run
 from discreet.accounting.scenarios import scenarios
 from discreet.errors import ParameterError
@@ -125,7 +126,7 @@ def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], 
         known = [(pair, times) for pair, times in pairs if pair is not None]
         if len(known) < len(pairs):
             break
-        answers.append(solve(Run(known)))
+        answers.append(solve(_run(tuple(known))))
     if ways is None or len(answers) < len(ways):
         return Interval(
             lower=0.0,
@@ -148,6 +149,12 @@ def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], 
         certified=method != "Rényi",
         assumption=sampling_assumption(event),
     )
+
+
+@lru_cache(maxsize=8)
+def _run(parts: tuple[tuple[Pair, int], ...]) -> Run:
+    """Return a run, the same for the same steps: what it knows at one delta serves at the next."""
+    return Run(parts)
 
 
 def _without_pairs(event: Event, target: float) -> float:

@@ -18,7 +18,7 @@ _MOST_STEPS, _MOST_KINDS = 3000, 8
 _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
 _ROUNDS = 8
 _NEAR = 0.9
-_ROOM, _CLOSE = 0.9, 0.999  # the parts of a guess, and of a lower bound, from which on a window looks
+_ROOM, _CLOSE, _FAR_ROOM = 0.9, 0.999, 0.5  # the parts of a guess, and of a lower bound, from which on a window looks
 _FINER = 1.3  # than the last width calls for, since not all of it is of second order
 _LEAST_FINER, _MOST_FINER = 1.5, 5.0
 
@@ -36,6 +36,7 @@ class LatticeRun:
         self._parts = parts
         self._total = sum(times for _, _, times in parts)
         self._seen: list[tuple[Nodes, Nodes]] = []
+        self._added: list[Nodes] = []
 
     def epsilon(self, target: float, at_most: float, width: float) -> tuple[float, float] | None:
         """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
@@ -101,11 +102,15 @@ class LatticeRun:
         """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
         if self._beyond(epsilon):
             return True
+        if any(nodes.delta(epsilon) <= target for nodes in self._added):
+            return True
         steps = self._steps(1, target)
         window = choose_window(steps, log(target), _ROOM * epsilon, epsilon, inf)
-        return any(
-            _side(steps, window, size, "upper").delta(epsilon) <= target for size in (_FIRST_SIZE, _SECOND_SIZE)
-        )
+        for size in (_FIRST_SIZE, _SECOND_SIZE):
+            self._added.append(_side(steps, window, size, "upper"))
+            if self._added[-1].delta(epsilon) <= target:
+                return True
+        return False
 
     def _solved(self, direction: int, target: float, at_most: float, width: float) -> tuple[float, float]:
         """Bound epsilon in one direction, on finer and finer lattices."""
@@ -113,9 +118,12 @@ class LatticeRun:
         guess = guess_epsilon(steps, log(target))
         if guess <= 0:
             return 0.0, inf
-        low, high, finer, size = 0.0, inf, inf, _FIRST_SIZE
+        low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
+        if direction == 0 and self._seen:  # one of many deltas: begin with what the last one took, and look farther
+            last = self._seen[-1][0]
+            guess, finer, room = min(guess, last.epsilon(target)), last.spacing, _FAR_ROOM
         for _ in range(_ROUNDS):
-            near = max(_ROOM * guess, _CLOSE * low)
+            near = max(min(_ROOM, room) * guess, room * low)
             window = choose_window(steps, log(target), near, guess, deciding(steps, guess))
             size = _size(window, finer) if finer < inf else size
             upper, lower = _bounds(steps, window, size)

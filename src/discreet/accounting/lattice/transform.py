@@ -26,6 +26,7 @@ __all__ = ["Nodes", "nodes"]
 Array = NDArray[np.float64]
 
 _FAR = 600.0
+_GONE = -80.0  # the logarithm of what a value of a transform may be to be left out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +76,8 @@ class Nodes:
     def _between(self, place: int, height: float) -> float:
         """Return where a chord has fallen by a height."""
         fall = float(self.values[place] - self.values[place + 1])
+        if not fall < inf:  # nothing is known at the first of both
+            return self.first + self.spacing * (place + 1)
         share = min(max(height / fall, 0.0), 1.0) if fall > 0 else 0.0
         rounding = 8 * UNIT * (1 if self.side == "upper" else -1)
         along = log1p(min(max(share + rounding, 0.0), 1.0) * expm1(self.spacing))
@@ -118,9 +121,9 @@ def nodes(
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
     exponents = total - order * spacing * numbers
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number says nothing, below
         delta = _deltas(inside, exponents, spacing)
-        rounding = error * np.exp(exponents) * (1 / expm1(order * spacing) - 1 / expm1((order + 1) * spacing))
+        rounding = error * np.exp(exponents) * _series(order * spacing, spacing)
     epsilons = base + spacing * numbers
     slack = fsum(n * law.slack for n, law in zip(counts, laws, strict=True))
     slack += 8 * UNIT * (abs(base) + spacing * max(abs(begin), abs(end), abs(top)))
@@ -130,8 +133,10 @@ def nodes(
         if end > top:
             beyond = _exp(_cumulant(laws, counts, window.tail) - window.tail * (base + spacing * (top + 0.99)))
         values = (delta + rounding) * (1 + certainty) + jump + beyond
+        values = np.where(np.isnan(values), inf, values)
         return Nodes(float(epsilons[0]), spacing, values, np.zeros(len(values)), slack, side)
-    errors = rounding + 2 * certainty * (delta + rounding)
+    with np.errstate(invalid="ignore"):
+        errors = rounding + 2 * certainty * (delta + rounding)
     period = size * spacing
     if begin < bottom:
         smaller = window.smaller
@@ -143,11 +148,22 @@ def nodes(
         away = (larger - order) * period
         with np.errstate(over="ignore"):
             errors = errors + np.exp(fold - away - larger * epsilons) / -expm1(-away)
-    return Nodes(float(epsilons[0]), spacing, delta + jump, errors, slack, side)
+    values = delta + jump
+    known = np.isfinite(values) & np.isfinite(errors)
+    return Nodes(
+        float(epsilons[0]), spacing, np.where(known, values, 0.0), np.where(known, errors, inf), slack, side
+    )
 
 
 def _exp(exponent: float) -> float:
     return exp(exponent) if exponent < 700 else inf
+
+
+def _series(tilt: float, spacing: float) -> float:
+    """Return the sum of e^(-j tilt) (1 - e^(-j spacing)) over j = 1, 2, …, and a little more."""
+    if tilt + spacing > 600:
+        return exp(-min(tilt, 600.0))
+    return (1 / expm1(tilt) - 1 / expm1(tilt + spacing)) * (1 + 1e-9) + 1e-13 / expm1(tilt)
 
 
 class _Tilted:
@@ -181,20 +197,23 @@ def _composed(tilted: Sequence[_Tilted], counts: Sequence[int], size: int) -> tu
     from scipy.fft import irfft, rfft
 
     half = size // 2 + 1
-    logs, sizes, inflated = np.zeros(half, complex), np.zeros(half), np.zeros(half)
     units = UNIT * (8 * log2(size) + 32)
+    transforms, inflated = [], np.zeros(half)
     for law, n in zip(tilted, counts, strict=True):
-        folded = np.bincount(np.arange(len(law.weights)) % size, law.weights, size)
-        values = rfft(folded)
-        modulus = np.abs(values)
-        values[modulus == 0] = modulus[modulus == 0] = 1e-300
-        logs += n * np.log(values)
-        sizes += n * np.log(modulus)
-        inflated += n * np.log(modulus + units)
-    powers = np.exp(sizes)
-    error = np.exp(inflated) - powers + UNIT * powers * (16 + 8 * np.abs(sizes))
-    bound = 2 / size * float(error.sum()) + 16 * log2(size) * UNIT / size * float(powers.sum())
-    return irfft(np.exp(logs), size), bound * (1 + 1e-9)
+        values = rfft(np.bincount(np.arange(len(law.weights)) % size, law.weights, size))
+        transforms.append(values)
+        inflated += n * np.log(np.abs(values) + units)
+    live = np.flatnonzero(inflated > _GONE)
+    logs = np.zeros(len(live), complex)
+    for values, n in zip(transforms, counts, strict=True):
+        logs += n * np.log(np.where(values[live] == 0, 1e-300, values[live]))
+    product = np.zeros(half, complex)
+    product[live] = np.exp(logs)
+    powers = np.exp(logs.real)
+    errors = np.exp(inflated[live]) - powers + UNIT * powers * (16 + 8 * np.abs(logs.real))
+    bound = 2 * exp(_GONE) + 2 / size * float(errors.sum())
+    bound += 16 * log2(size) * UNIT / size * float(powers.sum())
+    return irfft(product, size), bound * (1 + 1e-9)
 
 
 def _deltas(masses: Array, exponents: Array, spacing: float) -> Array:
