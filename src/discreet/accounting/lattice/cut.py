@@ -22,7 +22,8 @@ __all__ = ["LatticeLaw", "above", "below"]
 Array = NDArray[np.float64]
 
 _ROUNDS = 4
-_MANY = 1e-3  # of all outcomes
+_MANY, _EARLY = 1e-3, 4  # of all outcomes, in one of the first cells
+_FINE = 1e-6
 _ROOT = 2.5066282746310002  # of two pi: densities come without it
 _MOST_MOVE, _MOST_LIFT = 0.45, 0.2
 
@@ -105,7 +106,8 @@ def below(step: NormalStep, spacing: float, least: float, most: float, order: fl
     placed, moved = z, 0.0
     for turn in range(_ROUNDS + 1):
         found, short = _short(step, placed, points + moved)
-        if turn == _ROUNDS:
+        weights = found.p * np.exp(np.clip(order * (points - points[-1]), -700.0, 0.0))
+        if turn == _ROUNDS or float(weights @ np.abs(short)) <= _FINE * spacing * float(weights.sum()):
             break
         moves, lift = _toward(step, placed, found, short, _MOST_LIFT * spacing)
         moved += lift
@@ -159,7 +161,7 @@ def _toward(
     solved = solve_banded((0, 1), banded, sides)
     moves, lift = np.zeros(len(z)), 0.0
     first = int(np.argmax(found.p > _MANY * found.p.sum()))
-    if first <= 1 and usable[first]:
+    if first <= _EARLY and usable[first]:
         # All outcomes before the first such cell belong to it: its lower border does not move.
         slope = above[first] * solved[first + 1, 1] - 1
         lift = float((short[first] - above[first] * solved[first + 1, 0]) / slope) if slope < -0.05 else 0.0

@@ -18,6 +18,7 @@ _MOST_STEPS, _MOST_KINDS = 3000, 8
 _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
 _ROUNDS = 8
 _NEAR = 0.9
+_BEYOND = 1.002  # of a guess: up to here, losses that decide alone are to be known
 _ROOM, _CLOSE, _FAR_ROOM = 0.9, 0.999, 0.5  # the parts of a guess, and of a lower bound, from which on a window looks
 _FINER = 1.3  # than the last width calls for, since not all of it is of second order
 _LEAST_FINER, _MOST_FINER = 1.5, 5.0
@@ -73,7 +74,7 @@ class LatticeRun:
             for _ in range(_ROUNDS):
                 if log_delta < log(_LEAST_DELTA):
                     return None
-                window = choose_window(steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, epsilon))
+                window = choose_window(steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, _BEYOND * epsilon))
                 size = _size(window, finer) if finer < inf else size
                 above_, below_ = _bounds(steps, window, size)
                 low, high = max(low, below_.delta(epsilon)), min(high, above_.delta(epsilon))
@@ -102,13 +103,14 @@ class LatticeRun:
         """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
         if self._beyond(epsilon):
             return True
-        if any(nodes.delta(epsilon) <= target for nodes in self._added):
+        if any(nodes.epsilon(target) <= epsilon for nodes in self._added):
             return True
         steps = self._steps(1, target)
-        window = choose_window(steps, log(target), _ROOM * epsilon, epsilon, inf)
+        guess = min(guess_epsilon(steps, log(target)), epsilon)
+        window = choose_window(steps, log(target), _ROOM * guess, guess, inf)
         for size in (_FIRST_SIZE, _SECOND_SIZE):
             self._added.append(_side(steps, window, size, "upper"))
-            if self._added[-1].delta(epsilon) <= target:
+            if self._added[-1].epsilon(target) <= epsilon:
                 return True
         return False
 
@@ -119,25 +121,28 @@ class LatticeRun:
         if guess <= 0:
             return 0.0, inf
         low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
+        lower = None
         if direction == 0 and self._seen:  # one of many deltas: begin with what the last one took, and look farther
             last = self._seen[-1][0]
             guess, finer, room = min(guess, last.epsilon(target)), last.spacing, _FAR_ROOM
         for _ in range(_ROUNDS):
             near = max(min(_ROOM, room) * guess, room * low)
-            window = choose_window(steps, log(target), near, guess, deciding(steps, guess))
+            window = choose_window(steps, log(target), near, guess, deciding(steps, _BEYOND * guess))
             size = _size(window, finer) if finer < inf else size
-            upper, lower = _bounds(steps, window, size)
+            upper = _side(steps, window, size, "upper")
             high = min(high, upper.epsilon(target))
-            low = max(low, min(lower.epsilon(at_most), high))
-            if high == 0 or _is_narrow(low, high, width) or size >= _MOST_SIZE:
-                break
-            if high == inf:
-                guess *= 2
+            if high == 0 or high == inf or high < _NEAR * guess:  # the window was chosen for another epsilon
+                guess = high if high < inf else 2 * guess
+                if high == 0:
+                    break
                 continue
-            if high > _NEAR * guess:  # else the window was chosen for another epsilon, and says little yet
-                finer = _next(window, size, (high - low) / (width * high))
+            lower = _side(steps, window, size, "lower")
+            low = max(low, min(lower.epsilon(at_most), high))
+            if _is_narrow(low, high, width) or size >= _MOST_SIZE:
+                break
+            finer = _next(window, size, (high - low) / (width * high))
             guess = high
-        if direction == 0:
+        if direction == 0 and lower:
             self._seen.append((upper, lower))
         return low, high
 
