@@ -32,7 +32,7 @@ from discreet.accounting.loss.poisson_sampled import SampledGaussianPair
 from discreet.accounting.loss.tilted import UNIT
 from discreet.accounting.one_sample import scaled_delta, step_epsilon, whole_epsilon
 
-__all__ = ["Bounds", "Run"]
+__all__ = ["WIDTH", "Bounds", "Run"]
 
 _FEW_STEPS = 300
 _MANY_STEPS_DETAIL = (1200, 3e-6)
@@ -44,7 +44,8 @@ _LEAST_EXPONENT = -80.0
 _CLOSE = 1e-6
 _EXACT_TOLERANCE = 1e-10
 _LATTICE_TOLERANCE = 1e-6
-_WIDTH = 9e-5
+WIDTH = 9e-5
+"""The relative width of epsilon that is aimed at."""
 _DELTA_WIDTH = 1e-3
 _ROUNDS = 3
 _LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is in them
@@ -83,8 +84,11 @@ class Run:
             parts[0][0] if self._total == 1 and isinstance(parts[0][0], SampledGaussianPair) else None
         )
 
-    def epsilon(self, target: float, above: float | None = None) -> Bounds:
-        """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself."""
+    def epsilon(self, target: float, above: float | None = None, width: float = WIDTH) -> Bounds:
+        """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself.
+
+        A relative width larger than the usual one may be asked for, where it saves time.
+        """
         above = target if above is None else above
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
@@ -96,7 +100,7 @@ class Run:
             return Bounds(lower, largest, "largest loss", self._is_attained)
         if self._sample:
             return self._sample_epsilon(self._sample, target, above)
-        if self._lattice and (found := self._lattice.epsilon(target, above, _WIDTH)):
+        if self._lattice and (found := self._lattice.epsilon(target, above, width)):
             return Bounds(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_epsilon, steps=self._total)
@@ -105,7 +109,7 @@ class Run:
             return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
         found = self._laplace.epsilon(target, above) if self._laplace else None
         lower, upper = found or self._narrowed(
-            _WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
+            WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
         )
         lower = max(min(lower, largest), self._from_largest(above))
         if self._laplace:

@@ -15,14 +15,14 @@ from math import inf
 from discreet.accounting import renyi
 from discreet.accounting.interval import Interval
 from discreet.accounting.loss import Pair, pair_of
-from discreet.accounting.run import Bounds, Run
+from discreet.accounting.run import WIDTH, Bounds, Run
 from discreet.accounting.scenarios import scenarios
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.rational import Number, float_above, float_below, rational
 
-__all__ = ["delta", "epsilon"]
+__all__ = ["delta", "epsilon", "epsilon_within"]
 
 _FAR = 700.0
 _LEAST_DELTA = Fraction(1, 10**300)
@@ -52,6 +52,11 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     >>> round(found.lower, 5), round(found.upper, 5), found.certified
     (0.94686, 0.94688, True)
     """
+    return epsilon_within(event, delta, WIDTH)
+
+
+def epsilon_within(event: Event, delta: Number, width: float) -> Interval:
+    """Return epsilon as `epsilon` does, but no narrower than a relative width where that saves time."""
     exact = _checked_delta(delta)
     if not isinstance(event, Event):
         raise ParameterError("event", "is no event", "an Event")
@@ -62,7 +67,7 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
         least, most = epsilon(event, delta=_LEAST_DELTA), epsilon(event, delta=0)
         return replace(most, lower=least.lower, certified=least.certified and most.certified)
     below, above = float_below(exact), float_above(exact)
-    found = _worst(event, lambda run: run.epsilon(below, above), lambda: _without_pairs(event, below))
+    found = _worst(event, lambda run: run.epsilon(below, above, width), lambda: _without_pairs(event, below))
     if pure is None:
         return found
     return replace(

@@ -22,8 +22,8 @@ __all__ = ["LatticeLaw", "above", "below"]
 Array = NDArray[np.float64]
 
 _ROUNDS = 4
-_MANY, _EARLY = 1e-3, 4  # of all outcomes, in one of the first cells
-_FINE = 1e-6
+_MANY, _EARLY = 0.03, 1  # of all outcomes, in one of the first cells
+_FINE = 1e-4
 _ROOT = 2.5066282746310002  # of two pi: densities come without it
 _MOST_MOVE, _MOST_LIFT = 0.45, 0.2
 

@@ -38,6 +38,7 @@ class LatticeRun:
         self._total = sum(times for _, _, times in parts)
         self._seen: list[tuple[Nodes, Nodes]] = []
         self._added: list[Nodes] = []
+        self._targets: set[float] = set()
 
     def epsilon(self, target: float, at_most: float, width: float) -> tuple[float, float] | None:
         """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
@@ -81,7 +82,7 @@ class LatticeRun:
                 if high <= max(upper, 0.0) or high - low <= width * high or size >= _MOST_SIZE:
                     break
                 if low > 0:
-                    finer = _next(window, size, (high - low) / (width * high))
+                    finer = window.length / size / _finer((high - low) / (width * high))
                 log_delta = min(log(high), -1e-3)
             lower, upper = max(lower, low), max(upper, high)
         return lower, upper
@@ -122,9 +123,15 @@ class LatticeRun:
             return 0.0, inf
         low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
         lower = None
-        if direction == 0 and self._seen:  # one of many deltas: begin with what the last one took, and look farther
-            last = self._seen[-1][0]
-            guess, finer, room = min(guess, last.epsilon(target)), last.spacing, _FAR_ROOM
+        if direction == 0 and self._seen:  # begin with what the last delta took
+            last, other = self._seen[-1]
+            guess = min(guess, last.epsilon(target))
+            if self._targets == {target}:
+                low, high = other.epsilon(at_most), last.epsilon(target)
+                finer = last.spacing / _finer((high - low) / (width * high)) if 0 < high < inf else inf
+            else:  # one of many: look farther, so that fewer windows serve them all
+                finer, room = last.spacing, _FAR_ROOM
+        self._targets.add(target)
         for _ in range(_ROUNDS):
             near = max(min(_ROOM, room) * guess, room * low)
             window = choose_window(steps, log(target), near, guess, deciding(steps, _BEYOND * guess))
@@ -140,7 +147,7 @@ class LatticeRun:
             low = max(low, min(lower.epsilon(at_most), high))
             if _is_narrow(low, high, width) or size >= _MOST_SIZE:
                 break
-            finer = _next(window, size, (high - low) / (width * high))
+            finer = window.length / size / _finer((high - low) / (width * high))
             guess = high
         if direction == 0 and lower:
             self._seen.append((upper, lower))
@@ -151,9 +158,12 @@ def _is_narrow(low: float, high: float, width: float) -> bool:
     return 0 < high < inf and high - low <= width * high
 
 
-def _next(window: Window, size: int, excess: float) -> float:
-    """Return the next spacing, where a width is so many times what it may be: errors are of second order."""
-    return window.length / size / min(max(sqrt(_FINER * excess), _LEAST_FINER), _MOST_FINER)
+def _finer(excess: float) -> float:
+    """Return how much finer the next lattice is, where a width is so many times what it may be.
+
+    Errors are of second order in the spacing.
+    """
+    return min(max(sqrt(_FINER * excess), _LEAST_FINER), _MOST_FINER)
 
 
 def _size(window: Window, spacing: float) -> int:
