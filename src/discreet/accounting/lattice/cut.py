@@ -93,7 +93,9 @@ def above(step: NormalStep, spacing: float, least: float, most: float) -> Lattic
     # The first lattice point may be less than the losses below the first outcome; the second is not.
     masses[1] += found.below * (1 + found.above_error)
     slack = rounding + 4 * UNIT * max(abs(borders[0]), abs(borders[-1]))
-    return LatticeLaw(base, spacing, first, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
+    return LatticeLaw(
+        base, spacing, first, masses, slack, _threshold(step, float(borders[-1]), rounding), found
+    )
 
 
 def below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
@@ -117,7 +119,9 @@ def below(step: NormalStep, spacing: float, least: float, most: float, order: fl
     mass = np.maximum(found.p - found.p_error, 0.0)
     shift, masses = _shifted(mass, np.maximum(short, 0.0), points, spacing, order)
     slack = shift + 4 * UNIT * max(abs(points[0]), abs(points[-1]))
-    return LatticeLaw(base, spacing, first - 1, masses, slack, _threshold(step, float(borders[-1]), rounding), found)
+    return LatticeLaw(
+        base, spacing, first - 1, masses, slack, _threshold(step, float(borders[-1]), rounding), found
+    )
 
 
 def _threshold(step: NormalStep, border: float, rounding: float) -> float:
@@ -135,9 +139,7 @@ def _ordered(step: NormalStep, z: Array, start: Array) -> Array:
     return np.maximum(np.minimum.accumulate(z), start[-1])
 
 
-def _toward(
-    step: NormalStep, z: Array, found: Masses, short: Array, most: float
-) -> tuple[Array, float]:
+def _toward(step: NormalStep, z: Array, found: Masses, short: Array, most: float) -> tuple[Array, float]:
     """Return Newton's step to cells whose losses are lattice points: how borders move, and the lattice.
 
     The loss of a cell depends on its two borders, so the equations are solved from the last cell down. On the
@@ -182,9 +184,7 @@ def _short(step: NormalStep, z: Array, points: Array) -> tuple[Masses, Array]:
     return found, np.where(kept, points - loss + 8 * UNIT * (1 + np.abs(loss)), 0.0)
 
 
-def _shifted(
-    mass: Array, short: Array, points: Array, spacing: float, order: float
-) -> tuple[float, Array]:
+def _shifted(mass: Array, short: Array, points: Array, spacing: float, order: float) -> tuple[float, Array]:
     """Lower the whole lattice a little, and the worst cells by one point more, whichever costs least."""
     weights = mass * np.exp(np.clip(order * (points - points[-1]), -700.0, 700.0))
     total = weights.sum()

@@ -19,7 +19,11 @@ _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
 _ROUNDS = 8
 _NEAR = 0.9
 _BEYOND = 1.002  # of a guess: up to here, losses that decide alone are to be known
-_ROOM, _CLOSE, _FAR_ROOM = 0.9, 0.999, 0.5  # the parts of a guess, and of a lower bound, from which on a window looks
+_ROOM, _CLOSE, _FAR_ROOM = (
+    0.9,
+    0.999,
+    0.5,
+)  # the parts of a guess, and of a lower bound, from which on a window looks
 _FINER = 1.3  # than the last width calls for, since not all of it is of second order
 _LEAST_FINER, _MOST_FINER = 1.5, 5.0
 
@@ -75,7 +79,9 @@ class LatticeRun:
             for _ in range(_ROUNDS):
                 if log_delta < log(_LEAST_DELTA):
                     return None
-                window = choose_window(steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, _BEYOND * epsilon))
+                window = choose_window(
+                    steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, _BEYOND * epsilon)
+                )
                 size = _size(window, finer) if finer < inf else size
                 above_, below_ = _bounds(steps, window, size)
                 low, high = max(low, below_.delta(epsilon)), min(high, above_.delta(epsilon))

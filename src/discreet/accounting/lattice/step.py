@@ -97,7 +97,9 @@ class NormalStep:
         """
         plain = losses if self.direction == 0 else -losses
         rest = 1 - self.rate
-        part = np.where(plain > -0.5, np.expm1(plain) + self.rate, np.exp(np.minimum(plain, _MOST_EXPONENT)) - rest)
+        part = np.where(
+            plain > -0.5, np.expm1(plain) + self.rate, np.exp(np.minimum(plain, _MOST_EXPONENT)) - rest
+        )
         inside = part > 0
         part = np.where(inside, part, self.rate)
         logs = np.log(part / self.rate)
@@ -124,7 +126,14 @@ class NormalStep:
         if self.direction == 0:
             return Masses(mixed, zero, error, zero_error, ends[0], ends[1], zero_ends[1], relative)
         return Masses(
-            zero[::-1], mixed[::-1], zero_error[::-1], error[::-1], zero_ends[1], zero_ends[0], ends[0], relative
+            zero[::-1],
+            mixed[::-1],
+            zero_error[::-1],
+            error[::-1],
+            zero_ends[1],
+            zero_ends[0],
+            ends[0],
+            relative,
         )
 
     def rough(self) -> tuple[Array, Array]:

@@ -93,6 +93,8 @@ class Nodes:
             return 0.0 if self.side == "lower" else (1.0 if along < 0 else float(self.values[-1]))
         share = expm1((along - place) * self.spacing) / expm1(self.spacing)
         low, high = float(self.values[place]), float(self.values[place + 1])
+        if not low < inf:  # nothing is known
+            return 1.0
         value = low + (high - low) * min(max(share, 0.0), 1.0)
         if self.side == "upper":
             return min(value + 16 * UNIT * low * (1 + len(self.values)), 1.0)
@@ -117,7 +119,9 @@ def nodes(
     tilted = [_Tilted(law, order) for law in laws]
     folded, error = _composed(tilted, counts, size)
     inside = np.maximum(np.roll(folded, (begin - start) % size)[: len(numbers)], 0.0)
-    total = fsum(n * (law.cumulant - order * one.base) for n, law, one in zip(counts, tilted, laws, strict=True))
+    total = fsum(
+        n * (law.cumulant - order * one.base) for n, law, one in zip(counts, tilted, laws, strict=True)
+    )
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
     exponents = total - order * spacing * numbers
@@ -131,7 +135,9 @@ def nodes(
     if side == "upper":
         beyond = 0.0
         if end > top:
-            beyond = _exp(_cumulant(laws, counts, window.tail) - window.tail * (base + spacing * (top + 0.99)))
+            beyond = _exp(
+                _cumulant(laws, counts, window.tail) - window.tail * (base + spacing * (top + 0.99))
+            )
         values = (delta + rounding) * (1 + certainty) + jump + beyond
         values = np.where(np.isnan(values), inf, values)
         return Nodes(float(epsilons[0]), spacing, values, np.zeros(len(values)), slack, side)
@@ -258,4 +264,6 @@ def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Arr
         return certain
     with np.errstate(over="ignore"):
         known = p_mass - np.exp(np.minimum(epsilons, 700.0)) * q_mass
-    return np.where(epsilons * (1 + 4 * UNIT) + 4 * UNIT * abs(least) <= decides, np.maximum(known, 0.0), certain)
+    return np.where(
+        epsilons * (1 + 4 * UNIT) + 4 * UNIT * abs(least) <= decides, np.maximum(known, 0.0), certain
+    )

@@ -94,7 +94,9 @@ def guess_epsilon(steps: Sequence[NormalStep], log_delta: float) -> float:
 
 def guess_delta(steps: Sequence[NormalStep], epsilon: float) -> float:
     """Return roughly the logarithm of Chernoff's bound on delta at an epsilon."""
-    return min(float(np.nanmin(_cumulants(_rough(steps, inf), _ORDERS) + peak(_ORDERS) - _ORDERS * epsilon)), -1e-3)
+    return min(
+        float(np.nanmin(_cumulants(_rough(steps, inf), _ORDERS) + peak(_ORDERS) - _ORDERS * epsilon)), -1e-3
+    )
 
 
 def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
@@ -125,7 +127,9 @@ def choose_window(
     orders = orders[usable]
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = _ORDERS - orders[:, None]
-        reach = np.where(gaps > 0.01 * orders[:, None], (high - _ORDERS * near + peak(_ORDERS) - spared) / gaps, inf)
+        reach = np.where(
+            gaps > 0.01 * orders[:, None], (high - _ORDERS * near + peak(_ORDERS) - spared) / gaps, inf
+        )
         depth = (low + _NEGATIVE * top - spared) / (orders[:, None] + _NEGATIVE)
     above = np.minimum(np.nanmin(reach, axis=1), largest - near)
     below = np.minimum(np.nanmin(depth, axis=1), top - least)
