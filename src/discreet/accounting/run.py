@@ -301,7 +301,7 @@ class Run:
 
 
 def _lattice_run(parts: Sequence[tuple[Pair, int]]) -> LatticeRun | None:
-    """Return Gaussian steps of which some or all are on samples as a run on a lattice, if they all are such."""
+    """Return a run on a lattice, if all steps are Gaussian, on samples or not."""
     kinds = []
     for pair, times in parts:
         if isinstance(pair, SampledGaussianPair):

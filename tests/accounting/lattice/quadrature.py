@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import mpmath
 import numpy as np
 from scipy.special import ndtr
@@ -43,7 +42,7 @@ def two_steps_delta(epsilon, sigma, rate):
         return mpmath.quad(gain, sorted({mpmath.mpf(point) for point in points}))
 
 
-def convolved_delta(epsilon, sigma, rate, times, spacing, largest):
+def convolved_delta(epsilon, sigma, rate, times, *, spacing, largest):
     """A little more than delta, by direct convolution: no tilt, no transform, no negative number.
 
     Masses go to the lattice points around them, and losses beyond the largest count as infinite.

@@ -51,7 +51,7 @@ def test_less_mass_upward_would_be_wrong():
 
 @pytest.mark.parametrize(("sigma", "rate", "spacing"), CASES)
 def test_no_cell_is_above_its_outcome(sigma, rate, spacing):
-    """All mass above each lattice point belongs to losses that reach it: partial sums never exceed the truth."""
+    """The profile of the lower law stays below the true one at every epsilon, negative ones too."""
     step = NormalStep(1 / sigma, rate, 1, 0, 8.0)
     law = cut.below(step, spacing, *step.ends, 1.0)
     points = law.base - law.slack + law.spacing * (law.first + np.arange(len(law.masses)))

@@ -48,14 +48,14 @@ def test_two_steps_agree_with_quadrature(sigma, rate, failure):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "rate", "times", "failure", "spacing", "largest"),
-    [(1, 1e-3, 300, 1e-12, 2.5e-4, 2.0), (1, 0.01, 30, 1e-6, 5e-4, 3.0), (0.7, 1e-3, 20, 1e-9, 1e-3, 5.0)],
+    ("sigma", "rate", "times", "failure", "lattice"),
+    [(1, 1e-3, 300, 1e-12, (2.5e-4, 2)), (1, 0.01, 30, 1e-6, (5e-4, 3)), (0.7, 1e-3, 20, 1e-9, (1e-3, 5))],
 )
-def test_many_steps_agree_with_convolution_of_positive_numbers(sigma, rate, times, failure, spacing, largest):
+def test_many_steps_agree_with_convolution_of_positive_numbers(sigma, rate, times, failure, lattice):
     found = epsilon(run(sigma, rate, times), delta=failure)
     assert found.width <= 1e-4 * found.upper
     for end, sign in ((found.lower, 1), (found.upper, -1)):
-        exact = convolved_delta(end, sigma, rate, times, spacing, largest)
+        exact = convolved_delta(end, sigma, rate, times, spacing=lattice[0], largest=lattice[1])
         assert exact == pytest.approx(failure, rel=0.01)
         assert sign * (exact * (1 + sign * 0.01) - failure) >= 0
 

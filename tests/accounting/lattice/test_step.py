@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
@@ -26,10 +28,8 @@ def test_masses_stay_within_their_rounding(mu, rate, direction):
     found = step.masses(z)
     with mpmath.workdps(250):  # differences of numbers next to one
         ordered = [mpmath.mpf(float(at)) for at in (z if direction == 0 else z[::-1])]
-        plain = [mpmath.ncdf(b) - mpmath.ncdf(a) for a, b in zip(ordered, ordered[1:], strict=False)]
-        moved = [
-            mpmath.ncdf(b - mu) - mpmath.ncdf(a - mu) for a, b in zip(ordered, ordered[1:], strict=False)
-        ]
+        plain = [mpmath.ncdf(b) - mpmath.ncdf(a) for a, b in itertools.pairwise(ordered)]
+        moved = [mpmath.ncdf(b - mu) - mpmath.ncdf(a - mu) for a, b in itertools.pairwise(ordered)]
         mixed = [(1 - mpmath.mpf(rate)) * a + mpmath.mpf(rate) * b for a, b in zip(plain, moved, strict=True)]
         p, q = (mixed, plain) if direction == 0 else (plain[::-1], mixed[::-1])
         assert all(abs(a - b) <= e for a, b, e in zip(p, found.p, found.p_error, strict=True))

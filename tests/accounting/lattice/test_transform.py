@@ -17,9 +17,8 @@ from discreet.accounting.lattice.step import NormalStep
 from discreet.accounting.lattice.window import choose_window, deciding
 
 
-def built(
-    side, sigma=1.0, rate=0.05, times=2, epsilon=1.0, delta=1e-5, size=2048, deciding_from=None, **changes
-):
+def built(side, *, size=2048, deciding_from=None, **changes):
+    sigma, rate, times, epsilon, delta = 1.0, 0.05, 2, 1.0, 1e-5
     steps = [NormalStep(1 / sigma, rate, times, 0, 8.0)]
     window = choose_window(
         steps, log(delta), 0.5 * epsilon, epsilon, deciding_from or deciding(steps, 1.01 * epsilon)

@@ -72,10 +72,11 @@ def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tup
     base = float(step.losses(np.zeros(1))[0]) * (1 if step.direction == 0 else -1)
     around, _, _ = step.outcomes(np.array([base - spacing / 2, base + spacing / 2]))
     common = step.masses(around)
-    base = float(np.log(common.p[0] / common.q[0]))
+    if common.p[0] > 0 and common.q[0] > 0:
+        base = float(np.log(common.p[0] / common.q[0]))
     first = floor((max(low, least) - base) / spacing)
     last = max(ceil((min(high, most) - base) / spacing), first + 2)
-    return base, first, base + spacing * np.arange(first, last + 1)
+    return base, first, base + spacing * np.arange(first, last + 1, dtype=np.float64)
 
 
 def above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
@@ -135,8 +136,8 @@ def _ordered(step: NormalStep, z: Array, start: Array) -> Array:
     z = np.clip(np.where(np.isfinite(z), z, start), -step.far, step.far + step.mu)
     z[0], z[-1] = start[0], start[-1]
     if step.direction == 0:
-        return np.minimum(np.maximum.accumulate(z), start[-1])
-    return np.maximum(np.minimum.accumulate(z), start[-1])
+        return np.asarray(np.minimum(np.maximum.accumulate(z), start[-1]))
+    return np.asarray(np.maximum(np.minimum.accumulate(z), start[-1]))
 
 
 def _toward(step: NormalStep, z: Array, found: Masses, short: Array, most: float) -> tuple[Array, float]:

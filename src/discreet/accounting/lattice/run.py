@@ -1,4 +1,4 @@
-"""Epsilon and delta of a run of sampled or plain Gaussian steps, from both sides, on a lattice fine enough."""
+"""Epsilon and delta of a run of sampled or plain Gaussian steps, on a lattice that is fine enough."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from math import ceil, inf, log, sqrt
 from discreet.accounting.lattice.cut import above, below
 from discreet.accounting.lattice.step import NormalStep
 from discreet.accounting.lattice.transform import Nodes, nodes
-from discreet.accounting.loss.pair import Side
 from discreet.accounting.lattice.window import Window, choose_window, deciding, guess_delta, guess_epsilon
+from discreet.accounting.loss.pair import Side
 
 __all__ = ["LatticeRun"]
 
@@ -144,7 +144,7 @@ class LatticeRun:
             size = _size(window, finer) if finer < inf else size
             upper = _side(steps, window, size, "upper")
             high = min(high, upper.epsilon(target))
-            if high == 0 or high == inf or high < _NEAR * guess:  # the window was chosen for another epsilon
+            if high in (0, inf) or high < _NEAR * guess:  # the window was chosen for another epsilon
                 guess = high if high < inf else 2 * guess
                 if high == 0:
                     break

@@ -93,7 +93,7 @@ class NormalStep:
         """Return where increasing losses are reached, how fast outcomes move there, and the rounding.
 
         Outcomes are in the order of the losses: decreasing z in direction 1. The last number bounds
-        how far the true loss at a returned outcome may be from the one asked for, unless the outcome is an end.
+        how far the true loss at an outcome may be from the one asked for, unless the outcome is an end.
         """
         plain = losses if self.direction == 0 else -losses
         rest = 1 - self.rate

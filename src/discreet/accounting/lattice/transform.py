@@ -1,7 +1,7 @@
 """The law of the whole loss on the lattice, by one Fourier transform, and bounds on delta at every node.
 
-Masses are tilted by e^(c L), so that those near the epsilon of interest keep their digits, transformed, raised
-to the number of steps and transformed back. What the period of the transform folds into the window, what lies
+Masses are tilted by e^(c L), so that those near the epsilon of interest keep their digits, transformed,
+raised to the number of steps and transformed back. What the period of the transform folds into the window, what lies
 beyond it, and all rounding are bounded: docs/proofs/lattice.md, lemmas 4 to 6.
 """
 
@@ -124,11 +124,11 @@ def nodes(
     )
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
-    exponents = total - order * spacing * numbers
+    exponents: Array = total - order * spacing * numbers.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number says nothing, below
         delta = _deltas(inside, exponents, spacing)
         rounding = error * np.exp(exponents) * _series(order * spacing, spacing)
-    epsilons = base + spacing * numbers
+    epsilons: Array = base + spacing * numbers.astype(np.float64)
     slack = fsum(n * law.slack for n, law in zip(counts, laws, strict=True))
     slack += 8 * UNIT * (abs(base) + spacing * max(abs(begin), abs(end), abs(top)))
     jump = _jump(steps, laws, epsilons + slack if side == "lower" else epsilons - slack, side)
@@ -173,7 +173,7 @@ def _series(tilt: float, spacing: float) -> float:
 
 
 class _Tilted:
-    """One law, tilted and scaled to the mass 1: where it begins, its cumulant, and the units that may be off."""
+    """One law, tilted and scaled to the mass 1, its cumulant, and how many units that may be off."""
 
     def __init__(self, law: LatticeLaw, order: float) -> None:
         exponents = order * law.spacing * np.arange(len(law.masses))
@@ -246,8 +246,8 @@ def _deltas(masses: Array, exponents: Array, spacing: float) -> Array:
 def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Array, side: Side) -> Array:
     """Bound what outcomes with a loss beyond its law add to delta.
 
-    Where the least such loss exceeds epsilon whatever the other steps add, that is their P-mass less e^epsilon
-    times their Q-mass; elsewhere it is at most the P-mass, and not negative.
+    Where the least such loss exceeds epsilon whatever the other steps add, that is their P-mass less
+    e^epsilon times their Q-mass; elsewhere it is at most the P-mass, and not negative.
     """
     sign = 1 if side == "upper" else -1
     p = q = 0.0

@@ -1,7 +1,7 @@
 """Where to look for the loss of a whole run, and how to tilt it: free choices, made by rough laws.
 
-Every window gives true bounds, since what it leaves out is bounded by the laws on the lattice themselves; a good
-one is short, so that the lattice is fine.
+Every window gives true bounds, since what it leaves out is bounded by the laws on the lattice themselves; a
+good one is short, so that the lattice is fine.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
 def choose_window(
     steps: Sequence[NormalStep], log_delta: float, near: float, epsilon: float, most: float
 ) -> Window:
-    """Return a short window for this delta and epsilons from `near` on, where losses beyond `most` decide alone."""
+    """Return a short window for a delta and epsilons from `near` on; losses beyond `most` decide alone."""
     most = min(most, max(step.ends[1] for step in steps))
     laws = _rough(steps, most)
     spared = log_delta + log(SPARE)
