@@ -1,8 +1,8 @@
 """The law of the whole loss on the lattice, by one Fourier transform, and bounds on delta at every node.
 
 Masses are tilted by e^(c L), so that those near the epsilon of interest keep their digits, transformed,
-raised to the number of steps and transformed back. What the period of the transform folds into the window, what lies
-beyond it, and all rounding are bounded: docs/proofs/lattice.md, lemmas 4 to 6.
+raised to the number of steps and transformed back. What the period of the transform folds into the window,
+what lies beyond it, and all rounding are bounded: docs/proofs/lattice.md, lemmas 4 to 6.
 """
 
 from __future__ import annotations
