@@ -1,8 +1,9 @@
 """Few steps, small rates, small deltas, many parts: discreet and dp-accounting side by side, in one process.
 
 Each case is run once to warm up and then a few times on noise that differs by a billionth part, so that
-nothing is remembered; the median processor time counts. discreet answers from both sides, to a relative 1e-4; the
-other accountant gives an upper bound with its default discretization of 1e-4. `ratio` is its time over ours.
+nothing is remembered; the median processor time counts. discreet answers from both sides, to a relative 1e-4;
+the other accountant gives an upper bound with its default discretization of 1e-4. `ratio` is its time over
+ours.
 """
 
 from __future__ import annotations
@@ -118,10 +119,8 @@ def print_few_steps(*, quick: bool = False) -> None:
         other, peer = _timed(theirs)
         lower, upper = found  # type: ignore[misc]
         shown = f"{lower:>11.7f}" if lower is not None else f"{'':>11}"
-        print(
-            f"  {name:<42} {shown} {upper:>11.7f} {peer[1]:>11.7f} {spent:>9.1f} {other:>9.1f} {other / spent:>7.1f}",  # type: ignore[index]
-            flush=True,
-        )
+        bounds = f"{shown} {upper:>11.7f} {peer[1]:>11.7f}"  # type: ignore[index]
+        print(f"  {name:<42} {bounds} {spent:>9.1f} {other:>9.1f} {other / spent:>7.1f}", flush=True)
     if not quick:
         for rate, times, epsilon, delta in CALIBRATIONS:
             spent, noise = _timed(lambda factor: discreet_noise(rate, times, epsilon * factor, delta))  # noqa: B023

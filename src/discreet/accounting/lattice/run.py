@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, inf, log, sqrt
+from math import ceil, erf, inf, log, sqrt
 
 from discreet.accounting.lattice.cut import above, below
 from discreet.accounting.lattice.step import NormalStep
@@ -17,6 +17,7 @@ _LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
 _MOST_STEPS, _MOST_KINDS = 3000, 8
 _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
 _ROUNDS = 8
+_LEAST_GUESS = 1e-4  # of the largest loss
 _NEAR = 0.9
 _BEYOND = 1.002  # of a guess: up to here, losses that decide alone are to be known
 _ROOM, _CLOSE, _FAR_ROOM = (
@@ -51,6 +52,8 @@ class LatticeRun:
         """
         if not self._is_usual(target):
             return None
+        if self._distance() <= target:
+            return 0.0, 0.0
         found = next(
             (
                 (lower.epsilon(at_most), upper.epsilon(target))
@@ -97,6 +100,10 @@ class LatticeRun:
         usual = self._total <= _MOST_STEPS and len(self._parts) <= _MOST_KINDS
         return usual and _LEAST_DELTA <= delta <= _MOST_DELTA
 
+    def _distance(self) -> float:
+        """Bound delta at epsilon 0, the total variation distance, by the sum over all steps."""
+        return sum(times * rate * erf(mu / sqrt(8)) for mu, rate, times in self._parts) * (1 + 1e-12)
+
     def _steps(self, direction: int, delta: float) -> list[NormalStep]:
         """Return all steps; outcomes farther out have less than a billionth of delta in all of them."""
         far = sqrt(2 * log(self._total * 1e9 / delta))
@@ -125,8 +132,7 @@ class LatticeRun:
         """Bound epsilon in one direction, on finer and finer lattices."""
         steps = self._steps(direction, target)
         guess = guess_epsilon(steps, log(target))
-        if guess <= 0:
-            return 0.0, inf
+        guess = max(guess, _LEAST_GUESS * max(step.ends[1] for step in steps))
         low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
         lower = None
         if direction == 0 and self._seen:  # begin with what the last delta took

@@ -28,6 +28,8 @@ _TRANSFORM = 1e-14  # about the rounding of a transform, for each step
 _FOR_ROUNDING = 2e-4  # the part of delta that it may take; what is measured is a hundredth of it
 _USUAL = 2.0**14
 _GUESSES = 3
+_SHORTEST = 1e-2
+_SPREAD = 0.4  # the more steps, the fewer values of their transform matter, and round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ def choose_window(
     orders = _ORDERS[: best + 1]
     # What rounding of the transform costs at an order, next to delta.
     lost = high[: best + 1] - orders * epsilon - log_delta
-    allowed = log(_FOR_ROUNDING * 30 / (_TRANSFORM * count * _USUAL)) + np.log1p(orders)
+    allowed = log(_FOR_ROUNDING * 30 / (_TRANSFORM * _USUAL)) - _SPREAD * log(count) + np.log1p(orders)
     usable = lost <= np.maximum(allowed, lost[-1])
     orders = orders[usable]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,7 +135,7 @@ def choose_window(
         depth = (low + _NEGATIVE * top - spared) / (orders[:, None] + _NEGATIVE)
     above = np.minimum(np.nanmin(reach, axis=1), largest - near)
     below = np.minimum(np.nanmin(depth, axis=1), top - least)
-    lengths = np.maximum(np.maximum(above, below), top - near)
+    lengths = np.maximum(np.maximum(above, below), max(top - near, _SHORTEST * top))
     # Of windows that are about as short, the one with the most tilt rounds least.
     chosen = int(np.flatnonzero(lengths <= 1.02 * lengths.min())[-1])
     return Window(
