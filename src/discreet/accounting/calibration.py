@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 
 from discreet.accounting.run import WIDTH
-from discreet.accounting.tight import epsilon_within
+from discreet.accounting.tight import epsilon_within as tight_epsilon
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number, float_below, rational, whole
@@ -155,10 +155,10 @@ class _Cost:
 
     def _upper(self, event: Event) -> float:
         """Bound epsilon from above, roughly where that tells already that it is far from the promise."""
-        rough = epsilon_within(event, self._delta, _ROUGH)
+        rough = tight_epsilon(event, delta=self._delta, width=_ROUGH)
         if rough.upper <= self._target * (1 - 2 * _ROUGH) or rough.lower >= self._target * (1 + 2 * _ROUGH):
             return rough.upper
-        return epsilon_within(event, self._delta, WIDTH).upper
+        return tight_epsilon(event, delta=self._delta, width=WIDTH).upper
 
 
 def _made(make: Callable[[float], Event], parameter: float) -> Event:

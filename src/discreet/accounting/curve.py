@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.accounting import renyi
 from discreet.accounting.interval import Interval
+from discreet.accounting.run import WIDTH
+from discreet.accounting.tight import Runs, epsilon_within
 from discreet.accounting.tight import delta as tight_delta
 from discreet.accounting.tight import epsilon as tight_epsilon
 from discreet.errors import ParameterError
@@ -163,7 +165,10 @@ def curve(event: Event, *, deltas: Iterable[Number] | None = None) -> Curve:
     """
     check_event(event)
     asked = _several(_DELTAS if deltas is None else deltas, "deltas")
-    points, found = _visit(asked, "deltas", lambda delta: tight_epsilon(event, delta=delta))
+    runs: Runs = {}
+    points, found = _visit(
+        asked, "deltas", lambda delta: epsilon_within(event, delta=delta, width=WIDTH, runs=runs)
+    )
     return Curve(deltas=points, assumption=sampling_assumption(event), **found)
 
 

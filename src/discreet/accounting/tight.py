@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from math import inf
 
 from discreet.accounting import renyi
@@ -22,7 +21,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.rational import Number, float_above, float_below, rational
 
-__all__ = ["delta", "epsilon", "epsilon_within"]
+__all__ = ["Runs", "delta", "epsilon", "epsilon_within"]
 
 _FAR = 700.0
 _LEAST_DELTA = Fraction(1, 10**300)
@@ -52,11 +51,18 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     >>> round(found.lower, 5), round(found.upper, 5), found.certified
     (0.94686, 0.94688, True)
     """
-    return epsilon_within(event, delta, WIDTH)
+    return epsilon_within(event, delta=delta, width=WIDTH)
 
 
-def epsilon_within(event: Event, delta: Number, width: float) -> Interval:
-    """Return epsilon as `epsilon` does, but no narrower than a relative width where that saves time."""
+Runs = dict[tuple[tuple[Pair, int], ...], Run]
+
+
+def epsilon_within(event: Event, *, delta: Number, width: float, runs: Runs | None = None) -> Interval:
+    """Return epsilon as `epsilon` does, but no narrower than a relative width where that saves time.
+
+    Where one event is asked about many deltas, `runs` keeps what is known at one for the next. A single
+    question starts afresh, so that its answer does not depend on what was asked before.
+    """
     exact = _checked_delta(delta)
     if not isinstance(event, Event):
         raise ParameterError("event", "is no event", "an Event")
@@ -67,7 +73,12 @@ def epsilon_within(event: Event, delta: Number, width: float) -> Interval:
         least, most = epsilon(event, delta=_LEAST_DELTA), epsilon(event, delta=0)
         return replace(most, lower=least.lower, certified=least.certified and most.certified)
     below, above = float_below(exact), float_above(exact)
-    found = _worst(event, lambda run: run.epsilon(below, above, width), lambda: _without_pairs(event, below))
+    found = _worst(
+        event,
+        lambda run: run.epsilon(below, above, width),
+        lambda: _without_pairs(event, below),
+        runs,
+    )
     if pure is None:
         return found
     return replace(
@@ -122,7 +133,9 @@ def _unknown(event: Event, upper: float) -> Interval:
     )
 
 
-def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], float]) -> Interval:
+def _worst(
+    event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], float], runs: Runs | None = None
+) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
     ways = scenarios(event)
     answers = []
@@ -131,7 +144,7 @@ def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], 
         known = [(pair, times) for pair, times in pairs if pair is not None]
         if len(known) < len(pairs):
             break
-        answers.append(solve(_run(tuple(known))))
+        answers.append(solve(_run(tuple(known), runs)))
     if ways is None or len(answers) < len(ways):
         return Interval(
             lower=0.0,
@@ -156,10 +169,9 @@ def _worst(event: Event, solve: Callable[[Run], Bounds], fallback: Callable[[], 
     )
 
 
-@lru_cache(maxsize=8)
-def _run(parts: tuple[tuple[Pair, int], ...]) -> Run:
-    """Return a run, the same for the same steps: what it knows at one delta serves at the next."""
-    return Run(parts)
+def _run(parts: tuple[tuple[Pair, int], ...], runs: Runs | None) -> Run:
+    """Return a run: a new one, or the one that is kept for these steps."""
+    return Run(parts) if runs is None else runs.setdefault(parts, Run(parts))
 
 
 def _without_pairs(event: Event, target: float) -> float:
