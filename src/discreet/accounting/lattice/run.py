@@ -15,7 +15,7 @@ __all__ = ["LatticeRun"]
 
 _LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
 _MOST_STEPS, _MOST_KINDS = 3000, 8
-_FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**17
+_FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**18
 _ROUNDS = 8
 _LEAST_GUESS = 1e-4  # of the largest loss
 _NEAR = 0.9
