@@ -16,6 +16,7 @@ __all__ = ["LatticeRun"]
 _LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
 _MOST_STEPS, _MOST_KINDS = 3000, 8
 _FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**18
+_MOST_OF_MANY = 2**15  # where one of many deltas is next to that of epsilon 0
 _ROUNDS = 8
 _LEAST_GUESS = 1e-4  # of the largest loss
 _NEAR = 0.9
@@ -157,7 +158,9 @@ class LatticeRun:
                 continue
             lower = _side(steps, window, size, "lower")
             low = max(low, min(lower.epsilon(at_most), high))
-            if _is_narrow(low, high, width) or size >= _MOST_SIZE:
+            if _is_narrow(low, high, width) or size >= (
+                _MOST_SIZE if len(self._targets) == 1 else _MOST_OF_MANY
+            ):
                 break
             finer = window.length / size / _finer((high - low) / (width * high))
             guess = high
