@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
+from benchmarks.accounting_few_steps import print_few_steps
 from benchmarks.accounting_peers import ACCOUNTANTS, CALIBRATORS, Run, Step, Unsupported
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -206,6 +207,9 @@ def main() -> None:
     for run in CASES[:2] if chosen.quick else CASES:
         print(run.name, HEAD, sep="\n")
         table(usable, run, str)
+        print()
+    if present("dp_accounting"):
+        print_few_steps(quick=chosen.quick)
         print()
     if chosen.quick:
         return

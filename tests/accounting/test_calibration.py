@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting import Interval, calibrate, epsilon, most_steps
+from discreet.accounting.tight import epsilon_within
 from discreet.errors import ParameterError
 from discreet.privacy import events
 
@@ -75,7 +76,7 @@ def test_small_and_large_promises(target, delta):
 def test_whatever_the_cost_looks_like_the_answer_keeps_the_promise(target, power, scale, noise):
     """Costs that rise or fall, like powers, and shake a little as upper bounds do."""
 
-    def priced(event, *, delta):
+    def priced(event, *, delta, width=None):
         x = float(event.epsilon)
         upper = scale * x**power * (1 + noise * ((hash(event.epsilon) % 1000) / 1000))
         return Interval(lower=0, upper=upper, method="", neighbors=None, certified=True)
@@ -92,13 +93,14 @@ def test_whatever_the_cost_looks_like_the_answer_keeps_the_promise(target, power
 def test_few_runs_are_priced(monkeypatch):
     priced = []
 
-    def counting(event, *, delta):
+    def counting(event, *, delta, width):
         priced.append(event)
-        return epsilon(event, delta=delta)
+        return epsilon_within(event, delta=delta, width=width)
 
     monkeypatch.setattr(sys.modules["discreet.accounting.calibration"], "tight_epsilon", counting)
     calibrate(run, epsilon=1, delta=1e-6)
-    assert len(priced) == len(set(priced)) <= 16
+    assert len(set(priced)) <= 16
+    assert len(priced) <= 2 * len(set(priced))
 
 
 @pytest.mark.parametrize(
@@ -207,3 +209,15 @@ def test_what_makes_no_steps_is_refused(make):
 def test_bad_limits_of_steps(most):
     with pytest.raises(ParameterError, match=r"^most "):
         most_steps(run(4), epsilon=1, delta=1e-6, most=most)
+
+
+@pytest.mark.parametrize(
+    ("rate", "times", "target", "delta"),
+    [(1e-4, 2, 0.006, 1e-6), (0.01, 5, 1, 1e-6), (1e-3, 300, 0.5, 1e-12)],
+)
+def test_few_steps_small_rates_and_small_deltas_have_an_answer(rate, times, target, delta):
+    def make(sigma):
+        return events.PoissonSampled(events.Gaussian(noise_multiplier=sigma), rate=rate) * times
+
+    sigma = calibrate(make, epsilon=target, delta=delta)
+    assert cost(make, sigma, delta) <= target < cost(make, sigma * (1 - 1e-3), delta)

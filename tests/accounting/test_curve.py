@@ -97,11 +97,11 @@ def test_points_far_out_do_not_overflow():
 def test_the_order_of_the_question_is_kept_and_each_point_is_priced_once(monkeypatch):
     asked = []
 
-    def counting(event, *, delta):
+    def counting(event, *, delta, width, runs):
         asked.append(delta)
         return epsilon(event, delta=delta)
 
-    monkeypatch.setattr(sys.modules["discreet.accounting.curve"], "tight_epsilon", counting)
+    monkeypatch.setattr(sys.modules["discreet.accounting.curve"], "epsilon_within", counting)
     found = curve_of(GAUSSIAN, deltas=[0.9, 1e-5, 1e-3, 1e-5, "1/1000", 0.95])
     # 0.9 has epsilon 0, so 0.95 is not asked for; equal numbers are asked for once, however typed.
     assert sorted(float(one) if not isinstance(one, str) else 1e-3 for one in asked) == [1e-5, 1e-3, 0.9]

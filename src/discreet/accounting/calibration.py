@@ -11,7 +11,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 
-from discreet.accounting.tight import epsilon as tight_epsilon
+from discreet.accounting.run import WIDTH
+from discreet.accounting.tight import epsilon_within as tight_epsilon
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number, float_below, rational, whole
@@ -21,7 +22,8 @@ __all__ = ["calibrate", "most_steps"]
 _SHARP = 1e-7
 _FAR = 50.0
 _STRIDE = 4.0
-_UNEVEN = 1e-3
+_ROUGH = 0.01
+_UNEVEN = 2 * _ROUGH
 _HAIR = 1e-300
 _FIRST = 1024
 
@@ -143,13 +145,20 @@ class _Cost:
 
     def __call__(self, parameter: float) -> float:
         if parameter not in self.seen:
-            upper = tight_epsilon(self._make(parameter), delta=self._delta).upper
+            upper = self._upper(self._make(parameter))
             if upper <= self._target:
                 cost = max(-_FAR, log(upper / self._target)) if upper > 0 else -_FAR
             else:
                 cost = min(_FAR, max(log(upper / self._target), _HAIR)) if upper < inf else _FAR
             self.seen[parameter] = cost
         return self.seen[parameter]
+
+    def _upper(self, event: Event) -> float:
+        """Bound epsilon from above, roughly where that tells already that it is far from the promise."""
+        rough = tight_epsilon(event, delta=self._delta, width=_ROUGH)
+        if rough.upper <= self._target * (1 - 2 * _ROUGH) or rough.lower >= self._target * (1 + 2 * _ROUGH):
+            return rough.upper
+        return tight_epsilon(event, delta=self._delta, width=WIDTH).upper
 
 
 def _made(make: Callable[[float], Event], parameter: float) -> Event:

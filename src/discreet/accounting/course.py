@@ -12,7 +12,7 @@ from math import inf
 from discreet.accounting.closed_gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.failure import Chance, fails, failure, rest_epsilon, rest_pair, turned
 from discreet.accounting.loss import Pair
-from discreet.accounting.run import Bounds, Run
+from discreet.accounting.run import WIDTH, Bounds, Run, Runs
 from discreet.privacy import events
 from discreet.privacy.events import Event
 from discreet.privacy.rational import float_above, float_below
@@ -51,11 +51,11 @@ class Course:
     def _fails_surely(self) -> bool:
         return any(fails(leaf, 0, "lower") == 1 for leaf, _ in self._leaves)
 
-    def epsilon(self, delta: Fraction) -> Bounds:
-        """Bound epsilon at a delta from 0 to below 1."""
+    def epsilon(self, delta: Fraction, width: float = WIDTH, runs: Runs | None = None) -> Bounds:
+        """Bound epsilon at a delta from 0 to below 1, to a relative width; `runs` keeps work for later."""
         if self._fails_surely:
             return Bounds(inf, inf, "infinite loss")
-        found = [self._epsilon(delta, direction) for direction in self._directions]
+        found = [self._epsilon(delta, direction, width, runs) for direction in self._directions]
         return worse(found)
 
     def delta(self, epsilon: Fraction) -> Bounds:
@@ -65,14 +65,14 @@ class Course:
         found = [self._delta(epsilon, direction) for direction in self._directions]
         return worse(found)
 
-    def _epsilon(self, delta: Fraction, direction: int) -> Bounds:
+    def _epsilon(self, delta: Fraction, direction: int, width: float, runs: Runs | None) -> Bounds:
         least = self._failure(direction).rest(delta)[0]
         most = failure(self._leaves, direction, "lower").rest(delta)[1]
         most = max(most, least)
-        above = self._rest(most, direction) if most >= 0 else Bounds(inf, inf, "infinite loss")
+        above = self._rest(most, direction, width, runs) if most >= 0 else Bounds(inf, inf, "infinite loss")
         if least == most:
             return self._within(above)
-        below = self._rest(least, direction) if least >= 0 else Bounds(inf, inf, "infinite loss")
+        below = self._rest(least, direction, width, runs) if least >= 0 else Bounds(inf, inf, "infinite loss")
         return self._within(Bounds(above.lower, below.upper, below.method, below.attained and above.attained))
 
     def _within(self, found: Bounds) -> Bounds:
@@ -90,7 +90,7 @@ class Course:
         known = [epsilon * times for epsilon, times in each if epsilon is not None]
         return sum(known, start=Fraction(0)) if len(known) == len(each) and not self._worst else None
 
-    def _rest(self, delta: Fraction, direction: int) -> Bounds:
+    def _rest(self, delta: Fraction, direction: int, width: float, runs: Runs | None) -> Bounds:
         """Bound epsilon of what is left without flags."""
         if self._is_gaussian:
             square = self._squared_mu
@@ -101,13 +101,13 @@ class Course:
             if not _LEAST_SQUARE < square < _MOST_SQUARE:
                 return _UNKNOWN
             return Bounds(*gaussian_epsilon(square, delta), "closed form")
-        run = self._run(direction)
+        run = self._run(direction, runs)
         if delta >= 1:
             return Bounds(0.0, 0.0, "nothing was released")
         target, above = float_below(delta), float_above(delta)
         if target > 0 or delta == 0:
-            return run.epsilon(target, above)
-        return run.epsilon(0.0)._replace(lower=run.epsilon(above).lower)
+            return run.epsilon(target, above, width)
+        return run.epsilon(0.0)._replace(lower=run.epsilon(above, width=width).lower)
 
     def _delta(self, epsilon: Fraction, direction: int) -> Bounds:
         largest = self._largest
@@ -143,17 +143,17 @@ class Course:
         squares = ((_square(leaf), times) for leaf, times in self._active)
         return sum((square * times for square, times in squares if square is not None), start=Fraction(0))
 
-    def _run(self, direction: int) -> Run:
+    def _run(self, direction: int, runs: Runs | None = None) -> Run:
         found = [(rest_pair(leaf, direction), times) for leaf, times in self._active]
         pairs = [*((pair, times) for pair, times in found if pair is not None), *self._worst]
         if len(self._directions) == 2:
             pairs = [(turned(pair, direction), times) for pair, times in pairs]
-        return Run(pairs)
+        return Run(pairs) if runs is None else runs.setdefault(tuple(pairs), Run(pairs))
 
 
 def _square(leaf: Event) -> Fraction | None:
     """Return mu^2 of normal noise, None for any other event."""
-    return 1 / leaf.noise_multiplier**2 if isinstance(leaf, events.Gaussian) else None
+    return leaf.squared_mu if isinstance(leaf, events.Gaussian | events.RoundedGaussian) else None
 
 
 def _turns(leaf: Event) -> bool:

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from discreet.accounting import renyi
 from discreet.accounting.interval import Interval
+from discreet.accounting.run import WIDTH, Runs
 from discreet.accounting.tight import delta as tight_delta
 from discreet.accounting.tight import epsilon as tight_epsilon
+from discreet.accounting.tight import epsilon_within
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
@@ -163,7 +165,10 @@ def curve(event: Event, *, deltas: Iterable[Number] | None = None) -> Curve:
     """
     check_event(event)
     asked = _several(_DELTAS if deltas is None else deltas, "deltas")
-    points, found = _visit(asked, "deltas", lambda delta: tight_epsilon(event, delta=delta))
+    runs: Runs = {}
+    points, found = _visit(
+        asked, "deltas", lambda delta: epsilon_within(event, delta=delta, width=WIDTH, runs=runs)
+    )
     return Curve(deltas=points, assumption=sampling_assumption(event), **found)
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from discreet.privacy import events
 from discreet.privacy.events import Event
 
-__all__ = ["dominates", "dominates_all", "leaves_of"]
+__all__ = ["dominates", "dominates_all", "is_rounded", "leaves_of"]
 
 
 def leaves_of(event: Event) -> Counter[Event]:
@@ -20,13 +20,22 @@ def leaves_of(event: Event) -> Counter[Event]:
     return Counter(dict(event.parts)) if isinstance(event, events.Composed) else Counter({event: 1})
 
 
+def is_rounded(event: Event) -> bool:
+    """Tell whether some noise is charged as what it was before rounding, which tells more."""
+    if isinstance(event, events.Composed | events.Parallel):
+        return any(is_rounded(part) for part, _ in event.parts)
+    inner = getattr(event, "inner", None)
+    return isinstance(event, events.RoundedGaussian) or (isinstance(inner, Event) and is_rounded(inner))
+
+
 def dominates(one: Event, other: Event) -> bool:
     """Tell whether one step is known to dominate another."""
     if one == other:
         return True
     match one, other:
-        case events.Gaussian(), events.Gaussian():
-            return one.noise_multiplier <= other.noise_multiplier
+        case (events.Gaussian() | events.RoundedGaussian(), events.Gaussian() | events.RoundedGaussian()):
+            # Rounded noise is charged as the ideal noise that was rounded.
+            return one.squared_mu >= other.squared_mu
         case events.Laplace(), events.Laplace():
             return one.epsilon >= other.epsilon
         case events.ExponentialChoice(), events.ExponentialChoice():

@@ -1,6 +1,7 @@
 """Bounds on epsilon and delta for steps whose worst pairs are known, by the first way that serves.
 
-- all Gaussian: a closed form;
+- all Gaussian, or one Gaussian step on a sample: a closed form;
+- Gaussian steps on samples, up to some thousands: the law of their sum on a lattice;
 - one step, or finite losses with few distinct sums: a sum over the loss;
 - all Laplace: a sum over atoms and a contour integral of the rest;
 - else the contour integral, on finer and finer cells until the interval is narrow.
@@ -20,14 +21,18 @@ from discreet.accounting.contour import Contour, Line, Steps, choose_line, peak
 from discreet.accounting.convolution import convolved
 from discreet.accounting.crossing import crossing
 from discreet.accounting.laplace import LaplaceRun
+from discreet.accounting.lattice import LatticeRun
 from discreet.accounting.loss import Pair
 from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import LossLaw
+from discreet.accounting.loss.mixture import MOST_SHIFT
 from discreet.accounting.loss.pair import Side
+from discreet.accounting.loss.poisson_sampled import SampledGaussianPair
 from discreet.accounting.loss.tilted import UNIT
+from discreet.accounting.one_sample import scaled_delta, step_epsilon, whole_epsilon
 
-__all__ = ["Bounds", "Run"]
+__all__ = ["WIDTH", "Bounds", "Run", "Runs"]
 
 _FEW_STEPS = 300
 _MANY_STEPS_DETAIL = (1200, 3e-6)
@@ -39,7 +44,8 @@ _LEAST_EXPONENT = -80.0
 _CLOSE = 1e-6
 _EXACT_TOLERANCE = 1e-10
 _LATTICE_TOLERANCE = 1e-6
-_WIDTH = 9e-5
+WIDTH = 9e-5
+"""The relative width of epsilon that is aimed at."""
 _DELTA_WIDTH = 1e-3
 _ROUNDS = 3
 _LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is in them
@@ -73,9 +79,16 @@ class Run:
         self._total = sum(times for _, times in parts)
         laplace = [(pair.epsilon, times) for pair, times in parts if isinstance(pair, LaplacePair)]
         self._laplace = LaplaceRun(laplace) if len(laplace) == len(parts) else None
+        self._lattice = _lattice_run(parts)
+        self._sample = (
+            parts[0][0] if self._total == 1 and isinstance(parts[0][0], SampledGaussianPair) else None
+        )
 
-    def epsilon(self, target: float, above: float | None = None) -> Bounds:
-        """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself."""
+    def epsilon(self, target: float, above: float | None = None, width: float = WIDTH) -> Bounds:
+        """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself.
+
+        A relative width larger than the usual one may be asked for, where it saves time.
+        """
         above = target if above is None else above
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
@@ -85,6 +98,10 @@ class Run:
         if target == 0:
             lower = self._largest("lower") * (1 - 8 * UNIT)
             return Bounds(lower, largest, "largest loss", self._is_attained)
+        if self._sample:
+            return self._sample_epsilon(self._sample, target, above)
+        if self._lattice and (found := self._lattice.epsilon(target, above, width)):
+            return Bounds(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_epsilon, steps=self._total)
             lower = max(summed(law, "lower", target=above) for law in sums["lower"])
@@ -92,7 +109,7 @@ class Run:
             return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
         found = self._laplace.epsilon(target, above) if self._laplace else None
         lower, upper = found or self._narrowed(
-            _WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
+            WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
         )
         lower = max(min(lower, largest), self._from_largest(above))
         if self._laplace:
@@ -105,6 +122,10 @@ class Run:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
             return _closed(GaussianLoss(self._mu).delta(epsilon), self._mu)
+        if self._sample:
+            return self._sample_delta(self._sample, epsilon)
+        if self._lattice and (found := self._lattice.delta(epsilon, _DELTA_WIDTH)):
+            return Bounds(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_delta, epsilon=epsilon, steps=self._total)
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
@@ -114,6 +135,26 @@ class Run:
             _DELTA_WIDTH, lambda *detail: self._contour_delta(epsilon, *detail)
         )
         return Bounds(lower, upper, "contour integral", self._is_attained)
+
+    @staticmethod
+    def _sample_epsilon(pair: SampledGaussianPair, target: float, above: float) -> Bounds:
+        """Bound epsilon of one sampled Gaussian step by that of the step itself."""
+        step = Run([(GaussianPair(1 / pair.sigma), 1)])
+        ends = scaled_delta(above, pair.rate, above=True), scaled_delta(target, pair.rate, above=False)
+        lower, upper = (step.epsilon(end) if end < 1 else Bounds(0.0, 0.0, "") for end in ends)
+        return Bounds(
+            step_epsilon(lower.lower, pair.rate, above=False),
+            step_epsilon(upper.upper, pair.rate, above=True),
+            "closed form",
+        )
+
+    @staticmethod
+    def _sample_delta(pair: SampledGaussianPair, epsilon: float) -> Bounds:
+        """Bound delta of one sampled Gaussian step by that of the step itself."""
+        step = Run([(GaussianPair(1 / pair.sigma), 1)])
+        lower = step.delta(whole_epsilon(epsilon, pair.rate, above=True)).lower * pair.rate
+        upper = step.delta(whole_epsilon(epsilon, pair.rate, above=False)).upper * pair.rate
+        return Bounds(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT), "closed form")
 
     @property
     def _mu(self) -> float:
@@ -257,6 +298,23 @@ class Run:
             bound = contour.lower(epsilon)[0] + steps.infinity
             lower = max(lower, bound if bound <= upper else 0.0)
         return lower, upper
+
+
+Runs = dict[tuple[tuple[Pair, int], ...], Run]
+"""Runs by their steps: what one question has worked out serves the next."""
+
+
+def _lattice_run(parts: Sequence[tuple[Pair, int]]) -> LatticeRun | None:
+    """Return a run on a lattice, if all steps are Gaussian, on samples or not."""
+    kinds = []
+    for pair, times in parts:
+        if isinstance(pair, SampledGaussianPair):
+            kinds.append((1 / pair.sigma, pair.rate, times))
+        elif isinstance(pair, GaussianPair) and pair.mu <= MOST_SHIFT:
+            kinds.append((pair.mu, 1.0, times))
+        else:
+            return None
+    return LatticeRun(kinds)
 
 
 def _exponent(steps: Steps, order: float, epsilon: float) -> float:

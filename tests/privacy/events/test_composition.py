@@ -280,3 +280,25 @@ def test_A7_group_sizes_are_checked(size):
         group(events.Pure(epsilon=1), size)
     with pytest.raises(ParameterError, match=r"^event "):
         group("event", 2)
+
+
+@given(st.lists(SIMPLE, max_size=8))
+def test_events_added_one_by_one_are_the_composition(terms):
+    total = Nothing
+    for term in terms:
+        total = total + term
+    assert total == compose(terms)
+    assert total.to_json() == compose(terms).to_json()
+    reverse = Nothing
+    for term in reversed(terms):
+        reverse = term + reverse
+    assert reverse == total
+
+
+def test_what_sums_refuse_is_refused_by_plus():
+    total = events.Pure(epsilon=1) + events.Pure(epsilon=2)
+    with pytest.raises(ParameterError, match="relations do not mix"):
+        total + events.Pure(epsilon=1, neighbors=REPLACE_PERSON)
+    most = events.Pure(epsilon=1) * 10**18
+    with pytest.raises(ParameterError, match="out of range"):
+        most + events.Pure(epsilon=1)

@@ -8,8 +8,7 @@ answers before it, as long as its parameters were fixed ahead. Proofs: docs/proo
 Event                         Pair, or why there is none
 ============================  ==============================================================================
 Gaussian, MatrixGaussian      N(mu, 1) against N(0, 1); attained; vectors too
-RoundedGaussian               the same, since a rounding tells no more; attained by the ideal noise before it
-                              is rounded: lower ends are of that
+RoundedGaussian               the same, since a rounding tells no more; nothing is known from below
 Laplace                       Laplace noise against its shift; attained; vectors too, in L1
 DiscreteLaplace               the same on the grid; attained; vectors too
 DiscreteGaussian              one value: against its largest shift; attained. Vectors of which no value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -164,6 +165,34 @@ class Parallel(Event):
 def compose(events: Iterable[Event]) -> Event:
     """Return the composition of events: faster than adding them one by one, and equal."""
     return _composition((event, 1) for event in events)
+
+
+def added(one: Event, other: Event) -> Event:
+    """Return the composition of two events, which is what ``one + other`` means.
+
+    An event joins a canonical sum at the one place where its JSON belongs, so that a sum of n terms is
+    built in n log n looks at terms.
+    """
+    for total, event in ((one, other), (other, one)):
+        if isinstance(total, Composed) and total.parts and not isinstance(event, Composed):
+            return _joined(total, event) or _composition([(one, 1), (other, 1)])
+    return _composition([(one, 1), (other, 1)])
+
+
+def _joined(total: Composed, event: Event) -> Event | None:
+    """Return a sum with one more event; None where the rules of sums have something to refuse."""
+    if event.neighbors != total.neighbors or _depth(event) >= MOST_DEPTH:
+        return None
+    parts = total.parts
+    place = bisect_left(parts, event.to_json(), key=lambda part: part[0].to_json())
+    times, after = 1, place
+    if place < len(parts) and parts[place][0] == event:
+        times, after = parts[place][1] + 1, place + 1
+    if times > MOST_TIMES:
+        return None
+    found = object.__new__(Composed)
+    object.__setattr__(found, "parts", (*parts[:place], (event, times), *parts[after:]))
+    return found
 
 
 def repeat(event: Event, times: int) -> Event:

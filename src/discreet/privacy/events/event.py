@@ -88,9 +88,9 @@ class Event(ABC):
     def __add__(self, other: Event) -> Event:
         if not isinstance(other, Event):
             return NotImplemented
-        from discreet.privacy.events.composition import compose
+        from discreet.privacy.events.composition import added
 
-        return compose((self, other))
+        return added(self, other)
 
     def __radd__(self, other: int) -> Event:
         """Let ``sum(events)`` start from its 0."""

@@ -1,0 +1,204 @@
+"""Epsilon and delta of a run of sampled or plain Gaussian steps, on a lattice that is fine enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, erf, inf, log, sqrt
+
+from discreet.accounting.lattice.cut import above, below
+from discreet.accounting.lattice.step import NormalStep
+from discreet.accounting.lattice.transform import Nodes, nodes
+from discreet.accounting.lattice.window import Window, choose_window, deciding, guess_delta, guess_epsilon
+from discreet.accounting.loss.pair import Side
+
+__all__ = ["LatticeRun"]
+
+_LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
+_MOST_STEPS, _MOST_KINDS = 3000, 8
+_FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**18
+_MOST_OF_MANY = 2**15  # where one of many deltas is next to that of epsilon 0
+_ROUNDS = 8
+_LEAST_GUESS = 1e-4  # of the largest loss
+_NEAR = 0.9
+_BEYOND = 1.002  # of a guess: up to here, losses that decide alone are to be known
+_ROOM, _CLOSE, _FAR_ROOM = (
+    0.9,
+    0.999,
+    0.5,
+)  # the parts of a guess, and of a lower bound, from which on a window looks
+_FINER = 1.3  # than the last width calls for, since not all of it is of second order
+_LEAST_FINER, _MOST_FINER = 1.5, 5.0
+
+
+class LatticeRun:
+    """Gaussian steps on Poisson samples or on all data, fixed ahead.
+
+    Parameters
+    ----------
+    parts : sequence of (float, float, int)
+        The reciprocal noise multiplier of each step, its rate, and how often it is run.
+    """
+
+    def __init__(self, parts: Sequence[tuple[float, float, int]]) -> None:
+        self._parts = parts
+        self._total = sum(times for _, _, times in parts)
+        self._seen: list[tuple[Nodes, Nodes]] = []
+        self._added: list[Nodes] = []
+        self._targets: set[float] = set()
+
+    def epsilon(self, target: float, at_most: float, width: float) -> tuple[float, float] | None:
+        """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
+
+        The interval has the relative width that is asked for, unless floats or patience do not suffice.
+        """
+        if not self._is_usual(target):
+            return None
+        if self._distance() <= target:
+            return 0.0, 0.0
+        found = next(
+            (
+                (lower.epsilon(at_most), upper.epsilon(target))
+                for upper, lower in self._seen
+                if _is_narrow(lower.epsilon(at_most), upper.epsilon(target), width)
+            ),
+            None,
+        ) or self._solved(0, target, at_most, width)
+        if found[1] == inf or self._is_less(target, found[1]):
+            return found
+        other = self._solved(1, target, at_most, width)
+        return max(found[0], other[0]), max(found[1], other[1])
+
+    def delta(self, epsilon: float, width: float) -> tuple[float, float] | None:
+        """Bound delta at an epsilon; None where another way serves."""
+        if not self._is_usual(_MOST_DELTA):
+            return None
+        lower = upper = 0.0
+        for direction in (0, 1):
+            if direction == 1 and self._beyond(epsilon):
+                continue
+            steps = self._steps(direction, _LEAST_DELTA)
+            log_delta = guess_delta(steps, epsilon)
+            size, finer = _FIRST_SIZE, inf
+            low, high = 0.0, 1.0
+            for _ in range(_ROUNDS):
+                if log_delta < log(_LEAST_DELTA):
+                    return None
+                window = choose_window(
+                    steps, log_delta, _ROOM * epsilon, epsilon, deciding(steps, _BEYOND * epsilon)
+                )
+                size = _size(window, finer) if finer < inf else size
+                above_, below_ = _bounds(steps, window, size)
+                low, high = max(low, below_.delta(epsilon)), min(high, above_.delta(epsilon))
+                if high <= max(upper, 0.0) or high - low <= width * high or size >= _MOST_SIZE:
+                    break
+                if low > 0:
+                    finer = window.length / size / _finer((high - low) / (width * high))
+                log_delta = min(log(high), -1e-3)
+            lower, upper = max(lower, low), max(upper, high)
+        return lower, upper
+
+    def _is_usual(self, delta: float) -> bool:
+        usual = self._total <= _MOST_STEPS and len(self._parts) <= _MOST_KINDS
+        return usual and _LEAST_DELTA <= delta <= _MOST_DELTA
+
+    def _distance(self) -> float:
+        """Bound delta at epsilon 0, the total variation distance, by the sum over all steps."""
+        return sum(times * rate * erf(mu / sqrt(8)) for mu, rate, times in self._parts) * (1 + 1e-12)
+
+    def _steps(self, direction: int, delta: float) -> list[NormalStep]:
+        """Return all steps; outcomes farther out have less than a billionth of delta in all of them."""
+        far = sqrt(2 * log(self._total * 1e9 / delta))
+        return [NormalStep(mu, rate, times, direction, far) for mu, rate, times in self._parts]
+
+    def _beyond(self, epsilon: float) -> bool:
+        """Tell whether an epsilon is beyond all losses where a unit is added."""
+        return sum(step.times * step.most for step in self._steps(1, _LEAST_DELTA)) <= epsilon
+
+    def _is_less(self, target: float, epsilon: float) -> bool:
+        """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
+        if self._beyond(epsilon):
+            return True
+        if any(nodes.epsilon(target) <= epsilon for nodes in self._added):
+            return True
+        steps = self._steps(1, target)
+        guess = min(guess_epsilon(steps, log(target)), epsilon)
+        window = choose_window(steps, log(target), _ROOM * guess, guess, inf)
+        for size in (_FIRST_SIZE, _SECOND_SIZE):
+            self._added.append(_side(steps, window, size, "upper"))
+            if self._added[-1].epsilon(target) <= epsilon:
+                return True
+        return False
+
+    def _solved(self, direction: int, target: float, at_most: float, width: float) -> tuple[float, float]:
+        """Bound epsilon in one direction, on finer and finer lattices."""
+        steps = self._steps(direction, target)
+        guess = guess_epsilon(steps, log(target))
+        guess = max(guess, _LEAST_GUESS * max(step.ends[1] for step in steps))
+        low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
+        lower = None
+        if direction == 0 and self._seen:  # begin with what the last delta took
+            last, other = self._seen[-1]
+            guess = min(guess, last.epsilon(target))
+            if self._targets == {target}:
+                low, high = other.epsilon(at_most), last.epsilon(target)
+                finer = last.spacing / _finer((high - low) / (width * high)) if 0 < high < inf else inf
+            else:  # one of many: look farther, so that fewer windows serve them all
+                finer, room = last.spacing, _FAR_ROOM
+        self._targets.add(target)
+        for _ in range(_ROUNDS):
+            near = max(min(_ROOM, room) * guess, room * low)
+            window = choose_window(steps, log(target), near, guess, deciding(steps, _BEYOND * guess))
+            size = _size(window, finer) if finer < inf else size
+            upper = _side(steps, window, size, "upper")
+            high = min(high, upper.epsilon(target))
+            if high in (0, inf) or high < _NEAR * guess:  # the window was chosen for another epsilon
+                guess = high if high < inf else 2 * guess
+                if high == 0:
+                    break
+                continue
+            lower = _side(steps, window, size, "lower")
+            low = max(low, min(lower.epsilon(at_most), high))
+            if _is_narrow(low, high, width) or size >= (
+                _MOST_SIZE if len(self._targets) == 1 else _MOST_OF_MANY
+            ):
+                break
+            finer = window.length / size / _finer((high - low) / (width * high))
+            guess = high
+        if direction == 0 and lower:
+            self._seen.append((upper, lower))
+        return low, high
+
+
+def _is_narrow(low: float, high: float, width: float) -> bool:
+    return 0 < high < inf and high - low <= width * high
+
+
+def _finer(excess: float) -> float:
+    """Return how much finer the next lattice is, where a width is so many times what it may be.
+
+    Errors are of second order in the spacing.
+    """
+    return min(max(sqrt(_FINER * excess), _LEAST_FINER), _MOST_FINER)
+
+
+def _size(window: Window, spacing: float) -> int:
+    """Return a size that transforms are quick for and that makes a lattice at least so fine."""
+    from scipy.fft import next_fast_len
+
+    wanted = min(max(ceil(window.length / spacing), _FIRST_SIZE), _MOST_SIZE)
+    return 2 * int(next_fast_len((wanted + 1) // 2, real=True))
+
+
+def _bounds(steps: list[NormalStep], window: Window, size: int) -> tuple[Nodes, Nodes]:
+    return _side(steps, window, size, "upper"), _side(steps, window, size, "lower")
+
+
+def _side(steps: list[NormalStep], window: Window, size: int, side: Side) -> Nodes:
+    # No single law may have too many points.
+    spacing = max(window.length / size, (window.most - min(window.least)) / _MOST_SIZE)
+    cut = zip(steps, window.least, strict=True)
+    if side == "upper":
+        laws = [above(step, spacing, least, window.most) for step, least in cut]
+    else:
+        laws = [below(step, spacing, least, window.most, window.order) for step, least in cut]
+    return nodes(steps, laws, window, size, side)
