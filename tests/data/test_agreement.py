@@ -256,7 +256,7 @@ def test_both_sides_are_of_one_type_wherever_values_meet(engine):
     )
     @given(hard_relations(tables))
     def check(relation):
-        rows = rows_of(relation, tables)
+        rows = rows_of(relation, tables, SALT)
         facts = columns_of_relation(relation, tables)
         for name, column in rows.columns.items():
             assert column.type().is_floating() == (facts[name].type is Type.FLOAT), (relation, name)
@@ -280,7 +280,7 @@ def test_joins_meet_as_doubles_only_where_one_side_holds_doubles():
             with pytest.raises(UnsupportedQuery):
                 columns_of_relation(relation, tables)
             continue
-        rows = rows_of(relation, tables)
+        rows = rows_of(relation, tables, SALT)
         [met] = [pair for pair in meetings.pairs(rows.table) if pair[0].name.startswith("left_")]
         assert met[0].dtype.is_floating() == (Type.FLOAT in kinds)
         assert meetings.are_of_one_type(*met)
@@ -311,7 +311,9 @@ def test_decimals_that_no_type_holds_together_are_refused():
     with pytest.raises(UnsupportedQuery, match="more than 38 digits together"):
         columns_of_relation(Union(sources=parts), tables)
     found = rows_of(
-        relation_plans.Filter(source=source, condition=(col("fine") == col("coarse")).expression), tables
+        relation_plans.Filter(source=source, condition=(col("fine") == col("coarse")).expression),
+        tables,
+        SALT,
     )
     assert len(found.table.to_pyarrow()) == 1
 

@@ -164,7 +164,8 @@ def told_apart(column: Column) -> Value:
         return column.isnull()
     if not column.type().is_floating():
         return column
-    return ibis.ifelse(column == 0, double(0).cast(column.type()), column)
+    zero = double(0).cast(column.type())
+    return ibis.ifelse(column == zero, zero, column)
 
 
 def _with_integer(rows: Rows, column: str, integer: str, declared: Bounds | Keys) -> Rows:
