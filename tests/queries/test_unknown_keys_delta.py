@@ -14,7 +14,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from discreet.data import Keys, Limits, Table, count
+from discreet.data import Keys, Limits, Table, Type, count
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.plan import KeyPlan
 from discreet.data.relation import Source
@@ -96,7 +96,8 @@ def test_keys_that_no_request_could_name_are_left_out():
         "CASE i % 3 WHEN 0 THEN DATE 'infinity' WHEN 1 THEN DATE '20000-01-01' ELSE DATE '2026-01-31' END AS day, "
         "CASE WHEN i % 2 = 0 THEN 18446744073709551615::UBIGINT ELSE 7 END AS code FROM range(12) t(i)"
     )
-    tables = {"v": Table(created(connection, "v"), person="patient", limits=Limits(rows=1))}
+    declared = {"code": Type.INTEGER}  # undeclared, an unsigned column is no column of integers
+    tables = {"v": Table(created(connection, "v"), person="patient", limits=Limits(rows=1), columns=declared)}
     for column, many in (("note", 1), ("day", 1), ("code", 1)):
         plan = KeyPlan(source=Source(table="v"), column=column, keys=1)
         counts = compute_key_counts(plan, tables, salt=Salt(value="salt"))

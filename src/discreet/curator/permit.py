@@ -166,8 +166,6 @@ def largest_use(
         raise ParameterError("most", "is given beside an offer in numbers", "one of the two")
     if isinstance(most, Event):
         return most
-    if not isinstance(most, Budget):
-        raise ParameterError("most", "is neither an event nor a budget", "such as Budget(epsilon=1)")
     if most.per_analyst is not None or most.renews is not None or (most.rho is not None and most.delta):
         raise ParameterError(
             "most", "has caps or renewals of its own, or both rho and delta", "such as Budget(epsilon=1)"

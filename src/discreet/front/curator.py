@@ -248,7 +248,7 @@ class Curator(Door):
         The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
         rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
         """
-        _refuse_unnamed(unnamed)
+        _refuse_unnamed(unnamed if most is None or isinstance(most, Event | Budget) else (most,))
         relation = self.budget.neighbors
         event = largest_use(most, epsilon=epsilon, delta=delta, rho=rho, neighbors=relation)
         return Permit(self, purpose, event, analyst)
