@@ -76,7 +76,7 @@ def test_small_and_large_promises(target, delta):
 def test_whatever_the_cost_looks_like_the_answer_keeps_the_promise(target, power, scale, noise):
     """Costs that rise or fall, like powers, and shake a little as upper bounds do."""
 
-    def priced(event, *, delta, width=None):
+    def priced(event, *, delta, width=None, lower_too=False):
         x = float(event.epsilon)
         upper = scale * x**power * (1 + noise * ((hash(event.epsilon) % 1000) / 1000))
         return Interval(lower=0, upper=upper, method="", neighbors=None, certified=True)
@@ -93,9 +93,10 @@ def test_whatever_the_cost_looks_like_the_answer_keeps_the_promise(target, power
 def test_few_runs_are_priced(monkeypatch):
     priced = []
 
-    def counting(event, *, delta, width):
+    def counting(event, *, delta, width, lower_too):
         priced.append(event)
-        return epsilon_within(event, delta=delta, width=width)
+        assert not lower_too
+        return epsilon_within(event, delta=delta, width=width, lower_too=lower_too)
 
     monkeypatch.setattr(sys.modules["discreet.accounting.calibration"], "tight_epsilon", counting)
     calibrate(run, epsilon=1, delta=1e-6)

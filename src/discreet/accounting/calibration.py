@@ -25,6 +25,7 @@ _STRIDE = 4.0
 _ROUGH = 0.01
 _UNEVEN = 2 * _ROUGH
 _HAIR = 1e-300
+_BEYOND = 0.02
 _FIRST = 1024
 
 
@@ -73,11 +74,14 @@ def calibrate(
     rounds = 0
     while abs(log(bad / good)) > _SHARP:
         rounds += 1
-        place = sqrt(good) * sqrt(bad) if rounds % 3 == 0 else _secant(cost, good, bad)
+        place = sqrt(good) * sqrt(bad) if rounds % 4 == 0 else _secant(cost, good, bad)
+        cost.is_near = abs(log(bad / good)) < _ROUGH
         good, bad = (place, bad) if cost(place) <= 0 else (good, place)
+    cost.is_near = False
     # One more look, where the promise should be kept with ease.
     cost(min(good * _STRIDE, high) if good > bad else max(good / _STRIDE, low))
     _check_monotone(cost)
+    cost.is_near = True
     short = _shortest(good, bad)
     return short if cost(short) <= 0 else good
 
@@ -135,13 +139,14 @@ def most_steps(
 class _Cost:
     """log(upper bound on epsilon / promised epsilon) of a parameter: at most 0 where the promise is kept.
 
-    Each parameter is priced once.
+    Each parameter is priced once; where it is known to be next to the promise, not roughly first.
     """
 
     def __init__(self, make: Callable[[float], Event], epsilon: Number, delta: Number) -> None:
         self._make, self._delta = make, delta
         self._target = float_below(rational(epsilon, "epsilon", positive=True))
         self.seen: dict[float, float] = {}
+        self.is_near = False
 
     def __call__(self, parameter: float) -> float:
         if parameter not in self.seen:
@@ -155,10 +160,13 @@ class _Cost:
 
     def _upper(self, event: Event) -> float:
         """Bound epsilon from above, roughly where that tells already that it is far from the promise."""
-        rough = tight_epsilon(event, delta=self._delta, width=_ROUGH)
-        if rough.upper <= self._target * (1 - 2 * _ROUGH) or rough.lower >= self._target * (1 + 2 * _ROUGH):
-            return rough.upper
-        return tight_epsilon(event, delta=self._delta, width=WIDTH).upper
+        rough = self._within(event, _ROUGH) if not self.is_near else self._target
+        if not 1 - _UNEVEN <= rough / self._target <= 1 + _UNEVEN:
+            return rough
+        return self._within(event, WIDTH)
+
+    def _within(self, event: Event, width: float) -> float:
+        return tight_epsilon(event, delta=self._delta, width=width, lower_too=False).upper
 
 
 def _made(make: Callable[[float], Event], parameter: float) -> Event:
@@ -236,13 +244,23 @@ def _slope(cost: _Cost) -> int:
 
 
 def _secant(cost: _Cost, good: float, bad: float) -> float:
-    """Return where the line through both ends is 0: in logarithms, most costs are nearly straight lines.
+    """Return about where the cost is 0: in logarithms, most costs are nearly straight lines.
 
-    Next to an end, look a little beyond the zero, so that the other end closes in too.
+    The line goes through the two places with the least costs of all. Look a little beyond its zero, seen
+    from the nearer end, so that the other end closes in.
     """
-    below, above, width = cost(good), cost(bad), log(bad / good)
+    near, next_ = sorted(cost.seen, key=lambda place: abs(cost.seen[place]))[:2]
+    fall = cost(near) - cost(next_)
+    width = log(bad / good)
+    zero = log(near / good) - cost(near) * log(near / next_) / fall if fall else inf
+    if not 0 < zero / width < 1:
+        zero = -cost(good) / (cost(bad) - cost(good)) * width
+    from_good = abs(cost(good)) <= abs(cost(bad))
+    gap = abs(zero) if from_good else abs(width - zero)
+    beyond = max(0.45 * _SHARP, _BEYOND * gap) / abs(width)
     edge = min(0.45, 0.9 * _SHARP / abs(width))
-    return good * exp(width * min(max(-below / (above - below), edge), 1 - edge))
+    share = zero / width + (beyond if from_good else -beyond)
+    return good * exp(width * min(max(share, edge), 1 - edge))
 
 
 def _shortest(good: float, bad: float) -> float:

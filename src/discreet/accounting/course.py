@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import inf
+from typing import NamedTuple
 
 from discreet.accounting.closed_gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.failure import Chance, fails, failure, rest_epsilon, rest_pair, turned
@@ -21,6 +22,14 @@ __all__ = ["Course", "worse"]
 
 _LEAST_SQUARE, _MOST_SQUARE = Fraction(1, 10**300), Fraction(10**300)
 _UNKNOWN = Bounds(0.0, inf, "beyond floats", attained=False)
+
+
+class _Asked(NamedTuple):
+    """How exact an epsilon is asked for, what keeps work for later, and whether a lower bound is wanted."""
+
+    width: float
+    runs: Runs | None
+    lower_too: bool
 
 
 class Course:
@@ -51,11 +60,14 @@ class Course:
     def _fails_surely(self) -> bool:
         return any(fails(leaf, 0, "lower") == 1 for leaf, _ in self._leaves)
 
-    def epsilon(self, delta: Fraction, width: float = WIDTH, runs: Runs | None = None) -> Bounds:
+    def epsilon(
+        self, delta: Fraction, width: float = WIDTH, runs: Runs | None = None, *, lower_too: bool = True
+    ) -> Bounds:
         """Bound epsilon at a delta from 0 to below 1, to a relative width; `runs` keeps work for later."""
         if self._fails_surely:
             return Bounds(inf, inf, "infinite loss")
-        found = [self._epsilon(delta, direction, width, runs) for direction in self._directions]
+        asked = _Asked(width, runs, lower_too)
+        found = [self._epsilon(delta, direction, asked) for direction in self._directions]
         return worse(found)
 
     def delta(self, epsilon: Fraction) -> Bounds:
@@ -65,14 +77,14 @@ class Course:
         found = [self._delta(epsilon, direction) for direction in self._directions]
         return worse(found)
 
-    def _epsilon(self, delta: Fraction, direction: int, width: float, runs: Runs | None) -> Bounds:
+    def _epsilon(self, delta: Fraction, direction: int, asked: _Asked) -> Bounds:
         least = self._failure(direction).rest(delta)[0]
         most = failure(self._leaves, direction, "lower").rest(delta)[1]
         most = max(most, least)
-        above = self._rest(most, direction, width, runs) if most >= 0 else Bounds(inf, inf, "infinite loss")
+        above = self._rest(most, direction, asked) if most >= 0 else Bounds(inf, inf, "infinite loss")
         if least == most:
             return self._within(above)
-        below = self._rest(least, direction, width, runs) if least >= 0 else Bounds(inf, inf, "infinite loss")
+        below = self._rest(least, direction, asked) if least >= 0 else Bounds(inf, inf, "infinite loss")
         return self._within(Bounds(above.lower, below.upper, below.method, below.attained and above.attained))
 
     def _within(self, found: Bounds) -> Bounds:
@@ -90,7 +102,7 @@ class Course:
         known = [epsilon * times for epsilon, times in each if epsilon is not None]
         return sum(known, start=Fraction(0)) if len(known) == len(each) and not self._worst else None
 
-    def _rest(self, delta: Fraction, direction: int, width: float, runs: Runs | None) -> Bounds:
+    def _rest(self, delta: Fraction, direction: int, asked: _Asked) -> Bounds:
         """Bound epsilon of what is left without flags."""
         if self._is_gaussian:
             square = self._squared_mu
@@ -101,13 +113,13 @@ class Course:
             if not _LEAST_SQUARE < square < _MOST_SQUARE:
                 return _UNKNOWN
             return Bounds(*gaussian_epsilon(square, delta), "closed form")
-        run = self._run(direction, runs)
+        run = self._run(direction, asked.runs)
         if delta >= 1:
             return Bounds(0.0, 0.0, "nothing was released")
         target, above = float_below(delta), float_above(delta)
         if target > 0 or delta == 0:
-            return run.epsilon(target, above, width)
-        return run.epsilon(0.0)._replace(lower=run.epsilon(above, width=width).lower)
+            return run.epsilon(target, above, asked.width, lower_too=asked.lower_too)
+        return run.epsilon(0.0)._replace(lower=run.epsilon(above, width=asked.width).lower)
 
     def _delta(self, epsilon: Fraction, direction: int) -> Bounds:
         largest = self._largest

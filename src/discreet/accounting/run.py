@@ -84,10 +84,13 @@ class Run:
             parts[0][0] if self._total == 1 and isinstance(parts[0][0], SampledGaussianPair) else None
         )
 
-    def epsilon(self, target: float, above: float | None = None, width: float = WIDTH) -> Bounds:
+    def epsilon(
+        self, target: float, above: float | None = None, width: float = WIDTH, *, lower_too: bool = True
+    ) -> Bounds:
         """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself.
 
-        A relative width larger than the usual one may be asked for, where it saves time.
+        A relative width larger than the usual one may be asked for, or no bound from below, where it saves
+        time.
         """
         above = target if above is None else above
         if self._total == 0:
@@ -100,7 +103,7 @@ class Run:
             return Bounds(lower, largest, "largest loss", self._is_attained)
         if self._sample:
             return self._sample_epsilon(self._sample, target, above)
-        if self._lattice and (found := self._lattice.epsilon(target, above, width)):
+        if self._lattice and (found := self._lattice.epsilon(target, above, width, lower_too=lower_too)):
             return Bounds(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_epsilon, steps=self._total)

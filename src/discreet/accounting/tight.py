@@ -56,8 +56,13 @@ def epsilon(event: Event, *, delta: Number) -> Interval:
     return epsilon_within(event, delta=delta, width=WIDTH)
 
 
-def epsilon_within(event: Event, *, delta: Number, width: float, runs: Runs | None = None) -> Interval:
+def epsilon_within(
+    event: Event, *, delta: Number, width: float, runs: Runs | None = None, lower_too: bool = True
+) -> Interval:
     """Return epsilon as `epsilon` does, but no narrower than a relative width where that saves time.
+
+    Where a lower bound is not asked for, it may be left at 0, and the width is that which the upper bound is
+    expected to be off.
 
     Where one event is asked about many deltas, `runs` keeps what is known at one for the next. A single
     question starts afresh, so that its answer does not depend on what was asked before.
@@ -81,7 +86,7 @@ def epsilon_within(event: Event, *, delta: Number, width: float, runs: Runs | No
     else:
         found = _worst(
             event,
-            lambda course: course.epsilon(exact, width, runs),
+            lambda course: course.epsilon(exact, width, runs, lower_too=lower_too),
             lambda: _without_pairs(event, float_below(exact)),
         )
     if pure is None:

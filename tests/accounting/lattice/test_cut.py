@@ -66,10 +66,43 @@ def test_no_cell_is_above_its_outcome(sigma, rate, spacing):
 
 
 def test_without_its_slack_the_lower_law_would_be_wrong(monkeypatch):
-    """Where borders are not searched for, cells miss their points, and the shift is what keeps the bound."""
-    monkeypatch.setattr(cut, "_ROUNDS", 0)
+    """Where cells take nothing from their neighbors, they miss their points: the shift keeps the bound."""
+    monkeypatch.setattr(cut, "_MOST_TAKEN", 0.0)
     step = NormalStep(1.0, 0.3, 1, 0, 8.0)
     law = cut.below(step, 0.2, *step.ends, 1.0)
-    assert law.slack > 1e-3
+    assert law.slack > 1e-4
     exact = float(delta_of_one_sampled_step(0.5, 1.0, 0.3)[0])
     assert law_delta(law, 0.5, -law.slack) <= exact
+
+
+@pytest.mark.parametrize(("sigma", "rate", "spacing"), CASES)
+def test_cells_give_no_more_than_they_have(sigma, rate, spacing):
+    """Mixing moves mass, and makes none; what falls short afterwards is less than before."""
+    step = NormalStep(1 / sigma, rate, 1, 0, 8.0)
+    low, high = step.ends
+    points = low + spacing * np.arange(int((high - low) / spacing) + 2)
+    z, _, _ = step.outcomes(np.append(points - spacing / 2, points[-1] + spacing / 2))
+    found = step.masses(z)
+    mass, short = cut._mixed(found, points)
+    assert mass.sum() <= found.p.sum() * (1 + 1e-14)
+    assert (mass >= 0).all()
+    # Whatever falls short after mixing did so before, by at least as much.
+    before = points - np.log(np.maximum(found.p - found.p_error, 1e-300) / (found.q + found.q_error))
+    heavy = found.p > 1e-9
+    assert (
+        float(mass[heavy] @ np.maximum(short, 0)[heavy])
+        <= float(found.p[heavy] @ np.maximum(before, 0)[heavy]) * (1 + 1e-9) + 1e-12
+    )
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(0.7, 1e-5), (1.0, 1e-4), (0.5, 0.1), (0.7, 0.01), (4.0, 1e-3)])
+@pytest.mark.parametrize("finer", [1.0, 3.0, 20.0])
+def test_a_lower_law_loses_no_more_than_spacings_squared(sigma, rate, finer):
+    """Cells keep their mean losses wherever the lattice lies: what is lost is of second order."""
+    step = NormalStep(1 / sigma, rate, 1, 0, 8.0)
+    spread = float(step.losses(np.array([1.0]))[0] - step.ends[0]) / finer
+    law = cut.below(step, spread, *step.ends, 0.0)
+    points = law.base - law.slack + law.spacing * (law.first + np.arange(len(law.masses)))
+    z = np.linspace(-8.0, float(step.outcomes(np.array([law.threshold]))[0][0]), 400_001)
+    exact = float(step.masses(z).p @ step.losses((z[1:] + z[:-1]) / 2))
+    assert exact - float(law.masses @ points) <= 4e-3 * spread

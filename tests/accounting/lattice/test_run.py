@@ -87,8 +87,8 @@ def test_adding_a_unit_is_looked_at():
     found = LatticeRun([(1.0, 0.9, 3)])
     lower, upper = found.epsilon(0.05, 0.05, 9e-5)
     forward, backward = (
-        found._solved(0, 0.05, 0.05, 9e-5),
-        LatticeRun([(1.0, 0.9, 3)])._solved(1, 0.05, 0.05, 9e-5),
+        found._solved(0, 0.05, 0.05, 9e-5, True),
+        LatticeRun([(1.0, 0.9, 3)])._solved(1, 0.05, 0.05, 9e-5, True),
     )
     assert upper >= max(forward[0], backward[0])
     assert lower <= max(forward[1], backward[1])
@@ -111,6 +111,22 @@ def test_many_deltas_share_what_is_known():
         assert one.lower <= upper
 
 
+@pytest.mark.parametrize(
+    ("sigma", "rate", "times", "failure"),
+    [(1, 0.01, 300, 1e-5), (1.0251, 1e-3, 1000, 1e-12), (0.7, 1e-4, 2, 1e-6), (0.5, 1e-5, 1000, 1e-9)],
+)
+def test_only_an_upper_bound_may_be_asked_for(sigma, rate, times, failure):
+    """It is as safe as that of both, and about as close; a loose one is safe too."""
+    both = LatticeRun([(1 / sigma, rate, times)]).epsilon(failure, failure, 9e-5)
+    assert both[1] - both[0] <= 9e-5 * both[1]
+    for width in (9e-5, 0.01):
+        lower, upper = LatticeRun([(1 / sigma, rate, times)]).epsilon(
+            failure, failure, width, lower_too=False
+        )
+        assert lower == 0
+        assert both[0] <= upper <= both[1] * (1 + 10 * width)
+
+
 def test_kinds_of_steps_mix():
     """A run of several kinds lies between runs of the least and of the most noise."""
     mixed = run(1, 0.01, 10) + run(2, 0.02, 20) + events.Gaussian(noise_multiplier=30)
@@ -122,6 +138,26 @@ def test_kinds_of_steps_mix():
         sampled = step if rate == 1 else dp_accounting.PoissonSampledDpEvent(rate, step)
         accountant.compose(sampled, times)
     assert found.upper == pytest.approx(accountant.get_epsilon(1e-6), rel=2e-3)
+
+
+def test_kinds_with_losses_of_very_different_size_mix():
+    """A kind whose losses are all small does not keep the other from deciding alone."""
+    mixed = run(10.34, 0.00052, 24) + run(0.88, 0.00901, 93)
+    found = epsilon(mixed, delta=2.7e-5)
+    assert found.width <= 1e-4 * found.upper
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    for sigma, rate, times in ((10.34, 0.00052, 24), (0.88, 0.00901, 93)):
+        step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma))
+        accountant.compose(step, times)
+    other = accountant.get_epsilon(2.7e-5)
+    assert found.lower <= other
+    assert found.upper == pytest.approx(other, rel=1e-2)
+
+
+def test_an_epsilon_is_never_negative():
+    """Where delta is beyond the distance of both laws, also if only the lattice sees it."""
+    found = epsilon(run(0.4515, 2.18e-5, 216), delta=0.0008561146996536758)
+    assert 0 <= found.lower <= found.upper <= 1e-10
 
 
 @pytest.mark.slow

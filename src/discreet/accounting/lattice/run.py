@@ -13,21 +13,29 @@ from discreet.accounting.loss.pair import Side
 
 __all__ = ["LatticeRun"]
 
+FINEST = 1e-10
+"""The width of epsilon itself that always suffices: next to 0, relative digits of epsilon say nothing."""
 _LEAST_DELTA, _MOST_DELTA = 1e-20, 0.5
 _MOST_STEPS, _MOST_KINDS = 3000, 8
-_FIRST_SIZE, _SECOND_SIZE, _MOST_SIZE = 2**11, 2**13, 2**18
+_FIRST_SIZE, _MOST_SIZE = 2**11, 2**18
 _MOST_OF_MANY = 2**15  # where one of many deltas is next to that of epsilon 0
-_ROUNDS = 8
+_SECOND = 3  # times the first size: both together tell what is of second order
+_BOTH = 1.5  # the error of a lower law is about half that of the upper one
+_ENOUGH = 0.8
+_ROUNDS = 12
 _LEAST_GUESS = 1e-4  # of the largest loss
 _NEAR = 0.9
-_BEYOND = 1.002  # of a guess: up to here, losses that decide alone are to be known
+_FAR_GUESS = 1.1
+_FIRST_ROOM = 0.7
+_LOOSE = 5e-3  # a width that the first lattice mostly keeps
+_BEYOND = 1.02  # of a guess: up to here, losses that decide alone are to be known
 _ROOM, _CLOSE, _FAR_ROOM = (
     0.9,
     0.999,
     0.5,
 )  # the parts of a guess, and of a lower bound, from which on a window looks
-_FINER = 1.3  # than the last width calls for, since not all of it is of second order
-_LEAST_FINER, _MOST_FINER = 1.5, 5.0
+_FINER = 1.4  # than the last width calls for, since not all of it is of second order
+_LEAST_FINER, _MOST_FINER, _MOST_FINER_YET = 1.3, 32.0, 5.0
 
 
 class LatticeRun:
@@ -46,10 +54,13 @@ class LatticeRun:
         self._added: list[Nodes] = []
         self._targets: set[float] = set()
 
-    def epsilon(self, target: float, at_most: float, width: float) -> tuple[float, float] | None:
+    def epsilon(
+        self, target: float, at_most: float, width: float, *, lower_too: bool = True
+    ) -> tuple[float, float] | None:
         """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
 
-        The interval has the relative width that is asked for, unless floats or patience do not suffice.
+        The interval has the relative width that is asked for, or a width of 1e-10, unless floats or patience
+        do not suffice; where no lower bound is asked for, it is 0.
         """
         if not self._is_usual(target):
             return None
@@ -62,10 +73,10 @@ class LatticeRun:
                 if _is_narrow(lower.epsilon(at_most), upper.epsilon(target), width)
             ),
             None,
-        ) or self._solved(0, target, at_most, width)
+        ) or self._solved(0, target, at_most, width, lower_too)
         if found[1] == inf or self._is_less(target, found[1]):
             return found
-        other = self._solved(1, target, at_most, width)
+        other = self._solved(1, target, at_most, width, lower_too)
         return max(found[0], other[0]), max(found[1], other[1])
 
     def delta(self, epsilon: float, width: float) -> tuple[float, float] | None:
@@ -121,56 +132,90 @@ class LatticeRun:
         if any(nodes.epsilon(target) <= epsilon for nodes in self._added):
             return True
         steps = self._steps(1, target)
-        guess = min(guess_epsilon(steps, log(target)), epsilon)
-        window = choose_window(steps, log(target), _ROOM * guess, guess, inf)
-        for size in (_FIRST_SIZE, _SECOND_SIZE):
+        guess = epsilon
+        for size in (_FIRST_SIZE, _FIRST_SIZE, _SECOND * _FIRST_SIZE):
+            window = choose_window(steps, log(target), _ROOM * guess, guess, inf)
             self._added.append(_side(steps, window, size, "upper"))
             if self._added[-1].epsilon(target) <= epsilon:
                 return True
+            guess = min(guess_epsilon(steps, log(target)), epsilon)
         return False
 
-    def _solved(self, direction: int, target: float, at_most: float, width: float) -> tuple[float, float]:
-        """Bound epsilon in one direction, on finer and finer lattices."""
+    def _begun(self, target: float, at_most: float, width: float) -> tuple[float, float, float, float, float]:
+        """Return what the last delta tells: a guess, both bounds, a spacing, and from where on to look."""
+        upper, lower = self._seen[-1]
+        guess = upper.epsilon(target)
+        if self._targets != {target}:  # one of many: look farther, so that fewer windows serve them all
+            return guess, 0.0, inf, upper.spacing, _FAR_ROOM
+        low, high = lower.epsilon(at_most), guess
+        finer = _finer((high - low) / (width * high)) if 0 < high < inf else 0.0
+        return guess, low, high, upper.spacing / finer if finer else inf, _CLOSE
+
+    def _solved(
+        self, direction: int, target: float, at_most: float, width: float, lower_too: bool
+    ) -> tuple[float, float]:
+        """Bound epsilon in one direction: coarse lattices tell how fine the one that answers has to be."""
         steps = self._steps(direction, target)
-        guess = guess_epsilon(steps, log(target))
+        warm = direction == 0 and bool(self._seen)
+        guess, low, high, spacing, room = inf, 0.0, inf, inf, _CLOSE
+        if warm:
+            guess, low, high, spacing, room = self._begun(target, at_most, width)
+        guess = guess if guess < inf else guess_epsilon(steps, log(target))
         guess = max(guess, _LEAST_GUESS * max(step.ends[1] for step in steps))
-        low, high, finer, size, room = 0.0, inf, inf, _FIRST_SIZE, _CLOSE
-        lower = None
-        if direction == 0 and self._seen:  # begin with what the last delta took
-            last, other = self._seen[-1]
-            guess = min(guess, last.epsilon(target))
-            if self._targets == {target}:
-                low, high = other.epsilon(at_most), last.epsilon(target)
-                finer = last.spacing / _finer((high - low) / (width * high)) if 0 < high < inf else inf
-            else:  # one of many: look farther, so that fewer windows serve them all
-                finer, room = last.spacing, _FAR_ROOM
         self._targets.add(target)
+        size = _FIRST_SIZE
+        coarse: Nodes | None = None
+        lower = None
         for _ in range(_ROUNDS):
-            near = max(min(_ROOM, room) * guess, room * low)
+            first = coarse is None and not warm
+            near = max(min(_FIRST_ROOM if first else _ROOM, room) * guess, room * low)
             window = choose_window(steps, log(target), near, guess, deciding(steps, _BEYOND * guess))
-            size = _size(window, finer) if finer < inf else size
+            size = _size(window, spacing) if spacing < inf else size
             upper = _side(steps, window, size, "upper")
-            high = min(high, upper.epsilon(target))
-            if high in (0, inf) or high < _NEAR * guess:  # the window was chosen for another epsilon
-                guess = high if high < inf else 2 * guess
-                if high == 0:
-                    break
+            found = upper.epsilon(target)
+            high = min(high, found)
+            if high <= FINEST:
+                break
+            if high < (_FIRST_ROOM if first else _NEAR) * guess:  # the window was chosen for another epsilon
+                guess = high
                 continue
+            if high > _BEYOND * guess and size < _MOST_SIZE:  # too coarse, or the guess is too small
+                size, guess, spacing = min(_SECOND * size, _MOST_SIZE), min(high, _FAR_GUESS * guess), inf
+                continue
+            guess = high
+            if not warm and lower is None:
+                if coarse is None:
+                    if width >= _LOOSE and not lower_too:
+                        break
+                    coarse, size = upper, _SECOND * size
+                    continue
+                excess = (_BOTH if lower_too else 1.0) * _second_order(coarse, upper, target) / width
+                if excess > _ENOUGH and size < _MOST_SIZE and high * width > FINEST:
+                    coarse, spacing = upper, upper.spacing / min(_finer(excess), _MOST_FINER_YET)
+                    continue
+            if not lower_too:
+                break
             lower = _side(steps, window, size, "lower")
             low = max(low, min(lower.epsilon(at_most), high))
-            if _is_narrow(low, high, width) or size >= (
-                _MOST_SIZE if len(self._targets) == 1 else _MOST_OF_MANY
-            ):
+            most = _MOST_SIZE if len(self._targets) == 1 else _MOST_OF_MANY
+            if _is_narrow(low, high, width) or size >= most:
                 break
-            finer = window.length / size / _finer((high - low) / (width * high))
-            guess = high
+            spacing = upper.spacing / _finer((high - low) / (width * high))
         if direction == 0 and lower:
             self._seen.append((upper, lower))
         return low, high
 
 
+def _second_order(coarse: Nodes, fine: Nodes, target: float) -> float:
+    """Return about the relative error of the finer of two bounds, whose errors are as squares of spacings."""
+    ratio, high = coarse.spacing / fine.spacing, fine.epsilon(target)
+    if not (ratio > 1 and 0 < high < inf):
+        return 0.0
+    return max(coarse.epsilon(target) / high - 1, 0.0) / (ratio**2 - 1)
+
+
 def _is_narrow(low: float, high: float, width: float) -> bool:
-    return 0 < high < inf and high - low <= width * high
+    return 0 < high < inf and high - low <= max(width * high, FINEST)
 
 
 def _finer(excess: float) -> float:

@@ -8,6 +8,7 @@ loss is -L, and its order that of -z. A rate of 1 is the step on all data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, log1p
 from typing import NamedTuple
 
@@ -97,19 +98,18 @@ class NormalStep:
         """
         plain = losses if self.direction == 0 else -losses
         rest = 1 - self.rate
-        part = np.where(
-            plain > -0.5, np.expm1(plain) + self.rate, np.exp(np.minimum(plain, _MOST_EXPONENT)) - rest
-        )
+        growth, change = np.exp(np.minimum(plain, _MOST_EXPONENT)), np.expm1(plain)
+        part = np.where(plain > -0.5, change + self.rate, growth - rest)
         inside = part > 0
         part = np.where(inside, part, self.rate)
         logs = np.log(part / self.rate)
         z = np.where(inside, logs / self.mu + self.mu / 2, -inf)
-        speed = np.exp(plain) / (part * self.mu)
+        speed = growth / (part * self.mu)
         kept = inside & (z > -self.far) & (z < self.far + self.mu)
         # An error of the logarithm moves the loss by part / e^loss times as much; that of `part` itself is
         # two units of its terms.
-        terms = np.minimum(np.abs(np.expm1(plain)) + self.rate, np.exp(plain) + rest)
-        moved = (2 * terms + part * (2 + 3 * np.abs(logs) + 2 * self.mu**2)) * np.exp(-plain)
+        terms = np.minimum(np.abs(change) + self.rate, growth + rest)
+        moved = (2 * terms + part * (2 + 3 * np.abs(logs) + 2 * self.mu**2)) / growth
         rounding = 2 * UNIT * float(np.max(moved, initial=0.0, where=kept))
         return np.clip(z, -self.far, self.far + self.mu), speed, rounding
 
@@ -136,14 +136,15 @@ class NormalStep:
             relative,
         )
 
+    @lru_cache(maxsize=32)  # noqa: B019 - small, and by value
     def rough(self) -> tuple[Array, Array]:
-        """Return a few losses, none too small, and their P-masses: for choices that need no proof."""
+        """Return a few losses and their P-masses: for choices that need no proof."""
         z = np.linspace(-self.far, self.far + self.mu, _ROUGH)
         zero, one = _normal(z)[0], _normal(z - self.mu)[0]
-        losses = self.losses(z)
+        losses = self.losses((z[1:] + z[:-1]) / 2)
         if self.direction == 0:
-            return (1 - self.rate) * zero + self.rate * one, losses[1:]
-        return zero[::-1], -losses[:-1][::-1]
+            return (1 - self.rate) * zero + self.rate * one, losses
+        return zero[::-1], -losses[::-1]
 
 
 def _normal(z: Array) -> tuple[Array, Array, tuple[float, float]]:

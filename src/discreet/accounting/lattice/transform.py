@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.contour import peak
-from discreet.accounting.lattice.cut import LatticeLaw
+from discreet.accounting.lattice.cut import LatticeLaw, powers
 from discreet.accounting.lattice.step import NormalStep
 from discreet.accounting.lattice.window import Window
 from discreet.accounting.loss.pair import Side
@@ -26,6 +26,7 @@ __all__ = ["Nodes", "nodes"]
 Array = NDArray[np.float64]
 
 _FAR = 600.0
+_MILDER = 30.0  # a second order, where few outcomes far below make the first useless
 _GONE = -80.0  # the logarithm of what a value of a transform may be to be left out
 
 
@@ -65,7 +66,7 @@ class Nodes:
             place = int(np.argmax(kept))
             if place == 0:
                 return max(self.first + self.slack, 0.0)
-            return self._between(place - 1, self.values[place - 1] - target) + self.slack
+            return max(self._between(place - 1, self.values[place - 1] - target) + self.slack, 0.0)
         kept = self.values - self.errors >= target
         if not kept.any():
             return 0.0
@@ -124,10 +125,10 @@ def nodes(
     )
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
-    exponents: Array = total - order * spacing * numbers.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number says nothing, below
-        delta = _deltas(inside, exponents, spacing)
-        rounding = error * np.exp(exponents) * _series(order * spacing, spacing)
+        untilted = powers(total - order * spacing * start, -order * spacing, len(numbers))
+        delta = _deltas(inside * untilted, spacing)
+        rounding = error * untilted * _series(order * spacing, spacing)
     epsilons: Array = base + spacing * numbers.astype(np.float64)
     slack = fsum(n * law.slack for n, law in zip(counts, laws, strict=True))
     slack += 8 * UNIT * (abs(base) + spacing * max(abs(begin), abs(end), abs(top)))
@@ -145,9 +146,11 @@ def nodes(
         errors = rounding + 2 * certainty * (delta + rounding)
     period = size * spacing
     if begin < bottom:
-        smaller = window.smaller
-        fold = _cumulant(laws, counts, -smaller) + smaller * (base + spacing * top - period)
-        errors = errors + min(1.0, _exp(fold)) * exp(-order * period) / -expm1(-order * period)
+        below = min(
+            _exp(_cumulant(laws, counts, -smaller) + smaller * (base + spacing * top - period))
+            for smaller in (window.smaller, window.smaller / _MILDER)
+        )
+        errors = errors + min(1.0, below) * exp(-order * period) / -expm1(-order * period)
     if end > top:
         larger = window.larger
         fold = _cumulant(laws, counts, larger) + float(peak(np.array([larger]))[0])
@@ -176,16 +179,20 @@ class _Tilted:
     """One law, tilted and scaled to the mass 1, its cumulant, and how many units that may be off."""
 
     def __init__(self, law: LatticeLaw, order: float) -> None:
-        exponents = order * law.spacing * np.arange(len(law.masses))
-        with np.errstate(divide="ignore"):
-            logs = np.log(law.masses) + exponents
-        largest = float(logs.max())
-        weights = np.exp(logs - largest)
+        reach = order * law.spacing * (len(law.masses) - 1)
+        largest = 0.0
+        if abs(reach) < _FAR:
+            weights = law.masses * powers(0.0, order * law.spacing, len(law.masses))
+        else:
+            with np.errstate(divide="ignore"):
+                logs = np.log(law.masses) + order * law.spacing * np.arange(len(law.masses))
+            largest = float(logs.max())
+            weights = np.exp(logs - largest)
         total = float(weights.sum())
         self.weights = weights / total
         begin = order * (law.base + law.spacing * law.first)
         self.cumulant = largest + log(total) + begin
-        self.units = 64 + 8 * (abs(largest) + abs(float(exponents[-1])) + abs(begin))
+        self.units = 64 + 8 * (abs(largest) + abs(reach) + abs(begin))
 
 
 def _cumulant(laws: Sequence[LatticeLaw], counts: Sequence[int], order: float) -> float:
@@ -222,22 +229,20 @@ def _composed(tilted: Sequence[_Tilted], counts: Sequence[int], size: int) -> tu
     return irfft(product, size), bound * (1 + 1e-9)
 
 
-def _deltas(masses: Array, exponents: Array, spacing: float) -> Array:
+def _deltas(masses: Array, spacing: float) -> Array:
     """Return delta at each node: sums of positive terms, from the last node on.
 
     With G_k the sum over i >= k of p_i e^(-(i - k) h), delta at k is that at k + 1 plus (1 - e^(-h)) G_(k+1).
     """
-    down = spacing * np.arange(len(masses))
     # Where e^-L would leave the range of floats, the sum is taken in pieces.
-    pieces = int(down[-1] // _FAR) + 1
+    pieces = int(spacing * len(masses) // _FAR) + 1
     found, carried = np.zeros(len(masses)), 0.0
-    mass = masses * np.exp(exponents)
     for piece in reversed(np.array_split(np.arange(len(masses)), pieces)):
-        local = down[piece] - down[piece[0]]
-        sums = np.cumsum((mass[piece] * np.exp(-local))[::-1])[::-1] * np.exp(local)
-        rest = carried * np.exp(local - local[-1] - spacing)
-        found[piece] = sums + rest
-        carried = float(found[piece[0]])
+        first, count = int(piece[0]), len(piece)
+        down = powers(0.0, -spacing, count)
+        sums = np.cumsum((masses[first : first + count] * down)[::-1])[::-1]
+        found[first : first + count] = (sums + carried * down[-1] * exp(-spacing)) / down
+        carried = float(found[first])
     deltas = np.zeros(len(masses))
     deltas[:-1] = -expm1(-spacing) * np.cumsum(found[1:][::-1])[::-1]
     return deltas
@@ -246,24 +251,32 @@ def _deltas(masses: Array, exponents: Array, spacing: float) -> Array:
 def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Array, side: Side) -> Array:
     """Bound what outcomes with a loss beyond its law add to delta.
 
-    Where the least such loss exceeds epsilon whatever the other steps add, that is their P-mass less
-    e^epsilon times their Q-mass; elsewhere it is at most the P-mass, and not negative.
+    Where the least such loss of a kind of steps exceeds epsilon whatever the others add, the kind decides
+    alone, and adds its P-mass less e^epsilon times its Q-mass; any other adds at most its P-mass, and nothing
+    negative.
     """
     sign = 1 if side == "upper" else -1
+    least = sum(step.times * step.least for step in steps)
+    kinds = sorted(zip(steps, laws, strict=True), key=lambda kind: kind[1].threshold, reverse=True)
+    found = np.full(len(epsilons), _missed(kinds, 1)[0] if side == "upper" else 0.0)
+    if least == -inf:
+        return found
+    with np.errstate(over="ignore"):
+        ratios = np.exp(np.minimum(epsilons, 700.0))
+    for number, (_, law) in enumerate(kinds):
+        decided = epsilons * (1 + 4 * UNIT) + 4 * UNIT * abs(least) <= law.threshold + least
+        p, q = _missed(kinds[: number + 1], sign)
+        others = _missed(kinds[number + 1 :], 1)[0] if side == "upper" else 0.0
+        found = np.where(decided, np.maximum(p - ratios * q, 0.0) + others, found)
+    return found
+
+
+def _missed(kinds: Sequence[tuple[NormalStep, LatticeLaw]], sign: int) -> tuple[float, float]:
+    """Bound the P-mass and the Q-mass of a loss beyond its law in any step, one up and the other down."""
     p = q = 0.0
-    for step, law in zip(steps, laws, strict=True):
+    for step, law in kinds:
         wrong = law.jump.above_error
         p += step.times * log1p(-min(law.jump.p_above * (1 + sign * wrong), 0.5))
         q += step.times * log1p(-min(law.jump.q_above * (1 - sign * wrong), 0.5))
     rounding = sign * 32 * UNIT
-    p_mass, q_mass = -expm1(p) * (1 + rounding), -expm1(q) * (1 - rounding)
-    least = sum(step.times * step.least for step in steps)
-    decides = min(law.threshold for law in laws) + least
-    certain = np.full(len(epsilons), p_mass if side == "upper" else 0.0)
-    if decides == -inf:
-        return certain
-    with np.errstate(over="ignore"):
-        known = p_mass - np.exp(np.minimum(epsilons, 700.0)) * q_mass
-    return np.where(
-        epsilons * (1 + 4 * UNIT) + 4 * UNIT * abs(least) <= decides, np.maximum(known, 0.0), certain
-    )
+    return -expm1(p) * (1 + rounding), -expm1(q) * (1 - rounding)

@@ -22,10 +22,12 @@ Array = NDArray[np.float64]
 
 SPARE = 1e-7
 """The part of delta that each of three things left out may take."""
-_ORDERS = np.geomspace(1e-3, 1e8, 133)
-_NEGATIVE = np.geomspace(1e-3, 1e8, 45)
+_ORDERS = np.geomspace(1e-3, 1e8, 81)
+_NEGATIVE = np.geomspace(1e-3, 1e8, 34)
 _TRANSFORM = 1e-14  # about the rounding of a transform, for each step
-_FOR_ROUNDING = 2e-4  # the part of delta that it may take; what is measured is a hundredth of it
+_FOR_ROUNDING = 1e-5  # the part of delta that it may take, where delta falls as 1 / epsilon
+_ROUNDED = 3.0  # how much longer a window may be, in powers, to round less
+_LEAST_STEEP, _MOST_STEEP = 0.3, 20.0
 _USUAL = 2.0**14
 _GUESSES = 3
 _SHORTEST = 1e-2
@@ -88,9 +90,12 @@ def _rough(steps: Sequence[NormalStep], most: float) -> list[tuple[Array, Array,
 def guess_epsilon(steps: Sequence[NormalStep], log_delta: float) -> float:
     """Return roughly Chernoff's bound on epsilon at a delta, without losses that decide alone."""
     found = inf
+    largest = max(step.ends[1] for step in steps)
     for _ in range(_GUESSES):
         exponents = _cumulants(_rough(steps, deciding(steps, found)), _ORDERS) + peak(_ORDERS) - log_delta
         found = min(found, max(float(np.nanmin(exponents / _ORDERS)), 0.0))
+        if deciding(steps, found) >= largest:
+            break
     return found
 
 
@@ -124,9 +129,10 @@ def choose_window(
     orders = _ORDERS[: best + 1]
     # What rounding of the transform costs at an order, next to delta.
     lost = high[: best + 1] - orders * epsilon - log_delta
-    allowed = log(_FOR_ROUNDING * 30 / (_TRANSFORM * _USUAL)) - _SPREAD * log(count) + np.log1p(orders)
-    usable = lost <= np.maximum(allowed, lost[-1])
-    orders = orders[usable]
+    steep = min(max(float(_ORDERS[best]) * epsilon, _LEAST_STEEP), _MOST_STEEP)
+    least_digits = log(_FOR_ROUNDING * steep * 30 / (_TRANSFORM * _USUAL)) - _SPREAD * log(count)
+    allowed = least_digits + np.log1p(orders)
+    excess = np.maximum(lost - np.maximum(allowed, lost[-1]), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = _ORDERS - orders[:, None]
         reach = np.where(
@@ -137,7 +143,8 @@ def choose_window(
     below = np.minimum(np.nanmin(depth, axis=1), top - least)
     lengths = np.maximum(np.maximum(above, below), max(top - near, _SHORTEST * top))
     # Of windows that are about as short, the one with the most tilt rounds least.
-    chosen = int(np.flatnonzero(lengths <= 1.02 * lengths.min())[-1])
+    worth = np.log(lengths) + _ROUNDED * excess
+    chosen = int(np.flatnonzero(worth <= 0.02 + worth.min())[-1])
     return Window(
         order=float(orders[chosen]),
         larger=float(_ORDERS[int(np.nanargmin(reach[chosen]))]),
