@@ -153,15 +153,18 @@ class Account:
         analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
         for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
             if not current.fits():
-                raise BudgetExceeded(f"{words} does not hold it")
+                raise BudgetExceeded(f"{words} does not hold what was spent already, or is reserved")
+        for reservation in self.reserved.values():
+            self.check_covered(reservation)
 
-    def check_covered(self, reservation: Reservation) -> None:
+    def check_covered(self, reservation: Reservation, *, recorded: bool = False) -> None:
         """Refuse a reservation of which more is used than was reserved.
 
         By every measure that is limited; where a cap counts in several ways, by one that holds everything.
+        What is `recorded` was admitted by bounds of today or of another version.
         """
         for _, current in self.filters(reservation.analyst):
-            if not current.covers(reservation.event, reservation.used):
+            if not current.covers(reservation.event, reservation.used, recorded=recorded):
                 raise BudgetExceeded("the permit does not cover it; reserve more, or run less")
 
     def counted(self, odometer: Odometer) -> Odometer:
@@ -264,7 +267,7 @@ class Account:
                     changed = changed._count(charge)
             changed.filter_of()
             for reservation in self.reserved.values():
-                changed.check_covered(reservation)
+                changed.check_covered(reservation, recorded=True)
         except BudgetExceeded as refusal:
             raise BudgetExceeded(f"the new caps do not hold what was spent already: {refusal}") from None
         return changed

@@ -35,8 +35,9 @@ def percent_below(part: Fraction, whole: Fraction) -> str:
 def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:
     """Return what events take of each limit, by the way of counting that holds the most of them."""
     nearest = cap.nearest(*events)
-    left = (max(one, _ZERO) for one in nearest.left.values())
-    return tuple(zip(nearest.names, nearest.cost(*events), left, nearest.limits.values(), strict=True))
+    return tuple(
+        zip(nearest.names, nearest.cost(*events), nearest.left.values(), nearest.limits.values(), strict=True)
+    )
 
 
 def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fraction] | None:
