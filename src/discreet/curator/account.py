@@ -128,6 +128,10 @@ class Account:
             found.append(("this analyst's share of the budget", self.filter_of(analyst)))
         return found
 
+    def largest_epsilon(self, analyst: str) -> Fraction:
+        """Return the largest pure epsilon that the next charge of an analyst may have, by every cap."""
+        return min(current.largest_epsilon for _, current in self.filters(analyst))
+
     def check(self, analyst: str, *events: Event) -> None:
         """Refuse events that do not fit, charged one after another.
 
@@ -138,7 +142,8 @@ class Account:
         """
         for words, current in self.filters(analyst):
             if not current.fits(*events):
-                raise BudgetExceeded(refusal(words, current, *events))
+                most = self.largest_epsilon(analyst)
+                raise BudgetExceeded(refusal(words, current, *events, most=most))
 
     def check_recorded(self, analyst: str, event: Event) -> None:
         """Refuse an event that cannot have been admitted, by bounds of today or of another version."""
@@ -146,7 +151,8 @@ class Account:
             try:
                 current.spend_recorded(event)
             except BudgetExceeded:
-                raise BudgetExceeded(refusal(words, current, event)) from None
+                most = self.largest_epsilon(analyst)
+                raise BudgetExceeded(refusal(words, current, event, most=most)) from None
 
     def check_held(self) -> None:
         """Refuse an account that has spent, or set aside, more than its caps allow."""

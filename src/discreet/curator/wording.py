@@ -46,7 +46,7 @@ def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fractio
     return max(known, key=lambda one: _share(*one[1:])) if len(known) == len(found) else None
 
 
-def refusal(words: str, cap: Cap, *events: Event) -> str:
+def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
     """Say what was asked, what is left and what would fit, by the way to count that comes closest.
 
     Parameters
@@ -57,8 +57,10 @@ def refusal(words: str, cap: Cap, *events: Event) -> str:
         With all counted that was spent or is set aside.
     *events : Event
         What does not fit.
+    most : Fraction
+        The largest pure epsilon that would fit, by all caps that must hold it.
     """
-    fit = f"a request with a pure epsilon of at most {show_below(cap.largest_epsilon)} would fit"
+    fit = f"a request with a pure epsilon of at most {show_below(most)} would fit"
     asked = largest(amounts(cap, *events))
     if asked is None:
         measure = type(cap.nearest(*events)).measure

@@ -248,7 +248,7 @@ class Curator(Door):
         The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
         rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
         """
-        _refuse_unnamed(unnamed)
+        _refuse_unnamed((most, *unnamed) if isinstance(most, int | float | str) else unnamed)
         relation = self.budget.neighbors
         event = largest_use(most, epsilon=epsilon, delta=delta, rho=rho, neighbors=relation)
         return Permit(self, purpose, event, analyst)
@@ -343,8 +343,8 @@ class Curator(Door):
         """Return what an analyst may still spend."""
         check_analyst(analyst)
         account = self.account()
-        largest = min(one.largest_epsilon for _, one in account.filters(analyst))
-        return Remaining(epsilon=float_below(largest), _account=account, _analyst=analyst)
+        largest = float_below(account.largest_epsilon(analyst))
+        return Remaining(epsilon=largest, _account=account, _analyst=analyst)
 
     def _offer(self, **offer: Number | None) -> Offer:
         """Return an offer, unless it has a delta that the budget has no use for."""
