@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.accounting.filters import Odometer, TightFilter, UnionFilter
+from discreet.accounting.filters import Odometer, UnionFilter
 from discreet.curator.budget import Budget, Cap
 from discreet.curator.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError, ParameterError
@@ -184,10 +184,8 @@ class Account:
         epsilon, delta = self._read(self.counted(self.current))
         whole = self.filter_of()
         if isinstance(whole, UnionFilter):
-            totals = [tuple(one.spent.values()) for one in whole.alive if isinstance(one, TightFilter)]
-            for found, needed in totals:
-                if float_above(found) < epsilon:
-                    epsilon, delta = float_above(found), needed
+            known = [pair for pair in whole.readings() if pair[1] <= delta]  # pure sums need none
+            epsilon, delta = min([(epsilon, delta), *known], key=lambda pair: pair[0])
         return epsilon, delta
 
     def ever_spent(self) -> tuple[float, Fraction]:

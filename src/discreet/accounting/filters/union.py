@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.filters.cost import Cost, larger
 from discreet.accounting.filters.filter import RECORDED, WHOLE, Filter, show_below
 from discreet.accounting.filters.kinds import small
+from discreet.accounting.filters.renyi_filter import RenyiFilter
 from discreet.accounting.filters.shares import members_for
+from discreet.accounting.filters.tight_filter import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, show
+from discreet.privacy.rational import float_above, non_negative, show
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -90,6 +93,23 @@ class UnionFilter:
     def costs(self, *events: Event, within: Event | None = None) -> Iterator[tuple[Filter, Cost]]:
         """Return each living member with what events, run one after another, cost by it."""
         return ((one, one.cost(*events, within=within)) for one in self.alive)
+
+    def readings(self) -> Iterator[tuple[float, Fraction]]:
+        """Return pairs of epsilon and delta that what was counted so far keeps, by one member or another.
+
+        They are readings, not guarantees; but while some member holds everything, none is needed above the
+        epsilon of the whole.
+        """
+        for one in self.alive:
+            if isinstance(one, TightFilter):
+                epsilon, delta = one.spent.values()
+                yield float_above(epsilon), delta
+            elif isinstance(one, RenyiFilter):
+                *totals, own = one.spent.values()
+                rest = max(self.delta - own, Fraction(0))
+                yield min(map(renyi_epsilon_above, one.orders, totals, [rest] * len(totals))), self.delta
+        if self.fits():
+            yield float_above(self.epsilon), self.delta
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
