@@ -253,11 +253,11 @@ class Door:
         key = request.digest(self._secret, declared)
         charge = self.ledger.find(CHARGE, key)
         if charge is None:
-            self.rehearse(lambda account: account.check(analyst, event))
+            self._rehearse(lambda account: account.check(analyst, event))
             charge = self._decide(CHARGE, rule, declared=declared, key=key)
         return charge
 
-    def rehearse(self, check: Callable[[Account], object]) -> None:
+    def _rehearse(self, check: Callable[[Account], object]) -> None:
         """Ask for nothing what is about to be asked while everybody waits: prices are remembered.
 
         The entries of others are read on the way. A refusal counts for nothing here: only the ledger decides.
@@ -315,7 +315,7 @@ class Door:
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
         rule = amendment(reason, declare(changed), caps)
-        self.rehearse(lambda account: rule(account, self.ledger.time()))
+        self._rehearse(lambda account: rule(account, self.ledger.time()))
         self._decide(AMEND, rule, declared=declare(before))
         self._tables = changed
 

@@ -64,7 +64,7 @@ class Permit:
             account.check(analyst, event)
             return {"analyst": analyst, "event": json.loads(event.to_json()), "purpose": purpose}
 
-        door.rehearse(lambda account: account.check(analyst, event))
+        door._rehearse(lambda account: account.check(analyst, event))
         self._door = door
         self._tables = dict(door.tables)
         self._place = door._decide(RESERVE, rule, declared=declare(self._tables)).sequence
@@ -91,7 +91,7 @@ class Permit:
             check(account)
             return {"reservation": self._place, "event": json.loads(event.to_json())}
 
-        self._door.rehearse(check)
+        self._door._rehearse(check)
         self._door.ledger.decide(USE, rule)
 
     def rows(self, table: str) -> pyarrow.Table:
