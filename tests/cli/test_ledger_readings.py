@@ -8,10 +8,14 @@ import pytest
 
 from cli.folder import BY_CITY, COUNT, answered, prepare
 from cli.program import refused
+from curator.doors import usual_visits
 from discreet.accounting import epsilon
+from discreet.curator import Budget
 from discreet.errors import LedgerTampered
+from discreet.front import Curator
 from discreet.front.opening import open_file
-from discreet.privacy.events import Event, Pure, compose
+from discreet.privacy.events import Approximate, Event, Pure, compose
+from discreet.privacy.neighbors import REPLACE_PERSON
 from front.declared_clinic import DECLARATION
 
 
@@ -85,6 +89,33 @@ def test_periods_show_the_lifetime_beside(clinic):
     content = json.loads(answered("ledger spent --json").output)
     assert content["analysts"] == {"ana": 4.0}
     assert content["lifetime_epsilon"] == 1.0
+
+
+def test_a_budget_of_rho_is_read_in_rho(clinic):
+    clinic.write_text(
+        DECLARATION.replace("epsilon = 20\ndelta = 1e-6", "rho = 0.5\nper_analyst = { rho = 0.4 }")
+    )
+    answered("query --rho 0.1", COUNT)
+    shown = answered("ledger spent").output
+    assert "spent     rho 0.1; a reading" in shown
+    assert "left      rho 0.3, or a pure epsilon of 0.774596\n" in shown
+    assert "left for analysts without a name: 0.77459" in shown
+    assert "infinity" not in shown
+
+
+def test_entries_of_another_relation_are_shown(tmp_path):
+    table = {"visits": usual_visits()}
+    budget = Budget(epsilon=3, delta="1e-6", neighbors=REPLACE_PERSON)
+    curator = Curator(table, budget=budget, ledger=tmp_path / "other.ledger")
+    event = Approximate(epsilon="0.5", delta="1e-7", neighbors=REPLACE_PERSON)
+    with curator.permit("by hand", event) as permit:
+        permit.charge(event)
+    shown = answered("ledger show --ledger", str(tmp_path / "other.ledger")).output
+    assert shown.count("epsilon 0.5 and delta 1e-7") == 2
+    spent = answered("ledger spent --ledger", str(tmp_path / "other.ledger")).output
+    assert "epsilon 0.5 at delta 1e-7" in spent
+    assert "replacing one person" in spent
+    assert "epsilon" in answered("ledger replay --ledger", str(tmp_path / "other.ledger")).output
 
 
 def events_of(opened):

@@ -311,3 +311,22 @@ def test_refusals_say_what_is_left_and_what_would_fit(budget, event, words):
     with pytest.raises(BudgetExceeded) as refusal:
         Book(budget).charge(event)
     assert all(word in str(refusal.value) for word in words)
+
+
+def test_a_reading_is_never_above_a_cap_that_holds():
+    """Many small pure requests beside a little normal noise: by rho alone they read as 3.6 of 3."""
+    book = Book(Budget(epsilon=3, delta="1e-6"))
+    book.charge(ZeroConcentrated(rho="1/1000"))
+    for number in range(200):
+        event = Pure(epsilon=Fraction(10 + number % 7, 100))
+        if not book.account.filter_of().fits(event):
+            break
+        book.charge(event)
+        epsilon, delta = book.account.spent_now()
+        assert epsilon <= 3
+        assert delta <= Fraction(1, 10**6)
+    assert book.account.lifetime.read("1e-6").epsilon > 3
+    sums = Book(Budget(epsilon=3, delta="1e-6"))
+    for _ in range(3):
+        sums.charge(Pure(epsilon="0.5"))
+    assert sums.account.spent_now() == (1.5, 0)  # pure sums stay sums

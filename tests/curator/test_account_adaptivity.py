@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
@@ -96,6 +97,8 @@ class Leaf(NamedTuple):
         place = next(iter(self.account.reserved), None)
         if place is None:
             return [self]
+        held = self.account.reserved[place]
+        self.account.check_covered(replace(held, used=(*held.used, event)))
         return self.after(USE, reservation=place, event=json.loads(event.to_json())).split(pair)
 
     def settle(self, event, pair):
@@ -191,7 +194,7 @@ def test_permits_that_cover_anything_are_found_out(monkeypatch):
     """The planted bug: what is used of a reservation is not compared with it, nor counted beside it."""
     budget = Budget(epsilon=LOG2, delta="1/10")
     assert greedy(budget, FREE) <= 0.1
-    monkeypatch.setattr(UnionFilter, "covers", lambda self, event, used: True)
+    monkeypatch.setattr(UnionFilter, "covers", lambda self, event, used, *, recorded=False: True)
     monkeypatch.setattr(UnionFilter, "reserve", lambda self, event, used: self.spend(event))
     assert greedy(budget, FREE[:5]) > 0.1
 

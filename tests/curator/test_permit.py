@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from unittest import mock
 
@@ -12,10 +12,11 @@ import pyarrow
 import pytest
 
 from curator.doors import COUNT, LIMITS, ROWS, SCHEMA, Clock, clinic, entries, usual_visits
+from discreet.accounting import tight
 from discreet.curator import Budget, Permit
 from discreet.data import PublicTable, Table
 from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
-from discreet.privacy.events import Approximate, Gaussian, Pure, ZeroConcentrated
+from discreet.privacy.events import Approximate, DiscreteLaplace, Gaussian, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_PERSON
 
 
@@ -46,6 +47,38 @@ def test_without_a_reservation_there_is_no_permit(place):
     ):
         curator.permit("training", epsilon=1)
     assert entries(curator, "reserve") == []
+
+
+def test_prices_are_found_before_anybody_waits(place, monkeypatch):
+    """A run may take a second to price; the ledger is locked for less."""
+    curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
+    locked, waited = [], []
+    epsilon = tight.epsilon
+
+    def priced(event, *, delta):
+        waited.append(bool(locked))
+        return epsilon(event, delta=delta)
+
+    @contextmanager
+    def transaction():
+        with begin() as records:
+            locked.append(True)
+            try:
+                yield records
+            finally:
+                locked.clear()
+
+    begin = curator.ledger._store.transaction
+    monkeypatch.setattr(curator.ledger._store, "transaction", transaction, raising=False)
+    monkeypatch.setattr(tight, "epsilon", priced)
+    step = DiscreteLaplace(sensitivity=1, scale=31) + Gaussian(noise_multiplier=7)
+    with curator.permit("training", step * 3) as permit:
+        permit.charge(step)
+    with curator.permit("training", epsilon=1, delta="1e-7") as permit:
+        permit.charge(DiscreteLaplace(sensitivity=1, scale=29) + Gaussian(noise_multiplier=40))
+    curator.amend(budget=Budget(epsilon=4, delta="1e-6"), reason="more")
+    assert waited
+    assert not any(waited)
 
 
 def test_raw_rows_are_those_of_the_table(place):

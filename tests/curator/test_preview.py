@@ -50,6 +50,23 @@ def test_as_many_fit_as_it_says(place, budget, offer):
             curator.ask(f"{COUNT} AND age < {fits}", **offer)
 
 
+def test_the_cap_that_binds_is_the_one_that_is_told(place):
+    """A share that is nearly used up says so, and nobody is told to ask for what their share refuses."""
+    curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6", per_analyst=Budget(epsilon=1)))
+    curator.ask(COUNT, epsilon="0.4", analyst="ana")
+    shown = curator.preview(BY_CITY, epsilon="0.3", analyst="ana")
+    assert str(shown).endswith(
+        "takes 30.00% of this analyst's share of the budget (epsilon 0.3), of which 60.00% is left "
+        "(a pure epsilon of 0.6): fits 2 times"
+    )
+    with pytest.raises(BudgetExceeded, match=r"of the budget, .* pure epsilon of at most 0\.6 would fit"):
+        curator.ask(BY_CITY, epsilon=5, analyst="ana")
+    with pytest.raises(
+        BudgetExceeded, match=r"share of the budget, .* pure epsilon of at most 0\.6 would fit"
+    ):
+        curator.ask(BY_CITY, epsilon="0.7", analyst="ana")
+
+
 def test_the_costs_are_exact(place):
     curator = clinic(place, budget=Budget(epsilon=3))
     curator.ask(COUNT, epsilon=1)

@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from discreet.cli import answer, declared, digits, questions, rendering
@@ -14,6 +15,7 @@ from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.rational import float_above, float_below, rational
 
 if TYPE_CHECKING:
+    from discreet.accounting.filters import Odometer
     from discreet.curator import Account
     from discreet.curator.ledger import Entry
     from discreet.privacy.events import Event
@@ -81,7 +83,7 @@ def spent(options: Namespace) -> str:
     caps = account.caps
     current, lifetime = account.counted(account.current), account.counted(account.lifetime)
     (now, delta), (ever, ever_delta) = account.spent_now(), account.ever_spent()
-    left = _left(account, options.analyst)
+    left = account.largest_epsilon
     if options.json:
         return answer.as_json(
             {
@@ -91,20 +93,23 @@ def spent(options: Namespace) -> str:
                 "lifetime_epsilon": answer.number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
-                "remaining_epsilon": float_below(left),
+                "remaining_epsilon": float_below(left(options.analyst)),
                 "charges": account.charges,
                 "open_reservations": len(account.reserved),
-                "analysts": {name: float_below(_left(account, name)) for name in sorted(account.analysts)},
+                "analysts": {name: float_below(left(name)) for name in sorted(account.analysts)},
             }
         )
-    names = [f"{_visible(name)}: {digits.below(_left(account, name))}" for name in sorted(account.analysts)]
+    names = [
+        f"{_visible(name) or 'analysts without a name'}: {digits.below(left(name))}"
+        for name in sorted(account.analysts)
+    ]
     return answer.as_table(
         {
             "budget": str(caps),
             "period": f"since {account.period}" if account.period else "",
-            "spent": f"{_epsilon(now, current.epsilon, delta)}; a reading, not a guarantee",
-            "ever": _epsilon(ever, lifetime.epsilon, ever_delta) if account.period else "",
-            "left": f"a pure epsilon of {digits.below(left)}",
+            "spent": f"{_loss(account, current, now, delta)}; a reading, not a guarantee",
+            "ever": _loss(account, lifetime, ever, ever_delta) if account.period else "",
+            "left": _left(account, options.analyst),
             "analysts": f"left for {', '.join(names)}" if names else "",
             "charges": f"{account.charges:,}",
             "reserved": f"{len(account.reserved)} open permits" if account.reserved else "",
@@ -116,9 +121,23 @@ def _epsilon(value: float, exact: Fraction | None, delta: Fraction) -> str:
     return f"epsilon {digits.reading(value, exact)}" + (f" at delta {digits.above(delta)}" if delta else "")
 
 
-def _left(account: Account, analyst: str) -> Fraction:
-    """Return the largest pure epsilon that the next answer may cost."""
-    return min(one.largest_epsilon for _, one in account.filters(analyst))
+def _loss(account: Account, odometer: Odometer, value: float, delta: Fraction) -> str:
+    """Write a reading in the unit of the budget: of one that counts rho, with an epsilon if known."""
+    epsilon = _epsilon(value, odometer.epsilon, delta)
+    if account.caps.rho is None or odometer.rho is None:
+        return epsilon
+    rho = f"rho {digits.above(odometer.rho)}"
+    return f"{rho}, or {epsilon}" if isfinite(value) else rho
+
+
+def _left(account: Account, analyst: str) -> str:
+    """Write what is left for an analyst: of a budget that counts rho, also as rho."""
+    from discreet.accounting.filters import Filter
+
+    pure = f"a pure epsilon of {digits.below(account.largest_epsilon(analyst))}"
+    rhos = [one.left.get("rho") for _, one in account.filters(analyst) if isinstance(one, Filter)]
+    known = [rho for rho in rhos if rho is not None]
+    return f"rho {digits.below(min(known))}, or {pure}" if len(known) == len(rhos) > 0 else pure
 
 
 def replay(options: Namespace) -> str:

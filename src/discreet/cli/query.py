@@ -63,9 +63,9 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
         price = "nothing: answered from the store"
     elif paid:
         price = "nothing: it was paid before"
-    filters = [one for _, one in curator.account().filters(options.analyst)]
-    largest = digits.below(min(one.largest_epsilon for one in filters))
-    more = min(one.remaining(release.event) for one in filters)
+    account = curator.account()
+    largest = digits.below(account.largest_epsilon(options.analyst))
+    more = min(one.remaining(release.event) for _, one in account.filters(options.analyst))
     return answer.as_table(
         {
             "paid": price,

@@ -80,8 +80,9 @@ def cost(event: Event) -> str:
     if event.concentrated_rho is not None:
         return f"rho {digits.above(event.concentrated_rho)}"
     from discreet.accounting.filters import Odometer
+    from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 
-    alone = Odometer().add(event)
+    alone = Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
     if alone.epsilon is None:
         return "what its event says"
     return f"epsilon {digits.above(alone.epsilon)} and delta {digits.above(alone.delta)}"

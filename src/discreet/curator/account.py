@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.accounting.filters import Odometer, TightFilter, UnionFilter
+from discreet.accounting.filters import Odometer, UnionFilter
 from discreet.curator.budget import Budget, Cap
 from discreet.curator.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError, ParameterError
@@ -128,6 +128,10 @@ class Account:
             found.append(("this analyst's share of the budget", self.filter_of(analyst)))
         return found
 
+    def largest_epsilon(self, analyst: str) -> Fraction:
+        """Return the largest pure epsilon that the next charge of an analyst may have, by every cap."""
+        return min(current.largest_epsilon for _, current in self.filters(analyst))
+
     def check(self, analyst: str, *events: Event) -> None:
         """Refuse events that do not fit, charged one after another.
 
@@ -138,7 +142,8 @@ class Account:
         """
         for words, current in self.filters(analyst):
             if not current.fits(*events):
-                raise BudgetExceeded(refusal(words, current, *events))
+                most = self.largest_epsilon(analyst)
+                raise BudgetExceeded(refusal(words, current, *events, most=most))
 
     def check_recorded(self, analyst: str, event: Event) -> None:
         """Refuse an event that cannot have been admitted, by bounds of today or of another version."""
@@ -146,22 +151,26 @@ class Account:
             try:
                 current.spend_recorded(event)
             except BudgetExceeded:
-                raise BudgetExceeded(refusal(words, current, event)) from None
+                most = self.largest_epsilon(analyst)
+                raise BudgetExceeded(refusal(words, current, event, most=most)) from None
 
     def check_held(self) -> None:
         """Refuse an account that has spent, or set aside, more than its caps allow."""
         analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
         for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
             if not current.fits():
-                raise BudgetExceeded(f"{words} does not hold it")
+                raise BudgetExceeded(f"{words} does not hold what was spent already, or is reserved")
+        for reservation in self.reserved.values():
+            self.check_covered(reservation)
 
-    def check_covered(self, reservation: Reservation) -> None:
+    def check_covered(self, reservation: Reservation, *, recorded: bool = False) -> None:
         """Refuse a reservation of which more is used than was reserved.
 
         By every measure that is limited; where a cap counts in several ways, by one that holds everything.
+        What is `recorded` was admitted by bounds of today or of another version.
         """
         for _, current in self.filters(reservation.analyst):
-            if not current.covers(reservation.event, reservation.used):
+            if not current.covers(reservation.event, reservation.used, recorded=recorded):
                 raise BudgetExceeded("the permit does not cover it; reserve more, or run less")
 
     def counted(self, odometer: Odometer) -> Odometer:
@@ -175,10 +184,8 @@ class Account:
         epsilon, delta = self._read(self.counted(self.current))
         whole = self.filter_of()
         if isinstance(whole, UnionFilter):
-            totals = [tuple(one.spent.values()) for one in whole.alive if isinstance(one, TightFilter)]
-            for found, needed in totals:
-                if float_above(found) < epsilon:
-                    epsilon, delta = float_above(found), needed
+            known = [pair for pair in whole.readings() if pair[1] <= delta]  # pure sums need none
+            epsilon, delta = min([(epsilon, delta), *known], key=lambda pair: pair[0])
         return epsilon, delta
 
     def ever_spent(self) -> tuple[float, Fraction]:
@@ -264,7 +271,7 @@ class Account:
                     changed = changed._count(charge)
             changed.filter_of()
             for reservation in self.reserved.values():
-                changed.check_covered(reservation)
+                changed.check_covered(reservation, recorded=True)
         except BudgetExceeded as refusal:
             raise BudgetExceeded(f"the new caps do not hold what was spent already: {refusal}") from None
         return changed

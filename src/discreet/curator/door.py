@@ -34,7 +34,7 @@ from discreet.curator.release import Release, are_private, finish, pack, unpack
 from discreet.curator.request import Draw, Request
 from discreet.data import Table, compute, fresh_salt, outline
 from discreet.data.declarations import KeyValue
-from discreet.errors import EngineFailed, ParameterError
+from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
 from discreet.privacy.rational import whole
 
@@ -251,7 +251,19 @@ class Door:
             }
 
         key = request.digest(self._secret, declared)
-        return self.ledger.find(CHARGE, key) or self._decide(CHARGE, rule, declared=declared, key=key)
+        charge = self.ledger.find(CHARGE, key)
+        if charge is None:
+            self._rehearse(lambda account: account.check(analyst, event))
+            charge = self._decide(CHARGE, rule, declared=declared, key=key)
+        return charge
+
+    def _rehearse(self, check: Callable[[Account], object]) -> None:
+        """Ask for nothing what is about to be asked while everybody waits: prices are remembered.
+
+        The entries of others are read on the way. A refusal counts for nothing here: only the ledger decides.
+        """
+        with suppress(DiscreetError):
+            check(self.ledger.state())
 
     def _decide(
         self, kind: str, rule: Callable[[Account, str], Body], *, declared: Declared, key: str | None = None
@@ -302,7 +314,9 @@ class Door:
         caps = None if budget is None else _checked_budget(budget)
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
-        self._decide(AMEND, amendment(reason, declare(changed), caps), declared=declare(before))
+        rule = amendment(reason, declare(changed), caps)
+        self._rehearse(lambda account: rule(account, self.ledger.time()))
+        self._decide(AMEND, rule, declared=declare(before))
         self._tables = changed
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ def _used(account: Account, entry: Entry, body: Body) -> Account:
     place = cast("int", body["reservation"])
     reservation = account.reserved[place]
     after = replace(reservation, used=(*reservation.used, _event(body)))
-    account.check_covered(after)
+    account.check_covered(after, recorded=True)
     return _with(account, place, after)
 
 

@@ -22,6 +22,7 @@ from discreet.data import Table, describe
 from discreet.data.relation import sources_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above, show_above
 
 __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
@@ -99,9 +100,14 @@ def _unit(table: Table) -> str:
     return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
 
 
+def _alone(event: Event) -> Odometer:
+    """Return what a release takes by itself, under its own relation."""
+    return Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
+
+
 def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
     """Return what is known of this release by itself, as exact fractions."""
-    alone = Odometer().add(request.event)
+    alone = _alone(request.event)
     return {
         "epsilon": None if alone.epsilon is None else str(alone.epsilon),
         "rho": None if alone.rho is None else str(alone.rho),
@@ -124,7 +130,7 @@ def _price(event: Event, delta: Fraction) -> dict[str, object]:
 
     Where its loss is bounded, that needs no delta but its own; else it is the epsilon at the budget's.
     """
-    alone = Odometer().add(event)
+    alone = _alone(event)
     if alone.epsilon is not None:
         return {"epsilon": show_above(alone.epsilon), "delta": show_above(alone.delta), "certified": True}
     found, certified = _certified(event, delta)

@@ -64,6 +64,7 @@ class Permit:
             account.check(analyst, event)
             return {"analyst": analyst, "event": json.loads(event.to_json()), "purpose": purpose}
 
+        door._rehearse(lambda account: account.check(analyst, event))
         self._door = door
         self._tables = dict(door.tables)
         self._place = door._decide(RESERVE, rule, declared=declare(self._tables)).sequence
@@ -81,12 +82,16 @@ class Permit:
         if not isinstance(event, Event):
             raise ParameterError("event", "is no event", "an Event")
 
-        def rule(account: Account, time: str) -> Body:
-            del time
+        def check(account: Account) -> None:
             reservation = _reservation(account, self._place)
             account.check_covered(replace(reservation, used=(*reservation.used, event)))
+
+        def rule(account: Account, time: str) -> Body:
+            del time
+            check(account)
             return {"reservation": self._place, "event": json.loads(event.to_json())}
 
+        self._door._rehearse(check)
         self._door.ledger.decide(USE, rule)
 
     def rows(self, table: str) -> pyarrow.Table:

@@ -50,8 +50,8 @@ class Preview:
     event : Event
         What would be charged.
     costs : tuple of (name, cost, left, limit)
-        What it takes of each limit of the budget (None where the budget cannot count its noise), what is left
-        of it now, and the limit. Where the budget counts in several ways: by the one that holds the most.
+        What it takes of each limit of the cap (None where that cannot count its noise), what is left of it
+        now, and the limit. Where the cap counts in several ways: by the one that holds the most.
     left : Fraction
         The largest pure epsilon that a request may cost now.
     expectations : tuple of Expectation
@@ -64,6 +64,8 @@ class Preview:
         Whether it was answered before: then asking again costs nothing.
     keys : tuple of KeyExpectation
         Of the keys that nobody declared, which will be chosen.
+    cap : str
+        The cap that holds the fewest of them, in words: the budget, or the analyst's share of it.
     """
 
     event: Event
@@ -74,6 +76,7 @@ class Preview:
     fits: int
     answered: bool
     keys: tuple[KeyExpectation, ...] = ()
+    cap: str = "the budget"
 
     @property
     def epsilon(self) -> float | None:
@@ -105,13 +108,13 @@ class Preview:
             return "answered before: asking again costs nothing"
         asked = largest(self.costs)
         if asked is None:
-            return "the budget cannot count this kind of noise: does not fit"
+            return f"{self.cap} cannot count this kind of noise: does not fit"
         name, cost, left, limit = asked
         if limit == 0 and name == "delta" and cost:
-            return "the budget counts pure epsilon and has no delta to spend: does not fit"
+            return f"{self.cap} counts pure epsilon and has no delta to spend: does not fit"
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
         return (
-            f"takes {takes} of the budget{self._loss()}, of which {rest} is left (a pure epsilon of "
+            f"takes {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
             f"{show_below(self.left)}): {_times(self.fits)}"
         )
 
@@ -158,14 +161,16 @@ def preview(
         How its keys are chosen first.
     """
     parts = [*(one.event for one in chosen), request.event]
-    filters = account.filters(analyst)
+    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
+    fewest, cap, current = min(fits, key=lambda one: one[0])
     return Preview(
         event=compose(parts),
-        costs=amounts(filters[0][1], *parts),
-        left=min(current.largest_epsilon for _, current in filters),
+        cap=cap,
+        costs=amounts(current, *parts),
+        left=account.largest_epsilon(analyst),
         expectations=_expectations(request, rows),
         confidence=request.confidence,
-        fits=min(current.remaining(*parts) for _, current in filters),
+        fits=fewest,
         answered=answered,
         keys=tuple(
             KeyExpectation(

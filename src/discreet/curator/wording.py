@@ -35,8 +35,9 @@ def percent_below(part: Fraction, whole: Fraction) -> str:
 def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:
     """Return what events take of each limit, by the way of counting that holds the most of them."""
     nearest = cap.nearest(*events)
-    left = (max(one, _ZERO) for one in nearest.left.values())
-    return tuple(zip(nearest.names, nearest.cost(*events), left, nearest.limits.values(), strict=True))
+    return tuple(
+        zip(nearest.names, nearest.cost(*events), nearest.left.values(), nearest.limits.values(), strict=True)
+    )
 
 
 def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fraction] | None:
@@ -45,7 +46,7 @@ def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fractio
     return max(known, key=lambda one: _share(*one[1:])) if len(known) == len(found) else None
 
 
-def refusal(words: str, cap: Cap, *events: Event) -> str:
+def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
     """Say what was asked, what is left and what would fit, by the way to count that comes closest.
 
     Parameters
@@ -56,8 +57,10 @@ def refusal(words: str, cap: Cap, *events: Event) -> str:
         With all counted that was spent or is set aside.
     *events : Event
         What does not fit.
+    most : Fraction
+        The largest pure epsilon that would fit, by all caps that must hold it.
     """
-    fit = f"a request with a pure epsilon of at most {show_below(cap.largest_epsilon)} would fit"
+    fit = f"a request with a pure epsilon of at most {show_below(most)} would fit"
     asked = largest(amounts(cap, *events))
     if asked is None:
         measure = type(cap.nearest(*events)).measure

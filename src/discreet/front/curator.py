@@ -343,8 +343,8 @@ class Curator(Door):
         """Return what an analyst may still spend."""
         check_analyst(analyst)
         account = self.account()
-        largest = min(one.largest_epsilon for _, one in account.filters(analyst))
-        return Remaining(epsilon=float_below(largest), _account=account, _analyst=analyst)
+        largest = float_below(account.largest_epsilon(analyst))
+        return Remaining(epsilon=largest, _account=account, _analyst=analyst)
 
     def _offer(self, **offer: Number | None) -> Offer:
         """Return an offer, unless it has a delta that the budget has no use for."""

@@ -164,7 +164,7 @@ def float_above(x: Fraction) -> float:
 
 def float_below(x: Fraction) -> float:
     """Return the largest float that is not above x (minus infinity when x is below every float)."""
-    return -float_above(-x)
+    return 0.0 - float_above(-x)  # so that 0 has no sign
 
 
 def show(x: Fraction) -> str:

@@ -160,3 +160,15 @@ def test_an_anchor_that_vanished_grants_nothing(backend, place):
     with pytest.raises(LedgerUnavailable, match="anchor"):
         ledger.decide("charge", charging(1))
     assert len(backend.contents().rows) == 1
+
+
+def test_where_the_anchor_cannot_be_written_nothing_is_charged(backend, place, monkeypatch):
+    """Else a charge would be durable and its answer withheld, again and again."""
+    ledger = counting(backend.open(), anchor=place / "anchor")
+    charge = ledger.decide("charge", charging())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # a directory that was mounted to be read
+    for attempt in (lambda: ledger.decide("charge", charging()), lambda: ledger.keep_answer(charge, b"1")):
+        with pytest.raises(LedgerUnavailable, match="anchor"):
+            attempt()
+    assert ledger.anchor() == charge.anchor
+    counting(backend.open(), anchor=place / "anchor")  # to read it, nothing needs to be written

@@ -27,7 +27,17 @@ from discreet.privacy.events import (
 from discreet.privacy.events.sampling import amplified_epsilon
 from discreet.privacy.neighbors import Change
 
-__all__ = ["Cost", "Rate", "added", "concentrated_rate", "cost_of", "gaussian_rate", "pure_rate", "unpriced"]
+__all__ = [
+    "Cost",
+    "Rate",
+    "added",
+    "concentrated_rate",
+    "cost_of",
+    "gaussian_rate",
+    "larger",
+    "pure_rate",
+    "unpriced",
+]
 
 Cost: TypeAlias = tuple[Fraction | None, ...]
 """One entry for each limit of a filter; None is an unbounded loss."""
@@ -117,6 +127,12 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
 def added(costs: Sequence[Cost], width: int) -> Cost:
     """Add up costs of events that run one after another; an entry is None where one of them is."""
     return tuple(_touched([(cost[entry], 1) for cost in costs], None) for entry in range(width))
+
+
+def larger(first: Cost, second: Cost) -> Cost:
+    """Return the larger of two costs, entry by entry; None where one of them is."""
+    pairs = zip(first, second, strict=True)
+    return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
 
 
 def unpriced(event: Event, rate: Rate) -> Event | None:

@@ -17,7 +17,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
-from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, unpriced
+from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors
@@ -26,7 +26,11 @@ from discreet.privacy.rational import show, show_above
 __all__ = ["Filter"]
 
 MOST_REMAINING = 10**18
-_WHOLE = Fraction(1)
+WHOLE = Fraction(1)
+_ZERO = Fraction(0)
+RECORDED = 1 + Fraction(1, 64)
+"""Certified bounds of another version may differ by a little from those of today, which must not make a
+ledger unreadable: what was admitted then is counted now, up to this much above a limit."""
 _MOST_BITS, _KEPT_BITS = 4096, 2048  # far apart, so that few sums are rounded
 _MOST_SHOWN = 200
 _FRACTION = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
@@ -59,6 +63,9 @@ class Filter(ABC):
 
     title: ClassVar[str]
     """The name of the way to count, in a word."""
+
+    drift: ClassVar[Fraction] = WHOLE
+    """How far above its limits recorded events may be: not at all where prices are exact."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super(Filter, cls).__init_subclass__(**keywords)
@@ -102,7 +109,8 @@ class Filter(ABC):
 
     @property
     def _left(self) -> tuple[Fraction, ...]:
-        return tuple(limit - total for limit, total in zip(self._limits, self._totals, strict=True))
+        pairs = zip(self._limits, self._totals, strict=True)
+        return tuple(max(limit - total, _ZERO) for limit, total in pairs)
 
     def cost(self, *events: Event, within: Event | None = None) -> Cost:
         """Return what events, run one after another, cost, in the order of `names`.
@@ -163,11 +171,11 @@ class Filter(ABC):
             raise BudgetExceeded(self._refusal(compose(events), cost))
         return after
 
-    def charged(self, cost: Cost, most: Fraction = _WHOLE) -> Self | None:
+    def charged(self, cost: Cost, most: Fraction = WHOLE) -> Self | None:
         """Return the filter after a cost; None if that is more than `most` times the limits allow."""
         totals = []
         for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
-            if entry is None or _exceeds(after := total + entry, limit if most is _WHOLE else limit * most):
+            if entry is None or _exceeds(after := total + entry, limit if most is WHOLE else limit * most):
                 return None
             totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
         return self._with_totals(tuple(totals))
@@ -176,26 +184,41 @@ class Filter(ABC):
         """Return whether `spend` would accept events."""
         return self.holds(self.cost(*events))
 
-    def holds(self, cost: Cost) -> bool:
-        """Return whether so much is left."""
+    def holds(self, cost: Cost, most: Fraction = WHOLE) -> bool:
+        """Return whether so much is left of `most` times the limits."""
         return all(
-            entry is not None and total + entry <= limit
+            entry is not None and total + entry <= limit * most
             for limit, total, entry in zip(self._limits, self._totals, cost, strict=True)
         )
 
     def spend_recorded(self, *events: Event, within: Event | None = None) -> Self:
-        """Return the filter after events that were admitted earlier: as `spend`, since prices are exact."""
-        return self.spend(*events, within=within)
+        """Return the filter after events that were admitted earlier, perhaps by bounds below today's.
+
+        Where that is more than the limits, by no more than bounds differ, nothing else fits.
+        """
+        return self._recorded(self.cost(*events, within=within), compose(events))
 
     def reserve(self, event: Event, used: tuple[Event, ...]) -> Self:
-        """Return the filter with a reservation counted in full; what was used of it is never more."""
-        del used
-        return self.spend(event)
+        """Return the filter with a reservation counted, or what was used of it, entry by entry."""
+        return self._recorded(larger(self.cost(event), self.cost(*used, within=event)), event)
 
-    def covers(self, event: Event, used: tuple[Event, ...]) -> bool:
-        """Return whether all that was used costs no more than what was reserved, by every measure."""
+    def covers(self, event: Event, used: tuple[Event, ...], *, recorded: bool = False) -> bool:
+        """Return whether all that was used costs no more than what was reserved, by every measure.
+
+        What is `recorded` was admitted earlier, perhaps by bounds below today's.
+        """
+        return self.covered(event, used, self.drift if recorded else WHOLE)
+
+    def covered(self, event: Event, used: tuple[Event, ...], most: Fraction) -> bool:
+        """Return whether all that was used costs at most so many times what was reserved, in every entry."""
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
-        return all(one is not None and most is not None and one <= most for one, most in costs)
+        return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
+
+    def _recorded(self, cost: Cost, event: Event) -> Self:
+        after = self.charged(cost, self.drift)
+        if after is None:
+            raise BudgetExceeded(self._refusal(event, cost))
+        return after
 
     def nearest(self, *events: Event) -> Filter:
         """Return this filter: it has no members to choose among."""
@@ -204,7 +227,7 @@ class Filter(ABC):
 
     def remaining(self, *events: Event) -> int:
         """Return the largest n, at most 10^18, for which n runs of events fit, whoever asks when."""
-        most = MOST_REMAINING
+        most = MOST_REMAINING if self.holds((_ZERO,) * len(self._limits)) else 0
         for left, entry in zip(self._left, self.cost(*events), strict=True):
             if entry is None:
                 return 0

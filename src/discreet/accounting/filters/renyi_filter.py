@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.filters.cost import Cost, Rate
-from discreet.accounting.filters.filter import Filter, show_below
+from discreet.accounting.filters.filter import RECORDED, Filter, show_below
 from discreet.accounting.filters.kinds import promised, small
 from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
@@ -83,6 +83,7 @@ class RenyiFilter(Filter):
 
     measure: ClassVar[str] = "finite Rényi divergence at every order"
     title: ClassVar[str] = "Rényi"
+    drift: ClassVar[Fraction] = RECORDED
 
     def __init__(
         self,

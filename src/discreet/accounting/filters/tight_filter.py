@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import Cost, Rate, added, concentrated_rate, cost_of, pure_rate
-from discreet.accounting.filters.filter import Filter, show_below
+from discreet.accounting.filters.filter import RECORDED, Filter, show_below
 from discreet.accounting.filters.kinds import small
 from discreet.errors import ParameterError
 from discreet.privacy.events import Composed, Event, Parallel
@@ -60,6 +60,7 @@ class TightFilter(Filter):
 
     measure: ClassVar[str] = "finite epsilon at this delta"
     title: ClassVar[str] = "tight"
+    drift: ClassVar[Fraction] = RECORDED
 
     def __init__(self, epsilon: Number, *, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         self._fill(neighbors, (non_negative(epsilon, "epsilon"), small(delta, "delta")))

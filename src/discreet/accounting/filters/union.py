@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.cost import Cost
-from discreet.accounting.filters.filter import Filter, show_below
+from discreet.accounting.filters.conversion import renyi_epsilon_above
+from discreet.accounting.filters.cost import Cost, larger
+from discreet.accounting.filters.filter import RECORDED, WHOLE, Filter, show_below
 from discreet.accounting.filters.kinds import small
+from discreet.accounting.filters.renyi_filter import RenyiFilter
 from discreet.accounting.filters.shares import members_for
+from discreet.accounting.filters.tight_filter import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, show
+from discreet.privacy.rational import float_above, non_negative, show
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
 __all__ = ["UnionFilter"]
-
-_RECORDED = 1 + Fraction(1, 64)
-"""Certified bounds of another version may differ by a little from those of today, which must not make a
-ledger unreadable: what was admitted then is counted now, up to this much above a limit."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -81,7 +80,7 @@ class UnionFilter:
 
     @property
     def alive(self) -> tuple[Filter, ...]:
-        """The members that hold everything so far."""
+        """The members that hold everything so far, or miss it by no more than bounds of versions differ."""
         return tuple(one for one in self.members if one is not None)
 
     @property
@@ -94,6 +93,23 @@ class UnionFilter:
     def costs(self, *events: Event, within: Event | None = None) -> Iterator[tuple[Filter, Cost]]:
         """Return each living member with what events, run one after another, cost by it."""
         return ((one, one.cost(*events, within=within)) for one in self.alive)
+
+    def readings(self) -> Iterator[tuple[float, Fraction]]:
+        """Return pairs of epsilon and delta that what was counted so far keeps, by one member or another.
+
+        They are readings, not guarantees; but while some member holds everything, none is needed above the
+        epsilon of the whole.
+        """
+        for one in self.alive:
+            if isinstance(one, TightFilter):
+                epsilon, delta = one.spent.values()
+                yield float_above(epsilon), delta
+            elif isinstance(one, RenyiFilter):
+                *totals, own = one.spent.values()
+                rest = max(self.delta - own, Fraction(0))
+                yield min(map(renyi_epsilon_above, one.orders, totals, [rest] * len(totals))), self.delta
+        if self.fits():
+            yield float_above(self.epsilon), self.delta
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
@@ -111,14 +127,15 @@ class UnionFilter:
         BudgetExceeded
             If no member holds them with all that was run before; nothing is spent.
         """
-        return self._after([one.cost(*events, within=within) for one in self.alive], recorded=False)
+        return self._after([one.cost(*events, within=within) for one in self.alive], WHOLE)
 
     def spend_recorded(self, *events: Event, within: Event | None = None) -> UnionFilter:
         """Return the filter after events that were admitted earlier, perhaps by bounds below today's.
 
-        Then nothing more fits; what was admitted is counted all the same.
+        A member stays that misses it by no more than such bounds differ, also where another holds it: it may
+        be the one that admitted what comes next. Nothing new fits a member that is above its limits.
         """
-        return self._after([one.cost(*events, within=within) for one in self.alive], recorded=True)
+        return self._after([one.cost(*events, within=within) for one in self.alive], RECORDED)
 
     def reserve(self, event: Event, used: tuple[Event, ...]) -> UnionFilter:
         """Return the filter with a reservation counted, of which a part may have been used.
@@ -127,11 +144,13 @@ class UnionFilter:
         """
         kept = [one.cost(event) for one in self.alive]
         done = [one.cost(*used, within=event) for one in self.alive]
-        return self._after([_larger(a, b) for a, b in zip(kept, done, strict=True)], recorded=True)
+        return self._after([larger(a, b) for a, b in zip(kept, done, strict=True)], RECORDED)
 
-    def covers(self, event: Event, used: tuple[Event, ...]) -> bool:
+    def covers(self, event: Event, used: tuple[Event, ...], *, recorded: bool = False) -> bool:
         """Return whether some member that holds a reservation counts no more for what was used of it."""
-        return any(one.covers(event, used) for one in self.alive if one.holds(_nothing(one)))
+        most = RECORDED if recorded else WHOLE
+        held = (one for one in self.alive if one.holds(_nothing(one), most))
+        return any(one.covered(event, used, most) for one in held)
 
     def nearest(self, *events: Event) -> Filter:
         """Return the member that comes closest to holding events, or holds the most of them."""
@@ -141,11 +160,8 @@ class UnionFilter:
     def _first(self) -> Filter:
         return members_for(self.epsilon, self.delta, self.neighbors)[0]
 
-    def _after(self, costs: list[Cost], *, recorded: bool) -> UnionFilter:
-        charges = list(zip([one for one in self.members if one is not None], costs, strict=True))
-        found = [one.charged(cost) for one, cost in charges]
-        if recorded and not any(found):
-            found = [one.charged(cost, _RECORDED) for one, cost in charges]
+    def _after(self, costs: list[Cost], most: Fraction) -> UnionFilter:
+        found = [one.charged(cost, most) for one, cost in zip(self.alive, costs, strict=True)]
         if not any(found):
             raise BudgetExceeded(
                 "it fits none of the ways in which the budget counts; a pure epsilon of at most "
@@ -174,11 +190,6 @@ class UnionFilter:
         return f"<UnionFilter: epsilon {show(self.epsilon)}{delta}; {', '.join(map(repr, self.alive))}>"
 
 
-def _larger(first: Cost, second: Cost) -> Cost:
-    pairs = zip(first, second, strict=True)
-    return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
-
-
 def _nothing(one: Filter) -> Cost:
     return (Fraction(0),) * len(one.limits)
 
@@ -186,7 +197,7 @@ def _nothing(one: Filter) -> Cost:
 def _ease(one: Filter, cost: Cost) -> tuple[bool, Fraction]:
     """Return how many times a cost fits what is left, not rounded; those that cannot price it come last."""
     lefts = zip(cost, one.left.values(), strict=True)
-    known = [(entry, max(left, Fraction(0))) for entry, left in lefts if entry is not None]
+    known = [(entry, left) for entry, left in lefts if entry is not None]
     if len(known) < len(cost):
         return False, Fraction(0)
     ratios = [left / entry for entry, left in known if entry]

@@ -53,6 +53,17 @@ class AnchorFile:
         except (ParameterError, UnicodeDecodeError):
             raise LedgerTampered("its anchor file holds no anchor") from None
 
+    def check_writable(self) -> None:
+        """Refuse a file that could not be replaced, before anything is recorded that it must follow.
+
+        Raises
+        ------
+        LedgerUnavailable
+            Where its directory may not be written to.
+        """
+        if not os.access(self._path.parent, os.W_OK | os.X_OK):
+            raise LedgerUnavailable(faults.ANCHOR)
+
     def advance(self, head: Anchor) -> Anchor:
         """Put a head in the place of an earlier one, or keep a later one; return the one that stays.
 

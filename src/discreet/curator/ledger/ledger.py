@@ -164,6 +164,7 @@ class Ledger(Generic[State]):
         """
         if not isinstance(content, bytes) or len(content) > MOST_BYTES:
             raise ParameterError("content", "is no answer", f"at most {MOST_BYTES} bytes")
+        self.state()  # what others wrote while it was computed is folded before anybody waits
         with self._store.transaction() as records:
             position = self._catch_up(records)
             self._check_anchor(records, position)
@@ -327,6 +328,7 @@ class Ledger(Generic[State]):
         """
         if self._anchor_file is not None:
             _check_holds(records, position, self._anchor_file.read())
+            self._anchor_file.check_writable()  # else the entry would be durable, and its answer withheld
 
     def _time(self, position: Position[State]) -> str:
         """Return the time of the next entry: never before the last, whatever the clock says."""
