@@ -151,8 +151,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     of bytes it loses it.
     """
     foreign = backend not in _own
-    if foreign:
-        _check_settings(backend)
+    _check_meanings(backend)
     plain = {name: table[name] for name in table.columns}
     if foreign:
         plain |= {
@@ -171,11 +170,21 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
     """Return the text of some bytes."""
 
 
-def _check_settings(backend: ibis.BaseBackend) -> None:
-    """Refuse a connection that is set to give statements another meaning than a fresh one does.
+def _check_meanings(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection that gives statements another meaning than a fresh one does.
 
-    Its settings belong to whoever opened it, and may be locked, so that they are not changed here.
+    Its settings and macros belong to whoever opened it, and may be locked, so that they are not changed here.
+    A macro comes before the function or operator of its name, in every statement.
     """
+    if backend in _own:
+        return
+    shadowing = sorted(_functions(backend.con, "NOT internal") & _usual_functions())
+    if shadowing:
+        raise ParameterError(
+            "source",
+            f"is a table of a connection with macros in place of {', '.join(shadowing)}",
+            "a connection whose macros have names of their own",
+        )
     found, usual = _settings(backend.con), _usual_settings()
     changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
     if changed:
@@ -192,6 +201,18 @@ def _usual_settings() -> dict[str, object]:
         return _settings(connection)
 
 
+@cache
+def _usual_functions() -> frozenset[str]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _functions(connection, "internal")
+
+
+def _functions(connection: duckdb.DuckDBPyConnection, condition: str) -> frozenset[str]:
+    """Return names of functions, in small letters. The statement calls none that could be a macro."""
+    rows = connection.execute(f"SELECT function_name FROM duckdb_functions() WHERE {condition}")  # noqa: S608
+    return frozenset(name.lower() for (name,) in rows.fetchall())
+
+
 def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
     rows = connection.execute(
         "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
@@ -201,8 +222,7 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
-    if backend not in _own:
-        _check_settings(backend)
+    _check_meanings(backend)
     settle(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
@@ -211,6 +231,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
 
 def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
+    _check_meanings(backend)
     settle(backend)
     backend._run_pre_execute_hooks(table)
     backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
