@@ -34,7 +34,7 @@ from queries.worlds import Worlds
 CROWDED = 6
 """A seed of worlds in which the stranger has 300 visits that are alike."""
 BESIDE_THEMSELVES = "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.patient = b.patient"
-QUESTIONS = {engines.DUCKDB: 400, engines.POSTGRES: 300, engines.SPARK: 60}
+QUESTIONS = {engines.DUCKDB: 200, engines.POSTGRES: 160, engines.SPARK: 40}
 
 
 def counted(relation: Relation, tables: Tables, salt: Salt) -> Counter:
@@ -98,7 +98,7 @@ def session(made: engines.Engine, seed: int, questions: int, seen: Counter) -> N
 
 def test_an_attacker_moves_nothing_further_than_declared():
     seen = Counter()
-    session(engines.embedded(), 7, 20, seen)
+    session(engines.embedded(), 28, 16, seen)
     assert seen["reached"] + seen["answered"] >= 5
     assert seen["keys"] >= 2
 

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 import ibis
+import ibis.expr.operations as ops
 import pyarrow
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
@@ -60,6 +61,10 @@ _OF_MEANING = (
     "scalar_subquery_error_on_multiple_rows",
 )
 """The settings that change what a statement means. A version of DuckDB need not have all of them."""
+_PLACES = """
+SELECT database_name, schema_name FROM duckdb_tables() WHERE lower(table_name) = lower(?)
+UNION ALL SELECT database_name, schema_name FROM duckdb_views() WHERE lower(view_name) = lower(?)
+"""
 _TYPES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -151,13 +156,38 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     of bytes it loses it.
     """
     foreign = backend not in _own
-    _check_meanings(backend)
+    if foreign:
+        _check_meanings(backend)
+        table = _placed(table, backend)
     plain = {name: table[name] for name in table.columns}
     if foreign:
         plain |= {
             name: _decoded(_encoded(table[name])) for name, kind in table.schema().items() if kind.is_string()
         }
     return table.select(**{name: normal_forms.duckdb(column) for name, column in plain.items()})
+
+
+def _placed(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return a table by its full name, so that no table that is made later stands for it."""
+    origin = table.op()
+    if not isinstance(origin, ops.DatabaseTable):
+        return table
+    stated = origin.namespace
+    [here] = backend.con.execute("SELECT current_database(), current_schema()").fetchall()
+    listed = {
+        (catalog, schema)
+        for catalog, schema in backend.con.execute(_PLACES, [origin.name, origin.name]).fetchall()
+        if stated.catalog in {None, catalog} and stated.database in {None, schema}
+    }
+    if not listed:
+        return table
+    if len(listed) > 1:
+        listed = {next((place for place in (("temp", "main"), here) if place in listed), ("", ""))}
+    [(catalog, schema)] = listed
+    if not catalog:
+        raise ParameterError("source", "has a name that several tables have", "its schema and database too")
+    place = ops.Namespace(catalog=catalog, database=schema)
+    return ops.DatabaseTable(origin.name, origin.schema, backend, place).to_expr()
 
 
 @ibis.udf.scalar.builtin(name="encode")  # type: ignore[untyped-decorator]
