@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import ibis
 import pyarrow
 
-from discreet.data import CountRows, Group, Limits, Table, compute, engine, engine_sql, fresh_salt
+from discreet.data import (
+    Bounds,
+    CountRows,
+    Group,
+    Keys,
+    Limits,
+    Table,
+    compute,
+    engine,
+    engine_sql,
+    fresh_salt,
+)
 from discreet.data.formulas import col
 from discreet.data.relation import Filter, JoinPersons, Source
 
@@ -61,6 +74,21 @@ def test_values_that_requests_do_not_know_are_copied_as_there_or_not():
     tables = {"a": table(who=[1, 2]), "b": table(who=[1, 1, 2], tags=many)}
     assert count(tables, col("tags").is_null()) == 1
     assert count(tables, ~col("tags").is_null()) == 2
+
+
+def test_tables_of_one_place_with_other_declarations_have_copies_of_their_own():
+    """Else the rows of one would come in the types of the other, and values that both hold would be NULL."""
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE t AS SELECT 1 AS who, 18446744073709551615::UBIGINT AS x")
+    with warnings.catch_warnings():  # Ibis uses a method that newer DuckDBs deprecate
+        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
+        stored = connection.table("t")
+    one, other, third = (
+        Table(stored, person="who", limits=Limits(rows=9), columns=columns)
+        for columns in ({"x": Keys([1])}, {}, {"x": Bounds(0, 9)})
+    )
+    home = table(who=[1])
+    assert [count({"a": home, "b": right}, col("x") > 2**62) for right in (one, other, third)] == [0, 1, 1]
 
 
 def test_copies_go_with_their_tables():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import ibis
 import pandas
 import polars
 import pyarrow
@@ -223,3 +224,21 @@ def test_an_address_is_no_path(tmp_path, monkeypatch, address):
     for kind in (PublicTable, lambda source: Table(source, person=EACH_ROW)):
         with pytest.raises(ParameterError, match="is no file"):
             kind(address)
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+def test_a_table_stays_the_one_that_was_opened():
+    """Names are looked up once: neither a temporary table nor a schema in use comes before it later."""
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE t AS SELECT 1 AS x")
+    connection.raw_sql("CREATE SCHEMA other")
+    connection.raw_sql("CREATE TABLE other.t AS SELECT 2 AS x")
+    connection.raw_sql("CREATE VIEW v AS SELECT 1 AS x")
+    opened = [connection.table("t"), connection.table("t", database="other"), connection.table("v")]
+    tables = [Table(one, person=EACH_ROW) for one in opened]
+    connection.raw_sql("CREATE TEMP TABLE t AS SELECT 3 AS x")
+    connection.raw_sql("CREATE TEMP TABLE v AS SELECT 4 AS x")
+    connection.raw_sql("USE other")
+    assert [fetch(one._relation, one._backend)["x"].to_pylist() for one in tables] == [[1], [2], [1]]
+    later = Table(connection.table("t"), person=EACH_ROW)
+    assert fetch(later._relation, later._backend)["x"].to_pylist() == [3]

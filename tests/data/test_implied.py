@@ -302,6 +302,8 @@ def test_keys(formula, keys):
         when(col("flag")).then(col("name")).otherwise("x"),
         col("n") + 1,
         col("name").cast("date"),
+        (col("age") * 2**62).cast("integer"),
+        (col("level") * -(2**62)).cast("integer"),
     ],
 )
 def test_no_keys_where_none_follow(formula):

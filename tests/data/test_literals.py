@@ -269,6 +269,37 @@ def test_a_connection_to_duckdb_with_other_settings_is_refused(setting):
         fetch(table._relation, table._backend)
 
 
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+@pytest.mark.parametrize(
+    "macro", ["sum(x) AS count(x)", "MD5(x) AS 'a'", '"||"(x, y) AS x', "nullif(x, y) AS x", "strlen(x) AS 1"]
+)
+def test_a_connection_to_duckdb_with_macros_in_place_of_functions_is_refused(macro):
+    """A macro comes before the function of its name: a sum of 5 would be 1, and every text short."""
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE t AS SELECT 1 AS p, 'a' AS x")
+    connection.raw_sql("CREATE MACRO of_my_own(x) AS x + 1")
+    table = Table(connection.table("t"), person="p", limits=Limits(rows=1))
+    ahead = Table(connection.table("t"), person="p", limits=Limits(rows=1), prepare=True)
+    assert len(fetch(table._relation, table._backend)) == 1
+    connection.raw_sql(f"CREATE TEMP MACRO {macro}")
+    with pytest.raises(ParameterError, match="macros in place of"):
+        Table(connection.table("t"), person="p", limits=Limits(rows=1))
+    with pytest.raises(EngineFailed):
+        fetch(table._relation, table._backend)
+    with pytest.raises(EngineFailed):
+        ahead.prepare()
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+def test_a_table_is_not_prepared_under_other_settings():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE t AS SELECT 1 AS p, 'a' AS x")
+    table = Table(connection.table("t"), person="p", limits=Limits(rows=1), prepare=True)
+    connection.raw_sql("SET default_collation = 'nocase'")
+    with pytest.raises(EngineFailed):
+        table.prepare()
+
+
 def test_public_texts_that_an_engine_does_not_hold_are_refused():
     for text in ("a\0b", "\0"):
         with pytest.raises(ParameterError, match="NUL"):

@@ -186,6 +186,25 @@ def test_collations_that_take_letters_for_equal_change_nothing(postgres, databas
     assert truths(table, col("id") < "a").count(True) == 3
 
 
+def test_types_with_names_of_built_in_ones_are_not_taken_for_them(postgres, database):
+    connection, schema = database
+    for made in (
+        "TYPE int8 AS ENUM ('a', 'b')",
+        "DOMAIN float8 AS pg_catalog.text",
+        f"DOMAIN bool AS {quoted(schema)}.int8",
+        "TYPE text AS (x integer)",
+        f"DOMAIN numeric AS {quoted(schema)}.float8",
+    ):
+        connection.execute(f"CREATE {made}")
+    columns = ", ".join(
+        f"{one} {quoted(schema)}.{one}" for one in ("int8", "float8", "bool", "text", "numeric")
+    )
+    connection.execute(f"CREATE TABLE odd ({columns})")
+    connection.execute("INSERT INTO odd VALUES ('a', 'x', 'b', ROW(1), 'y')")
+    table = Table(address(postgres, schema, "odd"), person=EACH_ROW)
+    assert rows_of(table) == [{"int8": "a", "float8": "x", "bool": "b", "text": b"", "numeric": b""}]
+
+
 def test_statements_write_nothing(postgres, database):
     """A view whose evaluation writes: the transaction is read-only, so it fails, and nothing is there."""
     connection, schema = database

@@ -27,6 +27,9 @@ from discreet.data import (
 )
 from discreet.data.compile import compiled
 from discreet.data.engine import fetch
+from discreet.data.public import PublicTable
+from discreet.data.relation import Equality, JoinPublic
+from discreet.data.spark_engine import own_session
 from discreet.errors import EngineFailed, ParameterError
 
 SALT = Salt(value="5a17")
@@ -130,6 +133,31 @@ def test_settings_are_put_back(session):
     with pytest.raises(EngineFailed):
         fetch(table._relation.mutate(y=ibis.literal("x").cast("int64").cast("array<int64>")), table._backend)
     assert {name: session.conf.get(name) for name in before} == before
+
+
+def test_our_session_is_never_the_active_one(session):
+    """Code that changes the settings of the active session would change ours."""
+    table = Table(session.createDataFrame(pyarrow.table({"x": ["a", "b"]})), person=EACH_ROW)
+    names = PublicTable(pyarrow.table({"x": ["a"], "y": ["b"]}))
+    joined = JoinPublic(source=SOURCE, table="names", on=(Equality(left="x", right="x"),))
+    plan = Group(source=joined, measures=(CountRows(),))
+    before = type(session).getActiveSession()
+    assert compute(plan, {"t": table, "names": names}, salt=SALT)[CountRows()].tolist() == [1]
+    after = type(session).getActiveSession()
+    assert after is before
+    assert after is not own_session(session)
+
+
+def test_settings_of_our_session_are_set_before_every_statement(session):
+    table = Table(session.createDataFrame(pyarrow.table({"x": ["a", "2"]})), person=EACH_ROW)
+    for name, value in (
+        ("ansi.enabled", "true"),
+        ("variable.substitute", "true"),
+        ("caseSensitive", "false"),
+    ):
+        own_session(session).conf.set(f"spark.sql.{name}", value)
+    assert truths(table, col("x").cast("integer") == 2) == [[None, True]]
+    assert own_session(session).conf.get("spark.sql.variable.substitute") == "false"
 
 
 def test_names_that_differ_in_case_only_are_refused(session):

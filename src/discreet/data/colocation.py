@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["check_colocated", "colocated"]
 
 _copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, _Copy]]] = WeakKeyDictionary()
-"""By database and by the database copied from: the copies, by the names of their originals."""
+"""By database and by the database copied from: the copies, by the statements that read their originals."""
 _lock = threading.Lock()
 
 _EMBEDDED = "duckdb"
@@ -57,9 +57,9 @@ def colocated(table: Table, home: ibis.BaseBackend) -> ibis.expr.types.Table:
     """Return the rows of a table as one that `home` can read. To write this down reads and copies nothing."""
     if table._backend is home or home.name != _EMBEDDED:
         return table._relation
+    original = _original(table)
     with _lock:
         copies = _copies.setdefault(home, WeakKeyDictionary()).setdefault(table._backend, {})
-        original = _original(table._relation)
         if original not in copies:
             copies[original] = _Copy(table, home)
         return copies[original].within(home)
@@ -105,11 +105,14 @@ class _Copy:
             self._rows = None
 
 
-def _original(rows: ibis.expr.types.Table) -> str:
-    """Return what tells a table from the others of its database."""
-    import ibis.expr.operations as ops
+def _original(table: Table) -> str:
+    """Return what tells a table from the others of its database: the statement that reads it.
 
-    return "; ".join(f"{one.namespace!r} {one.name!r}" for one in rows.op().find(ops.DatabaseTable))
+    The same stored rows are read in other types under other declarations.
+    """
+    from discreet.data.engine import sql_of
+
+    return sql_of(_copied(table), table._backend)
 
 
 def _copied(table: Table) -> ibis.expr.types.Table:

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 import ibis
+import ibis.expr.operations as ops
 import pyarrow
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
@@ -60,6 +61,10 @@ _OF_MEANING = (
     "scalar_subquery_error_on_multiple_rows",
 )
 """The settings that change what a statement means. A version of DuckDB need not have all of them."""
+_PLACES = """
+SELECT database_name, schema_name FROM duckdb_tables() WHERE lower(table_name) = lower(?)
+UNION ALL SELECT database_name, schema_name FROM duckdb_views() WHERE lower(view_name) = lower(?)
+"""
 _TYPES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -152,13 +157,37 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """
     foreign = backend not in _own
     if foreign:
-        _check_settings(backend)
+        _check_meanings(backend)
+        table = _placed(table, backend)
     plain = {name: table[name] for name in table.columns}
     if foreign:
         plain |= {
             name: _decoded(_encoded(table[name])) for name, kind in table.schema().items() if kind.is_string()
         }
     return table.select(**{name: normal_forms.duckdb(column) for name, column in plain.items()})
+
+
+def _placed(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return a table by its full name, so that no table that is made later stands for it."""
+    origin = table.op()
+    if not isinstance(origin, ops.DatabaseTable):
+        return table
+    stated = origin.namespace
+    [here] = backend.con.execute("SELECT current_database(), current_schema()").fetchall()
+    listed = {
+        (catalog, schema)
+        for catalog, schema in backend.con.execute(_PLACES, [origin.name, origin.name]).fetchall()
+        if stated.catalog in {None, catalog} and stated.database in {None, schema}
+    }
+    if not listed:
+        return table
+    if len(listed) > 1:
+        listed = {next((place for place in (("temp", "main"), here) if place in listed), ("", ""))}
+    [(catalog, schema)] = listed
+    if not catalog:
+        raise ParameterError("source", "has a name that several tables have", "its schema and database too")
+    place = ops.Namespace(catalog=catalog, database=schema)
+    return ops.DatabaseTable(origin.name, origin.schema, backend, place).to_expr()
 
 
 @ibis.udf.scalar.builtin(name="encode")  # type: ignore[untyped-decorator]
@@ -171,11 +200,21 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
     """Return the text of some bytes."""
 
 
-def _check_settings(backend: ibis.BaseBackend) -> None:
-    """Refuse a connection that is set to give statements another meaning than a fresh one does.
+def _check_meanings(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection that gives statements another meaning than a fresh one does.
 
-    Its settings belong to whoever opened it, and may be locked, so that they are not changed here.
+    Its settings and macros belong to whoever opened it, and may be locked, so that they are not changed here.
+    A macro comes before the function or operator of its name, in every statement.
     """
+    if backend in _own:
+        return
+    shadowing = sorted(_functions(backend.con, "NOT internal") & _usual_functions())
+    if shadowing:
+        raise ParameterError(
+            "source",
+            f"is a table of a connection with macros in place of {', '.join(shadowing)}",
+            "a connection whose macros have names of their own",
+        )
     found, usual = _settings(backend.con), _usual_settings()
     changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
     if changed:
@@ -192,6 +231,18 @@ def _usual_settings() -> dict[str, object]:
         return _settings(connection)
 
 
+@cache
+def _usual_functions() -> frozenset[str]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _functions(connection, "internal")
+
+
+def _functions(connection: duckdb.DuckDBPyConnection, condition: str) -> frozenset[str]:
+    """Return names of functions, in small letters. The statement calls none that could be a macro."""
+    rows = connection.execute(f"SELECT function_name FROM duckdb_functions() WHERE {condition}")  # noqa: S608
+    return frozenset(name.lower() for (name,) in rows.fetchall())
+
+
 def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
     rows = connection.execute(
         "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
@@ -201,8 +252,7 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 
 def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
-    if backend not in _own:
-        _check_settings(backend)
+    _check_meanings(backend)
     settle(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
@@ -211,6 +261,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
 
 def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
+    _check_meanings(backend)
     settle(backend)
     backend._run_pre_execute_hooks(table)
     backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")

@@ -74,8 +74,8 @@ def completed(facts: ColumnFacts) -> ColumnFacts:
         lower, upper, step = (
             int(part) for part in (facts.bounds.lower, facts.bounds.upper, facts.bounds.step)
         )
-        listed = range(lower, upper + 1, step)
-        return replace(facts, keys=Keys(listed)) if len(listed) <= LARGEST_RANGE else facts
+        is_short = upper - lower < LARGEST_RANGE * step and lower >= -(1 << 63) and upper < 1 << 63
+        return replace(facts, keys=Keys(range(lower, upper + 1, step))) if is_short else facts
     if facts.type is Type.DATE and facts.dates is not None:
         return replace(facts, keys=_listed(truncations("day", facts.dates)))
     return facts

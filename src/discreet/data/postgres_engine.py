@@ -50,7 +50,13 @@ _SETTINGS = (
 """What statements mean, and how their results are spelled, whatever the connection is set to."""
 _READ_ONLY = "SET TRANSACTION READ ONLY"
 _COLUMNS = """
-SELECT a.attname, t.typname, t.typtype, b.typname, b.typtype,
+SELECT a.attname,
+       CASE WHEN t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace OR t.typname = 'citext' THEN t.typname
+            ELSE '' END,
+       t.typtype,
+       CASE WHEN b.typnamespace = 'pg_catalog'::pg_catalog.regnamespace OR b.typname = 'citext' THEN b.typname
+            WHEN b.typnamespace IS NOT NULL THEN '' END,
+       b.typtype,
        CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
@@ -61,7 +67,9 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relname = %(name)s AND n.nspname
 ORDER BY a.attnum
 """
 _Described: TypeAlias = tuple[str, str, str, str | None, str | None, int]
-"""A column: its name, its type and kind of type, the same of the base of a domain, the type's modifier."""
+"""A column: its name, its type and kind of type, the same of the base of a domain, the type's modifier.
+
+Types that are not PostgreSQL's own have no name here: anybody may call an enumeration int8."""
 _TEXTS = frozenset({"text", "varchar", "bpchar", "name", "citext", "uuid"})
 _PLAIN = {
     "bool": dt.boolean,
@@ -179,9 +187,9 @@ def _columns(backend: ibis.BaseBackend, name: str, schema: str | None) -> tuple[
 def _read(described: _Described) -> tuple[str, dt.DataType]:
     """Return how a column is read and the type that this gives."""
     name, own, own_kind, base, base_kind, modifier = described
-    column, kind, category = _quoted(name), base or own, base_kind or own_kind
+    column, kind, category = _quoted(name), own if base is None else base, base_kind or own_kind
     if kind in _PLAIN:
-        return f"{column}::{kind}" if base else column, _PLAIN[kind]
+        return column if base is None else f"{column}::{kind}", _PLAIN[kind]
     if kind in _TEXTS or category == "e":
         return f'({sql_form(f"{column}::text", dt.string)}) COLLATE "C"', dt.string
     if kind in _MOMENTS:

@@ -5,9 +5,9 @@ rows of a table: Spark evaluates it anew for every statement, so one that draws 
 takes the first rows of something, has no fixed rows to protect.
 
 Statements run in a session of our own beside the one that a table came from: it reads the same data, but its
-settings are ours alone. Nothing in the text of a statement is replaced, it is in UTC, its
-conversions give NULL where they have no result, and names are exact, whatever the other session
-is set to; and nobody changes them while a statement runs. Columns are read by rule:
+settings are ours alone, set before every statement, and it never is the active session of the process.
+Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL where they have no
+result, and names are exact, whatever other sessions are set to. Columns are read by rule:
 
 - Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
 - A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
@@ -125,9 +125,36 @@ def _made(session: Any) -> Any:
             made.conf.unset(name)
         else:
             made.conf.set(name, value)
-    for name, value in _SETTINGS.items():
-        made.conf.set(name, value)
+    _settle(made)
     return made
+
+
+def _settle(session: Any) -> None:
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
+
+
+@contextmanager
+def _inactive(session: Any) -> Iterator[None]:
+    """Leave the active session of the process what it was.
+
+    Spark makes a session active that is given rows, and code that asks for the active one, to change its
+    settings or to drop its views, must not get ours.
+    """
+    kind, machine = type(session), getattr(session, "_jvm", None)
+    if machine is None:  # a session by a connection, of which the process knows nothing
+        yield
+        return
+    sessions = kind._get_j_spark_session_class(machine)
+    active, before = kind._activeSession, sessions.getActiveSession()
+    try:
+        yield
+    finally:
+        kind._activeSession = active
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def _shared(frame: Any, session: Any) -> tuple[str, str]:
@@ -181,9 +208,11 @@ def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[Any]:
         # Spark leaves a socket to the collector of garbage: where warnings are errors it would fail.
         warnings.simplefilter("ignore", ResourceWarning)
         try:
-            for one in listed:
-                arrow = one.data.to_pyarrow(one.schema)
-                session.createDataFrame(arrow).createOrReplaceTempView(one.name)
+            _settle(session)
+            with _inactive(session):
+                for one in listed:
+                    arrow = one.data.to_pyarrow(one.schema)
+                    session.createDataFrame(arrow).createOrReplaceTempView(one.name)
             yield session
         finally:
             for one in listed:
