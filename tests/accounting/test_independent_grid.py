@@ -108,7 +108,7 @@ def _step(rng):
     masses = [(Fraction(a, sum(laws[0])), Fraction(b, sum(laws[1]))) for a, b in zip(*laws, strict=True)]
     step = rng.choice(
         [
-            events.Gaussian(noise_multiplier=_number(rng, 0.5, 20)),
+            events.Gaussian(noise_multiplier=_number(rng, 1.2, 20)),
             events.Laplace(epsilon=_number(rng, 0.02, 3)),
             events.DiscreteLaplace(sensitivity=rng.randint(1, 3), scale=_number(rng, 0.6, 20), size=1),
             events.Pure(epsilon=_number(rng, 0.02, 3)),
