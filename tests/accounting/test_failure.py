@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from math import exp, inf, log
 
 import pytest
 
 from discreet.accounting import delta, epsilon
-from discreet.accounting.failure import failure
+from discreet.accounting.failure import fails, failure
+from discreet.accounting.loss import pair_of
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON
 
@@ -72,3 +74,90 @@ def test_beside_normal_noise_the_rest_is_asked_for_what_is_left():
 def test_what_always_fails():
     assert epsilon(events.Approximate(epsilon=1, delta=1), delta=0.5).lower == inf
     assert delta(events.Approximate(epsilon=1, delta=1), epsilon=3).upper == 1
+
+
+LAWS = events.FiniteLaws(outcomes=[("0.1", 0), ("0.6", "0.3"), ("0.3", "0.6"), (0, "0.1")])
+POINT = events.PrivacyProfile(points=[("0.5", "0.001"), (1, "0.000001")])
+
+
+@pytest.mark.parametrize(
+    ("event", "at", "expected"),
+    [
+        (LAWS, "0.1", log(2)),
+        (LAWS * 2, "0.19", 2 * log(2)),
+        (POINT, "0.000001", 1),
+        (POINT * 2, "0.000001999999", 2),
+        (events.PoissonSampled(POINT, rate="0.5"), "0.0000005", log(1 + 0.5 * (exp(1) - 1))),
+        (events.PoissonSampled(LAWS, rate="0.5"), "0.05", log(1.5)),
+        (
+            events.CappedPoissonSampled(STEP, rate="0.5", most=9, population=5),
+            "0.0000005",
+            log(1 + 0.5 * (exp(1) - 1)),
+        ),
+    ],
+)
+def test_finite_laws_and_profiles_have_their_largest_loss_at_their_own_delta(event, at, expected):
+    found = epsilon(event, delta=at)
+    assert found.lower <= expected * (1 + 1e-14)
+    assert found.upper == pytest.approx(expected, rel=1e-12)
+    assert found.lower == pytest.approx(expected, rel=1e-12)
+    assert epsilon(event, delta=Fraction(at) * (1 - Fraction(1, 10**15))).lower == inf
+
+
+def test_a_full_batch_may_fail_more_often_and_nothing_is_claimed_from_below():
+    capped = events.CappedPoissonSampled(STEP, rate="0.5", most=3, population=5)
+    found = epsilon(capped, delta="0.0000005")
+    assert found.lower == pytest.approx(0.62011450695827, rel=1e-12)
+    assert found.upper == inf
+
+
+def test_laws_that_fail_more_often_when_a_unit_is_added_are_not_bounded_by_the_other_direction():
+    # Removing the unit never fails; adding it has the loss log 3 with probability 1/2.
+    laws = events.FiniteLaws(outcomes=[(1, "1/2"), (0, "1/2")])
+    sampled = events.PoissonSampled(laws, rate="2/3")
+    assert epsilon(sampled, delta=0).lower == pytest.approx(log(3), rel=1e-14)
+    beside = sampled + events.PoissonSampled(events.Approximate(epsilon="0.1", delta="0.1"), rate="0.9")
+    # Adding: losses log 3 and log 10 together, with probability 1/2 * 1/10.
+    at = log(3) + 1
+    assert delta(beside, epsilon=Fraction(at)).upper >= 0.05 * (1 - exp(at) / 30)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_kept_apart_is_what_the_pairs_call_infinite(seed):
+    rng = random.Random(seed)
+    for _ in range(60):
+        step = _random_step(rng)
+        pair = pair_of(step)
+        if pair is None:
+            continue
+        for direction in (0, 1):
+            for side in ("upper", "lower"):
+                law = pair.law(direction if pair.directions == 2 else 0, side, 50)
+                assert law.infinity == pytest.approx(
+                    float(fails(step, direction, side)), rel=1e-11, abs=1e-15
+                )
+
+
+def _random_step(rng):
+    replaced = rng.random() < 0.4
+    relation = {"neighbors": REPLACE_PERSON} if replaced else {}
+
+    def laws():
+        p, q = ([2] + [rng.randint(0, 6) for _ in range(rng.randint(1, 4))] for _ in range(2))
+        both = list(zip(p, q, strict=False))
+        left, right = (sum(side) + rng.randint(0, 1) for side in zip(*both, strict=True))
+        return [(Fraction(a, left), Fraction(b, right)) for a, b in both]
+
+    step = rng.choice(
+        [
+            events.FiniteLaws(outcomes=laws(), **relation),
+            events.FiniteLaws(outcomes=laws(), **(relation or {"added": laws()})),
+            events.PrivacyProfile(points=[(1, Fraction(rng.randint(0, 4), 9)), (2, "1/30")], **relation),
+            events.Approximate(epsilon=1, delta="1/7", **relation),
+        ]
+    )
+    if rng.random() < 0.4:
+        return step
+    if replaced:
+        return events.SampledWithoutReplacement(step, batch=rng.randint(0, 4), population=4)
+    return events.PoissonSampled(step, rate=Fraction(rng.randint(0, 4), 4))

@@ -14,11 +14,13 @@ from fractions import Fraction
 from typing import NamedTuple, cast
 
 from discreet.accounting.loss import Pair, pair_of
+from discreet.accounting.loss.finite import largest_finite_loss, outcomes_of
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.pair import Side
 from discreet.privacy import events
 from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.events import Event
+from discreet.privacy.events.finite import Masses
 from discreet.privacy.events.sampling import amplified_epsilon
 
 __all__ = ["Chance", "OneWayPair", "fails", "failure", "rest_epsilon", "rest_pair", "turned"]
@@ -26,7 +28,7 @@ __all__ = ["Chance", "OneWayPair", "fails", "failure", "rest_epsilon", "rest_pai
 _MOST_BITS = 60_000
 _FARTHEST = 2000  # e^-2000 is next to nothing, and its fraction still short
 _ZERO = Fraction(0)
-_SAMPLED = events.PoissonSampled | events.SampledWithoutReplacement
+_RAISED = 1 + Fraction(1, 10**12)  # more than a mass that was rounded a few times is off by
 
 
 class Chance(NamedTuple):
@@ -48,13 +50,35 @@ def fails(event: Event, direction: int, side: Side = "upper") -> Fraction:
     match event:
         case events.Approximate():
             return event.delta
+        case events.FiniteLaws() | events.PrivacyProfile():
+            return _only_first(outcomes_of(event, direction, side))
         case events.Composed():
-            return failure(event.parts, direction, side).upper
+            chance = failure(event.parts, direction, side)
+            return chance.upper if side == "upper" else chance.lower
+        case events.CappedPoissonSampled():
+            return _capped_fails(event, direction, side)
         case events.PoissonSampled() if direction == 0 or event.rate == 1:
             return event.rate * fails(event.inner, direction, side)
-        case events.SampledWithoutReplacement() if side == "upper" or direction == 0 or event.rate == 1:
+        case events.SampledWithoutReplacement() if event.rate == 1:
+            return fails(event.inner, direction, side)
+        case events.SampledWithoutReplacement() if side == "upper" or direction == 0:
             return event.rate * fails(event.inner, 0, side)
     return _ZERO
+
+
+def _only_first(outcomes: Masses) -> Fraction:
+    return sum((p for p, q in outcomes if not q), _ZERO)
+
+
+def _capped_fails(event: events.CappedPoissonSampled, direction: int, side: Side) -> Fraction:
+    """Return that of the sample with no cap, and from above what a full batch adds to it."""
+    usual = fails(event.uncapped, direction, side)
+    if side == "lower" or not event.is_capped or not fails(event.uncapped, 0):
+        return usual
+    # All laws are finite here, since a step that fails has a finite pair or none: no cut moves any mass.
+    pair = pair_of(event)
+    rounded = 1.0 if pair is None else pair.law(direction, "upper", 3).infinity
+    return min(Fraction(rounded) * _RAISED, Fraction(1))
 
 
 def failure(leaves: Iterable[tuple[Event, int]], direction: int, side: Side = "upper") -> Chance:
@@ -76,7 +100,11 @@ def failure(leaves: Iterable[tuple[Event, int]], direction: int, side: Side = "u
 
 
 def rest_epsilon(event: Event) -> Fraction | None:
-    """Return a bound on every finite loss of a step, None where there is none."""
+    """Return an epsilon that a step keeps in both directions with the delta `fails` of direction 0.
+
+    None where none is known. In direction 1 a sample may have finite losses beyond it, whose probability is
+    then within that delta; so laws that fail more often in direction 1 are not bounded here.
+    """
     match event:
         case events.Approximate():
             return event.epsilon
@@ -84,6 +112,8 @@ def rest_epsilon(event: Event) -> Fraction | None:
             each = [(rest_epsilon(part), times) for part, times in event.parts]
             known = [epsilon * times for epsilon, times in each if epsilon is not None]
             return sum(known, start=_ZERO) if len(known) == len(each) else None
+        case events.FiniteLaws() | events.PrivacyProfile() if event.pure_epsilon is None:
+            return largest_finite_loss(event) if fails(event, 1) <= fails(event, 0) else None
         case events.PoissonSampled() | events.SampledWithoutReplacement() if event.pure_epsilon is None:
             return amplified_epsilon(rest_epsilon(event.inner), event.rate)
     return event.pure_epsilon
@@ -96,7 +126,7 @@ def rest_pair(event: Event, direction: int) -> Pair | None:
             return None
         return pair_of(events.Pure(epsilon=event.epsilon, neighbors=event.neighbors))
     pair = pair_of(event)
-    if pair is None or not isinstance(event, _SAMPLED) or not fails(event, 0):
+    if pair is None or not any(fails(event, way) for way in (0, 1)):
         return pair
     kept, kept_below = 1 - fails(event, direction), 1 - fails(event, direction, "lower")
     return OneWayPair(pair, direction, float(kept), float(kept_below))

@@ -7,7 +7,7 @@ e^epsilon' = 1 + (e^epsilon - 1) / q; adding a unit is never worse than removing
 
 from __future__ import annotations
 
-from math import expm1, log, log1p
+from math import expm1, inf, log, log1p, nextafter
 
 from discreet.accounting.loss.tilted import UNIT
 
@@ -26,10 +26,14 @@ def step_epsilon(whole: float, rate: float, *, above: bool) -> float:
     """Return the epsilon of the sampled step from that of the step without sampling, rounded up or down."""
     found = whole + log(rate) + (1 - rate) / rate * 1e-250 if whole > _FAR else log1p(rate * expm1(whole))
     rounding = _ROUNDING * (found if whole <= _FAR else whole - 4 * log(rate))
-    return found + rounding if above else max(found - rounding, 0.0)
+    return nextafter(found + rounding, inf) if above and whole else max(found - rounding, 0.0)
 
 
 def whole_epsilon(epsilon: float, rate: float, *, above: bool) -> float:
     """Return the epsilon of the step without sampling from that of the sampled step, rounded up or down."""
-    found = log1p(expm1(epsilon) / rate) if epsilon < _FAR else epsilon - log(rate)
+    if epsilon < _FAR:
+        ratio = expm1(epsilon) / rate
+        found = log1p(ratio) if ratio < inf else log(expm1(epsilon) + rate) - log(rate)
+    else:
+        found = epsilon - log(rate)
     return found * (1 + _ROUNDING) if above else found * (1 - _ROUNDING)

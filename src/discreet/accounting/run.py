@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from math import exp, fsum, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from discreet.accounting.closed_gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.contour import Contour, Line, Steps, choose_line, peak
 from discreet.accounting.convolution import convolved
 from discreet.accounting.crossing import crossing
 from discreet.accounting.laplace import LaplaceRun
 from discreet.accounting.lattice import LatticeRun
 from discreet.accounting.loss import Pair
-from discreet.accounting.loss.gaussian import GaussianLoss, GaussianPair
+from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT
@@ -52,7 +54,9 @@ _LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is 
 _MOST_FINER = 100.0
 _MOST_CELLS = 120_000
 _ONE_STEP_CELLS = 60_000
-_CLOSED_FORM = 1e-11
+_ROUNDED = Fraction(1, 2**46)
+"""More than the square of a rounded mu is off by, of itself: 2^-52 for each root, quotient and square."""
+_TINY = 5e-324
 _SUMMED = 2.0**-47
 _ORDERS = np.geomspace(1e-3, 1e7, 201)
 _FARTHEST = 650.0
@@ -96,7 +100,7 @@ class Run:
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
-            return _closed(_gaussian_epsilon(self._mu, target), self._mu)
+            return _closed_epsilon(self._mu, target, above)
         largest = self._largest("upper") * (1 + 8 * UNIT)
         if target == 0:
             lower = self._largest("lower") * (1 - 8 * UNIT)
@@ -124,7 +128,7 @@ class Run:
         if self._total == 0:
             return Bounds(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
-            return _closed(GaussianLoss(self._mu).delta(epsilon), self._mu)
+            return _closed_delta(self._mu, epsilon)
         if self._sample:
             return self._sample_delta(self._sample, epsilon)
         if self._lattice and (found := self._lattice.delta(epsilon, _DELTA_WIDTH)):
@@ -157,7 +161,7 @@ class Run:
         step = Run([(GaussianPair(1 / pair.sigma), 1)])
         lower = step.delta(whole_epsilon(epsilon, pair.rate, above=True)).lower * pair.rate
         upper = step.delta(whole_epsilon(epsilon, pair.rate, above=False)).upper * pair.rate
-        return Bounds(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT), "closed form")
+        return Bounds(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT) or _TINY, "closed form")
 
     @property
     def _mu(self) -> float:
@@ -332,19 +336,28 @@ def _chernoff(steps: Steps, order: float, log_delta: float) -> float:
     return float(((steps.cumulants_at(orders) - log_delta + peak(orders)) / orders)[0])
 
 
-def _closed(value: float, mu: float) -> Bounds:
-    """Allow for the rounding of a Gaussian profile, a difference of two that are 1 / mu times as large."""
-    if value in (0.0, inf):
-        return Bounds(value, value, "closed form")
-    rounding = _CLOSED_FORM + 16 * UNIT / mu
-    return Bounds(value * (1 - rounding), value * (1 + rounding), "closed form")
+def _squares(mu: float) -> tuple[Fraction, Fraction]:
+    """Enclose mu^2, where mu is the root of a sum of squares of rounded numbers."""
+    return Fraction(mu) ** 2 * (1 - _ROUNDED), Fraction(mu) ** 2 * (1 + _ROUNDED)
 
 
-def _gaussian_epsilon(mu: float, target: float) -> float:
-    if target == 0:
-        return inf if mu > 0 else 0.0
-    most = mu * mu / 2 + mu * sqrt(2 * log(1 / target)) + 1
-    return _smallest(GaussianLoss(mu).delta, target, most)
+def _closed_epsilon(mu: float, target: float, above: float) -> Bounds:
+    """Bound epsilon of normal noise by profiles that are enclosed: no float decides."""
+    if target == 0 or mu == 0 or above >= 1:
+        value = inf if target == 0 and mu > 0 else 0.0
+        return Bounds(value if above == target else 0.0, value, "closed form")
+    less, more = _squares(mu)
+    lower, upper = gaussian_epsilon(less, Fraction(above))[0], gaussian_epsilon(more, Fraction(target))[1]
+    return Bounds(lower, upper, "closed form")
+
+
+def _closed_delta(mu: float, epsilon: float) -> Bounds:
+    """Bound delta of normal noise likewise."""
+    if mu == 0 or epsilon == inf:
+        return Bounds(0.0, 0.0, "closed form")
+    less, more = _squares(mu)
+    lower = gaussian_delta(less, Fraction(epsilon))[0]
+    return Bounds(lower, gaussian_delta(more, Fraction(epsilon))[1], "closed form")
 
 
 def _smallest(delta_at: Callable[[float], float], target: float, most: float) -> float:

@@ -6,12 +6,14 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import exp, log
 
+import mpmath
 import numpy as np
 import pytest
 
 from accounting.loss.profiles import assert_between, normal, of_densities, of_masses, upper
 from discreet.accounting.loss.pair import NOTHING, finite_pair, pair_of
 from discreet.accounting.loss.poisson_sampled import MirroredPair, SampledGaussianPair, sampled
+from discreet.accounting.tight import epsilon as epsilon_at
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_ROW
@@ -280,3 +282,28 @@ def test_whole_batches_are_the_step_and_empty_ones_are_nothing():
     whole = pair_of(events.SampledWithoutReplacement(inner, batch=5, population=5))
     assert np.array_equal(whole.p, pair_of(inner).p)
     assert pair_of(events.SampledWithoutReplacement(inner, batch=0, population=5)) is NOTHING
+
+
+@pytest.mark.parametrize("digits", [5, 8, 12, 15, 17, 40])
+def test_a_rate_next_to_one_keeps_the_digits_of_its_rest(digits):
+    rate = 1 - Fraction(1, 3 * 10**digits)
+    laws = events.FiniteLaws(outcomes=[(1, "1/2"), (0, "1/2")])
+    for delta in (Fraction(0), Fraction(1, 10**5)):
+        found = epsilon_at(events.PoissonSampled(laws, rate=rate), delta=delta)
+        with mpmath.workdps(60):  # adding the unit: half of all outcomes have the loss -log(1 - rate)
+            exact = mpmath.log((1 - 2 * mpmath.mpf(delta.numerator) / delta.denominator) * 3 * 10**digits)
+            assert found.lower <= exact <= found.upper
+            assert found.upper - found.lower <= 1e-12 * exact
+
+
+def test_a_replaced_unit_at_a_rate_next_to_one_keeps_them_too():
+    rest, shift, x = Fraction(1, 3 * 10**12), 5.0, np.array([-20.0, -12.0, 9.0, 12.0, 20.0])
+    pair = pair_of(events.ReplacedPoissonGaussian(noise_multiplier="0.2", rate=1 - rest))
+    with mpmath.workdps(60):
+        small = mpmath.mpf(rest.numerator) / rest.denominator
+
+        def mixed(sign, at):
+            return small + (1 - small) * mpmath.exp(sign * shift * mpmath.mpf(at) - shift**2 / 2)
+
+        for at, found in zip(x, pair.losses(x), strict=True):
+            assert found == pytest.approx(float(mpmath.log(mixed(1, at) / mixed(-1, at))), rel=1e-13)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import log
 
 import numpy as np
@@ -14,6 +15,7 @@ from discreet.accounting import theorems
 from discreet.accounting.loss.pair import pair_of
 from discreet.accounting.loss.shuffled_response import _crowds
 from discreet.privacy import events
+from discreet.privacy.directed import exp_interval
 
 
 def _laws(people, ones, truth):
@@ -104,3 +106,31 @@ def test_the_ends_of_a_cut_range_claim_nothing_from_below():
     assert 0 < exact < 1e-32
     for direction in range(2):
         assert pair.law(direction, "lower", 1).delta(epsilon) <= exact * (1 + 1e-6)
+
+
+def _count_of_yeses(truth, people, ones, own):
+    """The exact law of the number of yeses, as fractions."""
+    law = [Fraction(1)]
+    for chance in [truth] * ones + [1 - truth] * (people - 1 - ones) + [truth if own else 1 - truth]:
+        law = [a * (1 - chance) + b * chance for a, b in zip([*law, 0], [0, *law], strict=True)]
+    return law
+
+
+@pytest.mark.parametrize("people", [2, 3, 8])
+@pytest.mark.parametrize("digits", [1, 4, 10, 14])
+def test_answers_that_are_nearly_always_true_keep_the_digits_of_a_lie(people, digits):
+    truth = 1 - Fraction(1, 3 * 10**digits)
+    event = events.Shuffled(events.RandomizedResponse(truth=truth), people=people)
+    largest = log(float(truth / (1 - truth)))
+    for share in (0.0, 0.3, 0.8, 0.99, 1 - 1e-6):
+        epsilon = Fraction(share * largest)
+        ratio = exp_interval(epsilon)[0]
+        exact = Fraction(0)
+        for ones in range(people):
+            yes, no = (_count_of_yeses(truth, people, ones, own) for own in (True, False))
+            for p, q in ((yes, no), (no, yes)):
+                exact = max(exact, sum(max(a - ratio * b, Fraction(0)) for a, b in zip(p, q, strict=True)))
+        found = accounting.delta(event, epsilon=epsilon)
+        near = Fraction(1, 10**25)
+        assert Fraction(found.lower) <= exact * (1 + near)
+        assert exact <= Fraction(found.upper) * (1 + near)

@@ -107,5 +107,5 @@ def _replaced(event: events.CappedPoissonSampled) -> Pair | None:
     if isinstance(pair, BoundedPair):
         pair = pair.upper
     return (
-        None if pair is None or pair.directions == 2 else sampled(pair, rate_as_float(Fraction(event.rate)))
+        None if pair is None or pair.directions == 2 else sampled(pair, *rate_as_float(Fraction(event.rate)))
     )

@@ -56,15 +56,16 @@ class Cells:
     below: Masses = _NONE
     above: Masses = _NONE
 
-    def sampled(self, rate: float) -> Cells:
-        """Return the cells of (1 - rate) Q + rate P against Q."""
+    def sampled(self, rate: float, rest: float | None = None) -> Cells:
+        """Return the cells of rest Q + rate P against Q; `rest` is 1 - rate, with all its digits if given."""
+        left = 1 - rate if rest is None else rest
 
         def mixed(p: float, q: float) -> Masses:
-            return Masses((1 - rate) * q + rate * p, q)
+            return Masses(left * q + rate * p, q)
 
-        p = (1 - rate) * self.q + rate * self.p
+        p = left * self.q + rate * self.p
         below, above = mixed(*self.below), mixed(*self.above)
-        return Cells(mixed_losses(self.borders, rate), p, self.q, below, above)
+        return Cells(mixed_losses(self.borders, rate, rest), p, self.q, below, above)
 
     def exchanged(self) -> Cells:
         """Return the cells of Q against P."""
@@ -97,11 +98,15 @@ def _cut(pair: CutPair, count: int) -> Cells:
     return pair.outcomes(count)
 
 
-def mixed_losses(losses: Array, rate: float) -> Array:
-    """Return log(1 - rate + rate e^loss), with all digits of small numbers."""
+def mixed_losses(losses: Array, rate: float, rest: float | None = None) -> Array:
+    """Return log(rest + rate e^loss), with all digits of small numbers.
+
+    `rest` is 1 - rate. Next to 1 a rounded rate has lost the digits of its rest, and outcomes that P hardly
+    has are told apart by it alone.
+    """
     change = rate * np.expm1(np.minimum(losses, _FAR))
     with np.errstate(divide="ignore"):
-        large = np.logaddexp(np.log1p(-rate), np.log(rate) + losses)
+        large = np.logaddexp(np.log1p(-rate) if rest is None else np.log(rest), np.log(rate) + losses)
     return np.where(np.abs(change) < 0.5, np.log1p(np.clip(change, -0.5, 0.5)), large)
 
 

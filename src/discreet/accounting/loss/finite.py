@@ -23,8 +23,17 @@ from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
 from discreet.privacy.directed import exp_interval
 from discreet.privacy.events.finite import Masses
+from discreet.privacy.events.local import log_above
 
-__all__ = ["TwoWayPair", "broken_line", "either_way", "worst_outcomes"]
+__all__ = [
+    "TwoWayPair",
+    "broken_line",
+    "either_way",
+    "exact_pair",
+    "largest_finite_loss",
+    "outcomes_of",
+    "worst_outcomes",
+]
 
 Point = tuple[Fraction, Fraction]
 
@@ -43,13 +52,13 @@ class TwoWayPair(Pair):
         """Return the exact loss of the pair of that direction."""
         return (self.added if direction else self.removed).law(0, side, cells)
 
-    def sampled(self, rate: float) -> TwoWayPair:
-        """Return ((1 - rate) Q + rate P, Q) of the first and (P, (1 - rate) P + rate Q) of the second."""
+    def sampled(self, rate: float, rest: float) -> TwoWayPair:
+        """Return (rest Q + rate P, Q) of the first, (P, rest P + rate Q) of the second, rest = 1 - rate."""
         one, other = self.removed, self.added
-        mixed, back = (1 - rate) * one.q + rate * one.p, (1 - rate) * other.p + rate * other.q
+        mixed, back = rest * one.q + rate * one.p, rest * other.p + rate * other.q
         return TwoWayPair(
-            finite_pair(mixed, one.q, losses=mixed_losses(one.losses, rate)),
-            finite_pair(other.p, back, losses=-mixed_losses(-other.losses, rate)),
+            finite_pair(mixed, one.q, losses=mixed_losses(one.losses, rate, rest)),
+            finite_pair(other.p, back, losses=-mixed_losses(-other.losses, rate, rest)),
         )
 
 
@@ -117,6 +126,27 @@ def _profile(outcomes: Masses) -> Callable[[Fraction], Fraction]:
         return first[count] - ratio * second[count]
 
     return at
+
+
+def outcomes_of(event: events.FiniteLaws | events.PrivacyProfile, direction: int, side: Side) -> Masses:
+    """Return the outcomes of the pair in one direction, as fractions; none where there is no pair."""
+    if isinstance(event, events.PrivacyProfile):
+        return worst_outcomes(event) or ()
+    if event.is_either_way and len(event.orders) == 2 and side == "upper":
+        return either_way(event.outcomes)
+    return event.orders[direction % len(event.orders)]
+
+
+def largest_finite_loss(event: events.FiniteLaws | events.PrivacyProfile) -> Fraction | None:
+    """Return a bound on every finite loss, in both orders; None where there is no pair."""
+    if isinstance(event, events.PrivacyProfile):
+        least = event.points[-1][1]
+        known = next(epsilon for epsilon, delta in event.points if delta == least)
+        return known if worst_outcomes(event) and known <= MOST_EPSILON else None
+    common = [[(p, q) for p, q in order if p and q] for order in event.orders]
+    ratios = [p / q for order in common if order for p, q in (order[0], order[-1])]  # by falling ratio
+    worst = max((max(ratio, 1 / ratio) for ratio in ratios), default=None)
+    return None if worst is None else log_above(worst) if worst > 1 else Fraction(0)
 
 
 def exact_pair(outcomes: Masses, directions: int = 1) -> FinitePair:

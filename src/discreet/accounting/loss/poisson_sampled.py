@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
 from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
+from discreet.accounting.loss.tilted import UNIT
 from discreet.privacy import events
 
-__all__ = ["MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled"]
+__all__ = ["FloatRate", "MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled"]
 
 _LEAST_RATE = 1e-200
 
@@ -38,11 +39,12 @@ class SampledPair(CutPair):
 
     step: CutPair
     rate: float
+    rest: float
     directions: int = 2
 
     def outcomes(self, count: int) -> Cells:
         """Mix the cells of the step."""
-        return self.step.outcomes(count).sampled(self.rate)
+        return self.step.outcomes(count).sampled(self.rate, self.rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,42 +82,58 @@ class MirroredPair(Pair):
         return AtomicLoss(masses[masses > 0], losses[masses > 0], law.infinity)
 
 
-def sampled(step: Pair | None, rate: float) -> Pair | None:
-    """Return the pair of a Poisson-sampled step, None where that of the step is not known well enough."""
+def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair | None:
+    """Return the pair of a Poisson-sampled step, None where that of the step is not known well enough.
+
+    `rest` is 1 - rate, where it has digits that a float next to 1 has lost.
+    """
+    if rest is None:
+        rest = 1 - rate
     if rate == 0:
         return NOTHING
-    if rate == 1 or step is None:
+    if rest == 0 or step is None:
         return step
     if isinstance(step, BoundedPair):
-        upper, lower = sampled(step.upper, rate), sampled(step.lower, rate)
+        upper, lower = sampled(step.upper, rate, rest), sampled(step.lower, rate, rest)
         return upper and lower and BoundedPair(upper, lower)
     if isinstance(step, GaussianPair):
+        if rate == 1:  # rounded up, and bounded below by the float before
+            lower = SampledGaussianPair(1 / step.mu, 1 - UNIT) if step.mu <= MOST_SHIFT else NOTHING
+            return BoundedPair(step, lower)
         return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
     if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:
         return None
     if isinstance(step, TwoWayPair):
-        return step.sampled(rate)
+        return step.sampled(rate, rest)
     if isinstance(step, FinitePair):
-        mixed = (1 - rate) * step.q + rate * step.p
-        return finite_pair(mixed, step.q, directions=2, losses=mixed_losses(step.losses, rate))
-    return SampledPair(step, rate) if isinstance(step, CutPair) else None
+        mixed = rest * step.q + rate * step.p
+        return finite_pair(mixed, step.q, directions=2, losses=mixed_losses(step.losses, rate, rest))
+    return SampledPair(step, rate, rest) if isinstance(step, CutPair) else None
 
 
-def rate_as_float(rate: Fraction) -> float:
-    """Return a float that is 0 only for 0; a larger rate is never more private."""
-    return max(float(rate), _LEAST_RATE) if rate else 0.0
+class FloatRate(NamedTuple):
+    """A rate and one less it, each with all its digits."""
+
+    rate: float
+    rest: float
+
+
+def rate_as_float(rate: Fraction) -> FloatRate:
+    """Return floats of a rate and its rest, 0 only for 0; a larger rate is never more private."""
+    rest = max(float(1 - rate), _LEAST_RATE) if rate < 1 else 0.0
+    return FloatRate(max(float(rate), _LEAST_RATE) if rate else 0.0, rest)
 
 
 @pair_of.register
 def _(event: events.PoissonSampled) -> Pair | None:
     """Only where one unit comes or goes: of several, some may come and others go."""
-    return sampled(pair_of(event.inner), rate_as_float(event.rate)) if event.neighbors.size == 1 else None
+    return sampled(pair_of(event.inner), *rate_as_float(event.rate)) if event.neighbors.size == 1 else None
 
 
 @pair_of.register
 def _(event: events.SampledWithoutReplacement) -> Pair | None:
     """Others that hold what one of the two holds make the mixture against Q; so that is attained."""
-    mixed = sampled(pair_of(event.inner), rate_as_float(event.rate))
+    mixed = sampled(pair_of(event.inner), *rate_as_float(event.rate))
     if event.batch in (0, event.population):
         return mixed
     return mixed and BoundedPair(

@@ -38,6 +38,7 @@ class FacingPair(CutPair):
 
     shift: float
     rate: float
+    rest: float
 
     def outcomes(self, count: int) -> Cells:
         """Cut the line into cells, finest in the middle."""
@@ -45,7 +46,7 @@ class FacingPair(CutPair):
         middle, right, left = (normal_masses(x - center) for center in (0.0, self.shift, -self.shift))
         p, q = (
             tuple(
-                (1 - self.rate) * np.asarray(a) + self.rate * np.asarray(b)
+                self.rest * np.asarray(a) + self.rate * np.asarray(b)
                 for a, b in zip(middle, one, strict=True)
             )
             for one in (right, left)
@@ -55,18 +56,19 @@ class FacingPair(CutPair):
 
     def losses(self, x: Array) -> Array:
         """Return the loss at every point; it is odd and grows."""
-        up, down = (mixed_losses(sign * self.shift * x - self.shift**2 / 2, self.rate) for sign in (1, -1))
+        own = (sign * self.shift * x - self.shift**2 / 2 for sign in (1, -1))
+        up, down = (mixed_losses(loss, self.rate, self.rest) for loss in own)
         return np.asarray(np.maximum.accumulate(up - down))
 
 
 @pair_of.register
 def _(event: events.ReplacedPoissonGaussian) -> Pair | None:
-    shift, rate = float(1 / event.noise_multiplier), rate_as_float(event.rate)
+    shift, (rate, rest) = float(1 / event.noise_multiplier), rate_as_float(event.rate)
     if rate == 0:
         return NOTHING
-    if rate == 1:
+    if rest == 0:
         return GaussianPair(2 * shift)
-    return FacingPair(shift, rate) if shift <= MOST_SHIFT else None
+    return FacingPair(shift, rate, rest) if shift <= MOST_SHIFT else None
 
 
 def facing_cumulant(shift: float, rate: float, order: float) -> float:
@@ -90,7 +92,8 @@ def facing_cumulant(shift: float, rate: float, order: float) -> float:
         return float("inf")
     x = first + step * np.arange(count)
     up, down = (np.expm1(sign * shift * x - shift**2 / 2) for sign in (1, -1))
-    base = 1 + rate * down
+    # Two positive terms: next to 1 the rate would cancel all digits of 1 + rate * down.
+    base = (1 - rate) + rate * np.exp(-shift * x - shift**2 / 2)
     density = np.exp(-(x**2) / 2) / sqrt(2 * pi) * base
     with np.errstate(over="ignore", invalid="ignore"):
         found = step * float(density @ excess(rate * (up - down) / base, order))

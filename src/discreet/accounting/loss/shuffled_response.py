@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.finite import broken_line, exact_pair
+from discreet.accounting.loss.finite import TwoWayPair, broken_line, exact_pair
 from discreet.accounting.loss.pair import BoundedPair, Pair, finite_pair
 
 __all__ = ["MOST_PEOPLE", "response_pair"]
@@ -34,6 +34,9 @@ _MOST_CORNERS, _SHOWN = 500, 16
 _ROUNDING = 2e-11
 """More than the relative error of a mass: some 10,000 ratios in a row, and a sum of as many products."""
 
+_LOSS_ROUNDING = 1e-14
+"""More than a logarithm of a ratio of neighbors is off by: a dozen roundings, whatever the distance."""
+
 
 class _Count(NamedTuple):
     """The law of a count around its mean."""
@@ -45,11 +48,11 @@ class _Count(NamedTuple):
 @lru_cache(maxsize=16)
 def response_pair(truth: Fraction, people: int) -> Pair:
     """Return the pair of `people` shuffled answers, each true with probability `truth` > 1/2."""
-    p, crowds = float(truth), list(_crowds(people))
-    corners = _corners([_reports(p, others, ones) for others, ones in crowds[:_SHOWN]])
+    bit, crowds = _Bit(float(truth), float(1 - truth)), list(_crowds(people))
+    corners = _corners([_reports(bit, others, ones) for others, ones in crowds[:_SHOWN]])
     heights = np.zeros(len(corners))
     for others, ones in crowds:
-        law = _reports(p, others, ones)
+        law = _reports(bit, others, ones)
         heights = np.maximum(heights, _profile(law.yes, law.no, corners))
         heights = np.maximum(heights, _profile(law.no[::-1], law.yes[::-1], corners))
     points = []
@@ -58,7 +61,7 @@ def response_pair(truth: Fraction, people: int) -> Pair:
     ):
         points += [(corner, Fraction(height)), (1 / corner, 1 - (1 - Fraction(height)) / corner)]
     # Attained up to the width of blocks: no other bound is worth looking for.
-    return BoundedPair(exact_pair(broken_line(points)), _attained(p, people), attained=True)
+    return BoundedPair(exact_pair(broken_line(points)), _attained(bit, people), attained=True)
 
 
 def _corners(laws: list[_Reports]) -> Array:
@@ -69,12 +72,29 @@ def _corners(laws: list[_Reports]) -> Array:
     return np.concatenate([[1.0], found[:: ceil(len(found) / _MOST_CORNERS)], found[-1:]])
 
 
-def _attained(p: float, people: int) -> Pair:
-    """Return the pair of a crowd without a yes; at the ends of a cut range, neighbors are missing."""
-    law, count = _reports(p, people - 1, 0), _binomial(people - 1, 1 - p)
+def _attained(bit: _Bit, people: int) -> Pair:
+    """Return what a crowd without a yes has at least; at the ends of a cut range, neighbors are missing."""
+    law, count = _reports(bit, people - 1, 0), _binomial(people - 1, bit.turned)
     first, last = count.first > 0, count.first + len(count.masses) < people
     inner = slice(int(first), len(law.yes) - int(last))
-    return finite_pair(law.yes[inner], law.no[inner], directions=2)
+    yes, no = law.yes[inner], law.no[inner]
+    losses = np.log(yes / no)
+    less = _LOSS_ROUNDING * (1 + np.abs(losses))
+    return TwoWayPair(
+        finite_pair(yes * (1 - _ROUNDING), no, losses=losses - less),
+        finite_pair(no * (1 - _ROUNDING), yes, losses=-losses - less),
+    )
+
+
+class _Bit(NamedTuple):
+    """The probabilities of two reports, each with all its digits: next to 1 the other would lose its own."""
+
+    one: float
+    other: float
+
+    @property
+    def turned(self) -> _Bit:
+        return _Bit(self.other, self.one)
 
 
 class _Reports(NamedTuple):
@@ -93,19 +113,19 @@ def _crowds(people: int) -> Iterator[tuple[int, int]]:
         start += more + 1
 
 
-def _reports(p: float, others: int, ones: int) -> _Reports:
-    one, two = _binomial(ones, p), _binomial(others - ones, 1 - p)
+def _reports(bit: _Bit, others: int, ones: int) -> _Reports:
+    one, two = _binomial(ones, bit), _binomial(others - ones, bit.turned)
     count = np.convolve(one.masses, two.masses)
-    return _Reports(np.convolve(count, [1 - p, p]), np.convolve(count, [p, 1 - p]))
+    return _Reports(np.convolve(count, bit.turned), np.convolve(count, bit))
 
 
 @lru_cache(maxsize=512)
-def _binomial(count: int, chance: float) -> _Count:
+def _binomial(count: int, bit: _Bit) -> _Count:
     """Return the binomial law by the ratios of neighbors, from its mode outward."""
-    mode = min(floor((count + 1) * chance), count)
+    mode = min(floor((count + 1) * bit.one), count)
     reach = ceil(_REACH * sqrt(max(count, 1))) + 2
     first, last = max(0, mode - reach), min(count, mode + reach)
-    odds = chance / (1 - chance)
+    odds = bit.one / bit.other
     up, down = np.arange(mode, last, dtype=np.float64), np.arange(mode, first, -1, dtype=np.float64)
     above = np.cumprod((count - up) / (up + 1) * odds)
     below = np.cumprod(down / (count - down + 1) / odds)
