@@ -18,6 +18,9 @@ from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON
 
 
+ROUNDED = events.RoundedGaussian(squared_sensitivity=1, variance=9)
+
+
 def gaussian(noise_multiplier):
     return events.Gaussian(noise_multiplier=noise_multiplier)
 
@@ -215,3 +218,21 @@ def test_extreme_runs_end():
     assert epsilon(events.Pure(epsilon=50) * 20, delta=1e-6).upper == pytest.approx(1000, rel=0.05)
     assert epsilon(events.Pure(epsilon=5000) * 2, delta=1e-6).upper >= 5000
     assert epsilon(sampled(100, "0.001") * 10**9, delta=1e-6).upper == pytest.approx(1.36761, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ROUNDED * 3,
+        ROUNDED + events.Gaussian(noise_multiplier=2),
+        events.PoissonSampled(ROUNDED, rate=0.1) * 5,
+        events.Parallel(ROUNDED, events.Laplace(epsilon=1)),
+    ],
+    ids=["steps", "beside ideal noise", "sampled", "in parallel"],
+)
+def test_rounded_noise_claims_nothing_from_below(event):
+    """Rounding tells less than the ideal noise: the bound of that is one from above only."""
+    found, small = epsilon(event, delta=1e-6), delta(event, epsilon=0.5)
+    assert found.lower == small.lower == 0
+    assert 0 < found.upper < 60
+    assert 0 < small.upper < 1

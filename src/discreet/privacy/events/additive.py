@@ -15,7 +15,7 @@ from discreet.privacy.rational import float_above, float_below, rational, whole
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace", "NormalOnGrid"]
 
 
 @stored
@@ -149,27 +149,12 @@ class DiscreteLaplace(Event):
         )
 
 
-@stored
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class DiscreteGaussian(Event):
-    """Discrete normal noise on a grid: each value gets k grid, with P(k) ∝ exp(-(k grid)^2 / (2 variance)).
+class NormalOnGrid(Event):
+    """Noise on a grid that is made of a normal law, and the values that it was added to.
 
     Sensitivity and noise are kept as squares, so that a sensitivity of sqrt(2) is exact. The
     values before noise lie on the grid too.
-
-    Parameters
-    ----------
-    squared_sensitivity : number
-        The square of the most that the values, on the grid, move in L2, in data units squared.
-    variance : number
-        The parameter of the law, sigma^2, in data units squared; the variance of the noise is
-        at most this.
-    grid : number
-        The step of the grid, in data units.
-    size : int or None
-        How many values share the sensitivity; None when any number may.
-    neighbors : Neighbors
-        The relation.
     """
 
     squared_sensitivity: Fraction
@@ -197,10 +182,7 @@ class DiscreteGaussian(Event):
 
     @property
     def rho(self) -> Fraction:
-        """squared_sensitivity / (2 variance): exact for shifts on the grid.
-
-        Canonne, Kamath & Steinke 2020, Theorem 4; for a vector the squared shifts add up.
-        """
+        """squared_sensitivity / (2 variance)."""
         return self.squared_sensitivity / (2 * self.variance)
 
     @property
@@ -224,10 +206,34 @@ class DiscreteGaussian(Event):
         return math.isqrt(math.floor(self.squared_sensitivity / self.grid**2))
 
     def _group(self, size: int) -> Event:
-        return DiscreteGaussian(
+        return type(self)(
             squared_sensitivity=size**2 * self.squared_sensitivity,
             variance=self.variance,
             grid=self.grid,
             size=self.size,
             neighbors=self.neighbors.group(size),
         )
+
+
+@stored
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class DiscreteGaussian(NormalOnGrid):
+    """Discrete normal noise on a grid: each value gets k grid, with P(k) ∝ exp(-(k grid)^2 / (2 variance)).
+
+    Its rho, squared_sensitivity / (2 variance), is exact for shifts on the grid (Canonne, Kamath & Steinke
+    2020, Theorem 4; for a vector the squared shifts add up).
+
+    Parameters
+    ----------
+    squared_sensitivity : number
+        The square of the most that the values, on the grid, move in L2, in data units squared.
+    variance : number
+        The parameter of the law, sigma^2, in data units squared; the variance of the noise is
+        at most this.
+    grid : number
+        The step of the grid, in data units.
+    size : int or None
+        How many values share the sensitivity; None when any number may.
+    neighbors : Neighbors
+        The relation.
+    """
