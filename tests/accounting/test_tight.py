@@ -17,7 +17,6 @@ from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON
 
-
 ROUNDED = events.RoundedGaussian(squared_sensitivity=1, variance=9)
 
 
