@@ -9,7 +9,12 @@ import mpmath
 import pytest
 
 from discreet.accounting import delta, epsilon
-from discreet.accounting.closed_gaussian import gaussian_delta, gaussian_epsilon
+from discreet.accounting.closed_gaussian import (
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_epsilon_above,
+    gaussian_epsilon_below,
+)
 from discreet.privacy import events
 
 
@@ -28,6 +33,8 @@ def exact(squared_mu, at):
 def check(noise, target, at):
     square = 1 / noise**2
     lower, upper = gaussian_epsilon(square, target)
+    below, above = gaussian_epsilon_below(square, target), gaussian_epsilon_above(square, target)
+    assert below <= lower <= upper <= above <= below * (1 + 1e-14) + 1e-300
     with mpmath.workdps(120):
         wanted = mpmath.mpf(target.numerator) / target.denominator
         assert exact(square, Fraction(upper)) <= wanted, (noise, target, lower, upper)

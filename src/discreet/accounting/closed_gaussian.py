@@ -21,7 +21,13 @@ from scipy.special import log_ndtr
 
 from discreet.privacy.rational import float_above, float_below
 
-__all__ = ["gaussian_delta", "gaussian_epsilon", "profile_enclosed"]
+__all__ = [
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_epsilon_above",
+    "gaussian_epsilon_below",
+    "profile_enclosed",
+]
 
 _DIGITS = 50
 _ENOUGH = Decimal("1e-25")
@@ -63,15 +69,13 @@ def gaussian_epsilon(squared_mu: Fraction, delta: Fraction) -> tuple[float, floa
     """
 
     def excess(at: float) -> int:
-        """Tell where delta is proven to lie: 1 above the target, -1 not above it, 0 neither."""
-        low, high = profile_enclosed(squared_mu, Fraction(at))
-        return -1 if _at_most(high, delta) else 1 if not _at_most(low, delta) else 0
+        return _excess(squared_mu, delta, at)
 
-    if excess(0.0) < 0:
-        return 0.0, 0.0
     guess = _guess(squared_mu, delta)
     upper = _beyond(guess, lambda at: excess(at) < 0, up=True)
     lower = _beyond(min(guess, upper), lambda at: at == 0 or excess(at) > 0, up=False)
+    if lower == 0 and excess(0.0) < 0:
+        return 0.0, 0.0
     # Close in: `upper` keeps the delta, `lower` breaks it.
     for _ in range(_MOST_HALVINGS):
         middle = lower + (upper - lower) / 2
@@ -82,6 +86,23 @@ def gaussian_epsilon(squared_mu: Fraction, delta: Fraction) -> tuple[float, floa
             break
         lower, upper = (middle, upper) if side > 0 else (lower, middle)
     return lower, upper
+
+
+def gaussian_epsilon_above(squared_mu: Fraction, delta: Fraction) -> float:
+    """Return a float at which delta is proven to be kept, next to epsilon but for a few floats."""
+    return _beyond(_guess(squared_mu, delta), lambda at: _excess(squared_mu, delta, at) < 0, up=True)
+
+
+def gaussian_epsilon_below(squared_mu: Fraction, delta: Fraction) -> float:
+    """Return a float at which delta is proven to be broken, next to epsilon but for a few floats; or 0."""
+    guess = _guess(squared_mu, delta)
+    return _beyond(guess, lambda at: at == 0 or _excess(squared_mu, delta, at) > 0, up=False)
+
+
+def _excess(squared_mu: Fraction, delta: Fraction, at: float) -> int:
+    """Tell where the delta of an epsilon is proven to lie: 1 above the target, -1 not above it, 0 neither."""
+    low, high = profile_enclosed(squared_mu, Fraction(at))
+    return -1 if _at_most(high, delta) else 1 if not _at_most(low, delta) else 0
 
 
 def _at_most(value: Decimal, bound: Fraction) -> bool:
@@ -209,8 +230,8 @@ def _mills_series(x: Decimal, digits: int) -> Decimal:
     """Return sqrt(pi / 2) e^(x^2 / 2) less the sum of x^(2k+1) / (2k+1)!!; at most 4 digits cancel."""
     context = _context(digits + 8)
     square = context.multiply(x, x)
-    term, total, odd = x, x, 1
-    while term > context.multiply(total, Decimal(10) ** -(digits + 8)):
+    term, total, odd, negligible = x, x, 1, Decimal(10) ** -(digits + 8)
+    while term > context.multiply(total, negligible):
         odd += 2
         term = context.divide(context.multiply(term, square), odd)
         total = context.add(total, term)

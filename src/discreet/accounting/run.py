@@ -18,7 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.accounting.closed_gaussian import gaussian_delta, gaussian_epsilon
+from discreet.accounting.closed_gaussian import (
+    gaussian_delta,
+    gaussian_epsilon_above,
+    gaussian_epsilon_below,
+)
 from discreet.accounting.contour import Contour, Line, Steps, choose_line, peak
 from discreet.accounting.convolution import convolved
 from discreet.accounting.crossing import crossing
@@ -146,21 +150,23 @@ class Run:
     @staticmethod
     def _sample_epsilon(pair: SampledGaussianPair, target: float, above: float) -> Bounds:
         """Bound epsilon of one sampled Gaussian step by that of the step itself."""
-        step = Run([(GaussianPair(1 / pair.sigma), 1)])
-        ends = scaled_delta(above, pair.rate, above=True), scaled_delta(target, pair.rate, above=False)
-        lower, upper = (step.epsilon(end) if end < 1 else Bounds(0.0, 0.0, "") for end in ends)
+        less, more = _squares(1 / pair.sigma)
+        most, least = scaled_delta(above, pair.rate, above=True), scaled_delta(target, pair.rate, above=False)
+        lower = gaussian_epsilon_below(less, Fraction(most)) if most < 1 else 0.0
+        upper = gaussian_epsilon_above(more, Fraction(least)) if least < 1 else 0.0
         return Bounds(
-            step_epsilon(lower.lower, pair.rate, above=False),
-            step_epsilon(upper.upper, pair.rate, above=True),
+            step_epsilon(lower, pair.rate, above=False),
+            step_epsilon(upper, pair.rate, above=True),
             "closed form",
         )
 
     @staticmethod
     def _sample_delta(pair: SampledGaussianPair, epsilon: float) -> Bounds:
         """Bound delta of one sampled Gaussian step by that of the step itself."""
-        step = Run([(GaussianPair(1 / pair.sigma), 1)])
-        lower = step.delta(whole_epsilon(epsilon, pair.rate, above=True)).lower * pair.rate
-        upper = step.delta(whole_epsilon(epsilon, pair.rate, above=False)).upper * pair.rate
+        less, more = _squares(1 / pair.sigma)
+        most, least = (whole_epsilon(epsilon, pair.rate, above=above) for above in (True, False))
+        lower = gaussian_delta(less, Fraction(most))[0] * pair.rate if most < inf else 0.0
+        upper = gaussian_delta(more, Fraction(least))[1] * pair.rate if least < inf else 0.0
         return Bounds(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT) or _TINY, "closed form")
 
     @property
@@ -347,8 +353,8 @@ def _closed_epsilon(mu: float, target: float, above: float) -> Bounds:
         value = inf if target == 0 and mu > 0 else 0.0
         return Bounds(value if above == target else 0.0, value, "closed form")
     less, more = _squares(mu)
-    lower, upper = gaussian_epsilon(less, Fraction(above))[0], gaussian_epsilon(more, Fraction(target))[1]
-    return Bounds(lower, upper, "closed form")
+    lower = gaussian_epsilon_below(less, Fraction(above))
+    return Bounds(lower, gaussian_epsilon_above(more, Fraction(target)), "closed form")
 
 
 def _closed_delta(mu: float, epsilon: float) -> Bounds:
