@@ -9,8 +9,10 @@ from collections import Counter
 import pyarrow
 import pytest
 
+from data.engines import embedded
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, Type
 from discreet.data.declared_rows import declared_rows
+from discreet.errors import ParameterError
 
 DAY = datetime.date(2026, 3, 5)
 HARD = pyarrow.table(
@@ -58,3 +60,11 @@ def test_nobody_has_more_rows_than_the_limits_say(engine, limits, prepare):
     arrow = pyarrow.table({"who": people, "age": [7] * len(people)})
     table = engine.table(arrow, person="who", limits=limits, columns={"age": Bounds(0, 110)}, prepare=prepare)
     assert Counter(declared_rows(table)["who"].to_pylist()) == {one: min(one, 3) for one in range(1, 8)}
+
+
+def test_a_table_without_declared_columns_has_nothing_to_hand_out():
+    table = embedded().table(HARD, person=EACH_ROW)
+    with pytest.raises(ParameterError, match="no declared column"):
+        declared_rows(table)
+    persons = embedded().table(HARD, person="who", limits=Limits(rows=1))
+    assert declared_rows(persons).column_names == ["who"]

@@ -25,6 +25,7 @@ from discreet.data.prepared import told_apart
 from discreet.data.salt import fresh_salt
 from discreet.data.sample import is_bounded_ahead
 from discreet.data.schema import Type
+from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
     from discreet.data.table import Table
@@ -40,11 +41,15 @@ def declared_rows(table: Table) -> pyarrow.Table:
 
     Raises
     ------
+    ParameterError
+        If nothing was declared that could be returned.
     EngineFailed
         If the engine does not finish; the message says nothing about why.
     """
     rows = table._relation if is_bounded_ahead(table) else table._all_rows
     names = [name for name in table.columns if name != table.person]
+    if not names and table.person is EACH_ROW:
+        raise ParameterError("table", "has no declared column", "a declaration; or raw_rows, for all columns")
     values = {
         measure_name(place): _declared(rows[name], table.columns[name]) for place, name in enumerate(names)
     }

@@ -83,7 +83,7 @@ def person_columns(relation: Relation, tables: Tables) -> frozenset[str]:
 def check_persons(relation: Relation, tables: Tables) -> None:
     """Refuse a relation in which it cannot be said whose rows are whose.
 
-    A join or a union brings together rows of a person from several tables, in which he must go by values of
+    A join or a union brings together rows of a person from several tables, in which they must go by values of
     one type.
     """
     names = sources_of(relation)

@@ -229,7 +229,7 @@ class Personal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerPerson:
-    """One row for each person and combination of some of his own columns: GROUP BY person, key, ….
+    """One row for each person and combination of some of their own columns: GROUP BY person, key, ….
 
     A person without rows below has none here. The columns are the keys, then the aggregates.
     """

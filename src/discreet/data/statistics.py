@@ -173,7 +173,7 @@ def joint_sensitivity(measures: Sequence[Measure], cells: int, limits: Limits) -
     A row is in one group and moves one integer of measure j there, by at most M_j. With at most k rows the
     worst cases are all rows in one place (L2, largest change) or each in its own (number of entries); with
     at most r rows in each of g groups, all groups full. No more than `cells` groups exist. Of a count of
-    persons one person moves every group that he is in by 1, however many rows he has there.
+    persons one person moves every group that they are in by 1, however many rows they have there.
     """
     if limits.rows is not None:
         groups, full, each = min(limits.rows, cells), 1, limits.rows
