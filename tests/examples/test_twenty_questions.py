@@ -25,7 +25,7 @@ from curator.ledger.conftest import postgres  # noqa: F401
 from data.conftest import spark_engine  # noqa: F401
 from discreet.data import Exact, compute
 from discreet.data.key_counts import compute_key_counts
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from examples import public_records, twenty_questions
 from significance import FALSE_ALARM

@@ -22,7 +22,7 @@ from discreet.data.facts.fanout import fan_out
 from discreet.data.facts.persons import Tables, private_table
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import Relation, Source, sources_of, walk_relation
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.errors import RequestRefused
 from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for

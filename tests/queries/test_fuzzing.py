@@ -14,7 +14,7 @@ import pytest
 
 from canary import ASKED_TEXT, canaries_in
 from discreet.data import compute
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.errors import DiscreetError, RequestRefused
 from discreet.queries.binding.bind import bind
 from discreet.queries.sql.select import parse

@@ -17,7 +17,7 @@ from discreet.data import Bounds, Dates, Keys, Limits, Table, Type, col, compute
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import Source
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.queries.binding.bind import bind
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.sql.select import parse

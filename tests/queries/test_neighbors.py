@@ -31,8 +31,8 @@ from discreet.data.engines import base
 from discreet.data.facts import relation_facts
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.language.relations import Distinct
-from discreet.data.lots import Salt
 from discreet.data.prepared import groups, sample
+from discreet.data.salt import Salt
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.front import Curator

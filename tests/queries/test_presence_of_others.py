@@ -13,7 +13,7 @@ import pytest
 
 from discreet.data import col, count
 from discreet.data.language.relations import Distinct, JoinPublic, PerPerson, Personal, Source, Union, Window
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.queries.binding.bind import bind

@@ -18,7 +18,7 @@ from discreet.data import Keys, Limits, Table, Type, count
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import Source
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.mechanisms.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace_threshold import LaplaceThreshold

@@ -51,7 +51,7 @@ from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.schema import Schema, Type
 from discreet.data.language.serialization import from_json, outline, to_json
-from discreet.data.lots import Salt, fresh_salt
+from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table

@@ -13,7 +13,7 @@ from ibis.expr.types import Table as Contributions
 
 from discreet.data import contributions_prepared
 from discreet.data.bounding.rows import kept_rows, totals_of_kept
-from discreet.data.bounding.totals import PERSON, axis_name, bounded, combined, key_name, measure_name
+from discreet.data.bounding.totals import bounded, combined
 from discreet.data.compile.keys import is_listed, place
 from discreet.data.compile.relations import rows_of
 from discreet.data.engines.base import double
@@ -36,8 +36,9 @@ from discreet.data.language.measures import (
 )
 from discreet.data.language.plan import Plan
 from discreet.data.language.relations import Relation, leftmost
-from discreet.data.lots import Salt
+from discreet.data.lots import PERSON, axis_name, key_name, measure_name
 from discreet.data.prepared.sample import needs_no_bounding
+from discreet.data.salt import Salt
 from discreet.data.tables.table import Table
 
 __all__ = ["backend_of_plan", "contributions", "totals"]

@@ -10,7 +10,6 @@ import pyarrow
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
-from discreet.data.bounding.totals import ROWS, key_name, measure_name
 from discreet.data.compile.expressions import compiled
 from discreet.data.engines.base import bounded_total
 from discreet.data.grid import clipped
@@ -25,8 +24,9 @@ from discreet.data.language.measures import (
     Sum,
 )
 from discreet.data.language.relations import Filter, Source
-from discreet.data.lots import Salt
+from discreet.data.lots import ROWS, key_name, measure_name
 from discreet.data.prepared.base import LISTED_NUMBER, LISTED_VALUE, Prepared, numbered_keys
+from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
     from discreet.data.language.plan import GroupKey, Plan

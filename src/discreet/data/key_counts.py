@@ -15,12 +15,11 @@ import numpy as np
 
 from discreet.data.facts.fanout import fan_out
 from discreet.data.facts.relation_facts import columns_of_relation, limits_of
-from discreet.data.facts.type_check import column_type
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import Keys, KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import leftmost
-from discreet.data.language.schema import Type
+from discreet.data.language.schema import Type, column_type
 from discreet.errors import DiscreetError, UnsupportedQuery
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from discreet.data.lots import Salt
+    from discreet.data.salt import Salt
     from discreet.data.tables.table import Table
 
 __all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "key_counts_sql", "keys_of_a_person"]
@@ -116,14 +115,15 @@ def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:
     """Return the statement that `compute_key_counts` would run, with the salt left out. It reads no data."""
     check_key_plan(plan, tables)
     from discreet.data.engines.base import sql_of
-    from discreet.data.lots import Salt
+    from discreet.data.salt import Salt
 
     return sql_of(_counts(plan, tables, Salt(value="…")), _backend(plan, tables))
 
 
 def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
-    from discreet.data.bounding.totals import PERSON, ROWS, bounded, combined, key_name
+    from discreet.data.bounding.totals import bounded, combined
     from discreet.data.compile.relations import rows_of
+    from discreet.data.lots import PERSON, ROWS, key_name
 
     rows = rows_of(plan.source, tables, salt)
     rows = rows.filtered(rows.columns[plan.column].notnull())

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from discreet.data.lots import Salt
+    from discreet.data.salt import Salt
     from discreet.data.tables.table import Table
 
 __all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensitivity"]
@@ -231,14 +231,14 @@ def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
     check_plan(plan, tables)
     from discreet.data.contributions import backend_of_plan, totals
     from discreet.data.engines.base import sql_of
-    from discreet.data.lots import Salt
+    from discreet.data.salt import Salt
 
     return sql_of(totals(plan, tables, Salt(value="…")), backend_of_plan(plan, tables))
 
 
 def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
     """Put totals in the places of their groups; groups without rows are 0."""
-    from discreet.data.bounding.totals import ROWS, key_name, measure_name
+    from discreet.data.lots import ROWS, key_name, measure_name
 
     places = np.zeros(rows.num_rows, np.int64)
     for index, key in enumerate(plan.keys):

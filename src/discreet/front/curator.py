@@ -27,7 +27,8 @@ from discreet.queries import (
     for_error,
     parse,
 )
-from discreet.queries.counts import LinearQuestion, explain_linear
+from discreet.queries.counts import LinearQuestion
+from discreet.queries.explanation.counts import explain_linear
 from discreet.queries.noise.request import level_of, remeasuring_request
 from discreet.queries.noise.unknown_keys import (
     SHARE,

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from curator.doors import CITIES, clinic
 from discreet.curator import Draw
 from discreet.curator.release.release import finish
-from discreet.curator.release.tables import cell, number, remark_of
+from discreet.curator.release.tables import cell, remark_of
 from discreet.curator.request.request import Column
+from discreet.privacy.decimals import number
 
 BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.data import Bounds, Dates, Filter, Keys, Limits, Source, Table, col, compute, count, fresh_salt
-from discreet.data.facts.group_keys import key_facts
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import Named, Project
@@ -22,7 +21,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Offer, Query, TableRequest, build_request, parse
 from discreet.queries.binding.bind import bind
 from discreet.queries.noise.unknown_keys import unknown_keys
-from discreet.queries.question.query import key_of
+from discreet.queries.question.query import key_facts, key_of
 
 MONTHS = [datetime.date(2024, month, 1) for month in range(1, 13)]
 

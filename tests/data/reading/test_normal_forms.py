@@ -22,8 +22,8 @@ from discreet.data import Bounds, Dates, Keys, Limits, Table, Type
 from discreet.data.compile.strings import FUNCTIONS
 from discreet.data.engines.base import fetch
 from discreet.data.language.expressions import Function
-from discreet.data.lots import Salt
 from discreet.data.reading.normal_forms import LONGEST_TEXT
+from discreet.data.salt import Salt
 from discreet.data.tables.public_table import PublicTable
 from queries.test_neighbors import ask
 from queries.worlds import Worlds, created

@@ -16,7 +16,7 @@ import pytest
 
 from discreet.data import EACH_ROW, Bounds, Table, Type, compute
 from discreet.data.engines.base import fetch
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 from discreet.queries.binding.bind import bind
 from discreet.queries.sql.select import parse
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.data import col, sensitivity
-from discreet.data.lots import Salt
 from discreet.data.prepared import groups, sample
+from discreet.data.salt import Salt
 from discreet.mechanisms import Laplace
 from discreet.queries import Offer, TableRequest, build_request, parse
 from discreet.queries.noise.joint_counts import TogetherOutput

@@ -15,16 +15,15 @@ import ibis
 import pyarrow
 from ibis.expr.types import Column, Value
 
-from discreet.data.bounding.totals import PERSON, measure_name, sampled
 from discreet.data.compile.casts import converted
 from discreet.data.compile.keys import is_listed
 from discreet.data.engines.base import double, fetch
 from discreet.data.grid import steps
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys
 from discreet.data.language.schema import Type
-from discreet.data.lots import fresh_salt
-from discreet.data.prepared.base import told_apart
+from discreet.data.lots import PERSON, measure_name, sample_rows, told_apart
 from discreet.data.prepared.sample import is_bounded_ahead
+from discreet.data.salt import fresh_salt
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def declared_rows(table: Table) -> pyarrow.Table:
         chosen = rows.select(**{PERSON: rows[table.person]}, **values)
         chosen = chosen.filter(chosen[PERSON].notnull())
         if not is_bounded_ahead(table):
-            chosen = sampled(chosen, _most_rows(table), fresh_salt())
+            chosen = sample_rows(chosen, _most_rows(table), fresh_salt())
     inner = {} if table.person is EACH_ROW else {table.person: chosen[PERSON]}
     inner |= {name: chosen[measure_name(place)] for place, name in enumerate(names)}
     return fetch(chosen.select(**inner), table._backend)

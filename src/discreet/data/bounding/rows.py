@@ -13,8 +13,6 @@ from itertools import accumulate
 import ibis
 from ibis.expr.types import Column, Table
 
-from discreet.data.bounding import totals as bounding
-from discreet.data.bounding.totals import PERSON, ROWS, axis_name, key_name, measure_name
 from discreet.data.compile.keys import is_listed
 from discreet.data.engines.base import bounded_total
 from discreet.data.language.declarations import Keys, Limits
@@ -29,7 +27,8 @@ from discreet.data.language.measures import (
     Measure,
 )
 from discreet.data.language.plan import Plan
-from discreet.data.lots import Salt
+from discreet.data.lots import PERSON, ROWS, axis_name, key_name, lot_of, measure_name, number_rows, rank_of
+from discreet.data.salt import Salt
 
 __all__ = ["CELL", "PART", "TABLES", "bin_name", "first_cells", "kept_rows", "totals_of_kept"]
 
@@ -81,8 +80,8 @@ def kept_rows(contributions: Table, limits: Limits | None, cells: int, salt: Sal
 def _crowds_cut(rows: Table, within: Sequence[str], limit: int, salt: Salt) -> Table:
     """Return at most `limit` of the rows that agree in some columns, the person among them."""
     sized = rows.mutate(size=rows.count().over(group_by=within))
-    numbered = bounding._numbered(sized.filter(sized["size"] > limit))
-    ranked = numbered.mutate(rank=bounding._rank(numbered, within, salt))
+    numbered = number_rows(sized.filter(sized["size"] > limit))
+    ranked = numbered.mutate(rank=rank_of(numbered, within, salt))
     kept = ranked.filter(ranked["rank"] < limit)
     return sized.filter(sized["size"] <= limit).select(*rows.columns).union(kept.select(*rows.columns))
 
@@ -90,7 +89,7 @@ def _crowds_cut(rows: Table, within: Sequence[str], limit: int, salt: Salt) -> T
 def _in_kept_groups(rows: Table, keys: Sequence[str], groups: int, salt: Salt) -> Table:
     """Return the rows of at most `groups` groups of each person."""
     cells = rows.select(PERSON, *keys).distinct()
-    lot = bounding._lot(cells, "group", keys, salt)
+    lot = lot_of(cells, "group", keys, salt)
     ranked = cells.mutate(rank=ibis.row_number().over(group_by=[PERSON], order_by=[lot, *keys]))
     lost = ranked.filter(ranked["rank"] >= groups).select(PERSON, *keys)
     return rows.anti_join(lost, [rows[name].identical_to(lost[name]) for name in (PERSON, *keys)])

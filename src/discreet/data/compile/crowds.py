@@ -17,13 +17,11 @@ from collections.abc import Sequence
 import ibis
 from ibis.expr.types import Table, Value
 
-from discreet.data.bounding import totals
-from discreet.data.bounding.totals import PERSON, measure_name
 from discreet.data.engines.base import public_type
 from discreet.data.facts.fanout import LARGEST_MEETING
 from discreet.data.language.schema import Type
-from discreet.data.lots import Salt
-from discreet.data.prepared.base import told_apart
+from discreet.data.lots import PERSON, measure_name, number_rows, told_apart, turn_of
+from discreet.data.salt import Salt
 
 __all__ = ["thinned"]
 
@@ -55,8 +53,8 @@ def thinned(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], sal
     summed = found.mutate(**{_ALL: found[_FOUND].sum().over(group_by=[PERSON])})
     within = summed.filter(summed[_ALL] <= LARGEST_MEETING).select(*left.columns)
     crowds = _contents(summed.filter(summed[_ALL] > LARGEST_MEETING), left)
-    numbered = totals._numbered(crowds)
-    window = ibis.cumulative_window(group_by=[PERSON], order_by=totals._turn(numbered, salt))
+    numbered = number_rows(crowds)
+    window = ibis.cumulative_window(group_by=[PERSON], order_by=turn_of(numbered, salt))
     running = numbered.mutate(**{_ALL: numbered[_FOUND].sum().over(window)})
     comes_first = running[_ALL] == running[_FOUND]
     drawn = running.filter((running[_FOUND] == 0) | comes_first | (running[_ALL] <= LARGEST_MEETING))

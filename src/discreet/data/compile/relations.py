@@ -40,7 +40,7 @@ from discreet.data.language.relations import (
     Window,
     leftmost,
 )
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 
 __all__ = ["PERSON", "Rows", "rows_of"]
 

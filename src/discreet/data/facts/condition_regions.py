@@ -15,7 +15,6 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import TypeAlias
 
-from discreet.data import Type
 from discreet.data.language.expressions import (
     And,
     Column,
@@ -28,7 +27,7 @@ from discreet.data.language.expressions import (
     Or,
 )
 from discreet.data.language.functions import Comparison
-from discreet.data.language.schema import Schema
+from discreet.data.language.schema import Schema, Type
 
 __all__ = ["possible_truths"]
 

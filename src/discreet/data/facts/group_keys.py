@@ -6,14 +6,15 @@ passed. What is learned there depends on the query, on declarations and on publi
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from discreet.data import Keys
 from discreet.data.facts.joins import public_table
 from discreet.data.facts.key_narrowing import Narrowing, replaced
 from discreet.data.facts.persons import Tables, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import ColumnFacts, Columns
+from discreet.data.language.declarations import Keys
 from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.data.language.relations import (
     Derive,
@@ -28,33 +29,44 @@ from discreet.data.language.relations import (
     Window,
 )
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.question.query import Query
 
-__all__ = ["key_facts"]
+__all__ = ["facts_of_keys"]
 
 
-def key_facts(query: Query, tables: Tables) -> Columns:
+def facts_of_keys(
+    relation: Relation, keys: Sequence[Named], listed: Container[str], tables: Tables
+) -> Columns:
     """Return what is public about the keys of a query, by their names.
 
     Keys that conditions rule out are not among those of a column; where none were declared, those that
     conditions list are. A column that says whose row it is has none.
+
+    Parameters
+    ----------
+    relation : Relation
+        The rows that are grouped.
+    keys : sequence of Named
+        What they are grouped by.
+    listed : container of names
+        Keys whose values the query itself lists: these are taken as they are.
+    tables : mapping of names to tables
+        What is declared.
 
     Raises
     ------
     UnsupportedQuery
         If conditions leave nothing of declared keys, so that no row could be in a group.
     """
-    if not query.keys:
+    if not keys:
         return {}
-    grouped = Project(source=query.relation, columns=query.keys)
+    grouped = Project(source=relation, columns=tuple(keys))
     columns, persons = columns_of_relation(grouped, tables), person_columns(grouped, tables)
-    settled = {name for name, _ in query.listed}
-    settled |= {name for name in persons if columns[name].keys is None}
+    settled = {name for name in persons if columns[name].keys is None}
     return {
         key.name: columns[key.name]
-        if key.name in settled
-        else _narrowed(key, columns[key.name], query.relation, tables)
-        for key in query.keys
+        if key.name in settled or key.name in listed
+        else _narrowed(key, columns[key.name], relation, tables)
+        for key in keys
     }
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.data import Bounds, Keys, Type
 from discreet.data.facts.inferred import implied
 from discreet.data.facts.monotone import ends, monotone_in, within
 from discreet.data.language.column_facts import ColumnFacts, Columns
-from discreet.data.language.declarations import KeyValue
+from discreet.data.language.declarations import Bounds, Keys, KeyValue
+from discreet.data.language.evaluation import value_of
 from discreet.data.language.expressions import (
     And,
     Call,
@@ -38,8 +38,8 @@ from discreet.data.language.expressions import (
     columns_of,
     walk,
 )
+from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
-from discreet.queries.question.post_processing import value_of
 
 __all__ = ["EXACT", "Narrowing", "conjuncts_of", "is_exact", "replaced"]
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
-from discreet.data import Bounds, Dates, Type
 from discreet.data.language.column_facts import ColumnFacts, Columns
+from discreet.data.language.declarations import Bounds, Dates
 from discreet.data.language.expressions import (
     Arithmetic,
     Call,
@@ -28,6 +28,7 @@ from discreet.data.language.expressions import (
     Literal,
     LiteralValue,
 )
+from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
 __all__ = ["ends", "monotone_in", "within"]

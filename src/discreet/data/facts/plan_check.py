@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from discreet.data.facts.fanout import fan_out
 from discreet.data.facts.relation_facts import columns_of_relation
-from discreet.data.facts.type_check import column_type
 from discreet.data.language.coarsening import is_coarsened
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.declarations import Bounds, Keys
@@ -21,7 +20,7 @@ from discreet.data.language.measures import (
     Sum,
 )
 from discreet.data.language.plan import GroupKey, Plan
-from discreet.data.language.schema import Type
+from discreet.data.language.schema import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 if TYPE_CHECKING:

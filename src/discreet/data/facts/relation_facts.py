@@ -24,7 +24,7 @@ from discreet.data.facts.persons import (
     person_columns,
     private_table,
 )
-from discreet.data.facts.type_check import check_condition, column_type
+from discreet.data.facts.type_check import check_condition
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
@@ -47,7 +47,7 @@ from discreet.data.language.relations import (
     WindowFunction,
     leftmost,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.schema import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]

@@ -6,8 +6,6 @@ names a literal's value, which may be sensitive.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from discreet.data.facts.signatures import call_type, cast_type, common_type
 from discreet.data.facts.size_limits import LARGEST_EXPONENT, check_spread, magnitude
 from discreet.data.language.expressions import (
@@ -26,10 +24,10 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
-from discreet.data.language.schema import Schema, Type, comparable
-from discreet.errors import UndeclaredColumn, UnsupportedQuery
+from discreet.data.language.schema import Schema, Type, column_type, comparable
+from discreet.errors import UnsupportedQuery
 
-__all__ = ["check_condition", "column_type", "suggestion", "type_of"]
+__all__ = ["check_condition", "type_of"]
 
 
 _LARGEST_EXACT = 1 << 53
@@ -48,13 +46,6 @@ def check_condition(expression: Expression, schema: Schema) -> None:
             f"a condition must be true or false, and this one is of type {found.value}; "
             "compare it with something, such as age < 40"
         )
-
-
-def column_type(name: str, schema: Schema) -> Type:
-    """Return the type of a column, or say which columns there are."""
-    if name in schema:
-        return schema[name]
-    raise UndeclaredColumn(f"there is no column {name!r}; there is {suggestion(name, schema)}")
 
 
 def type_of(expression: Expression, schema: Schema) -> Type:
@@ -196,10 +187,3 @@ def _check_logic(operand: Expression, schema: Schema) -> None:
         raise UnsupportedQuery(
             f"AND, OR and NOT take conditions, not {found.value}; compare it with something, such as age < 40"
         )
-
-
-def suggestion(name: str, schema: Schema) -> str:
-    """Name the columns that a mistyped name may have meant."""
-    names = get_close_matches(name, schema, n=3, cutoff=0.6) or list(schema)
-    shown = ", ".join(repr(name) for name in names[:20])
-    return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown

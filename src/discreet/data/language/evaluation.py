@@ -7,17 +7,30 @@ dates. Nothing about privacy rests on it: rows whose value is not among the keys
 from __future__ import annotations
 
 import datetime
+import operator
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.data.language.declarations import KeyValue
-from discreet.data.language.expressions import Function
+from discreet.data.language.expressions import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    Expression,
+    Function,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
 from discreet.data.language.schema import Type
 
-__all__ = ["applied", "converted", "truncated"]
+__all__ = ["applied", "converted", "truncated", "value_of"]
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
@@ -122,3 +135,65 @@ _MEANINGS: dict[Function, Callable[..., Any]] = {
     Function.DATE_TRUNC: truncated,
     Function.DATE_DIFFERENCE: lambda day, other: (day - other).days,
 }
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+_CALCULATE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def value_of(node: Expression, row: Mapping[str, Any]) -> Any:
+    """Evaluate an expression over public values, by the logic of SQL."""
+    if isinstance(node, Column):
+        return row[node.name]
+    if isinstance(node, Literal):
+        return node.value
+    if isinstance(node, IsNull):
+        return value_of(node.operand, row) is None
+    if isinstance(node, Not):
+        truth = value_of(node.operand, row)
+        return None if truth is None else not truth
+    if isinstance(node, And | Or):
+        truths = [value_of(operand, row) for operand in node.operands]
+        decisive = isinstance(node, Or)
+        return decisive if decisive in truths else None if None in truths else not decisive
+    if isinstance(node, IsIn):
+        value = value_of(node.operand, row)
+        return None if value is None else any(_equal(value, listed.value) for listed in node.values)
+    assert isinstance(node, Compare | Arithmetic)  # noqa: S101
+    return _binary(node, value_of(node.left, row), value_of(node.right, row))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return _is_number(one) == _is_number(other) and bool(one == other)
+
+
+def _binary(node: Compare | Arithmetic, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    try:
+        if isinstance(node, Compare):
+            return bool(_COMPARE[node.operator.value](left, right))
+        if not (_is_number(left) and _is_number(right)):
+            raise TypeError
+        sides = [Fraction(side) if isinstance(side, int) else side for side in (left, right)]
+        return _CALCULATE[node.operator.value](*sides)
+    except (ZeroDivisionError, OverflowError, TypeError):
+        return None  # the answer is paid for: what has no result is missing
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)

@@ -7,10 +7,22 @@ types, two texts compare by code point, and a date is the midnight it begins wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeAlias
 
-__all__ = ["MOST_DIGITS", "ORDERED_TOGETHER", "Schema", "Type", "comparable", "united_digits"]
+from discreet.errors import UndeclaredColumn
+
+__all__ = [
+    "MOST_DIGITS",
+    "ORDERED_TOGETHER",
+    "Schema",
+    "Type",
+    "column_type",
+    "comparable",
+    "suggestion",
+    "united_digits",
+]
 
 
 class Type(StrEnum):
@@ -73,3 +85,17 @@ def united_digits(digits: Iterable[tuple[int, int] | None]) -> tuple[int, int] |
     scale = max(scale for _, scale in listed)
     precision = max(precision - scale for precision, scale in listed) + scale
     return None if precision > MOST_DIGITS else (precision, scale)
+
+
+def column_type(name: str, schema: Schema) -> Type:
+    """Return the type of a column, or say which columns there are."""
+    if name in schema:
+        return schema[name]
+    raise UndeclaredColumn(f"there is no column {name!r}; there is {suggestion(name, schema)}")
+
+
+def suggestion(name: str, schema: Schema) -> str:
+    """Name the columns that a mistyped name may have meant."""
+    names = get_close_matches(name, schema, n=3, cutoff=0.6) or list(schema)
+    shown = ", ".join(repr(name) for name in names[:20])
+    return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown

@@ -19,19 +19,18 @@ import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import ibis.expr.schema as sch
 import pyarrow
-from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
-from discreet.data.engines.base import await_table, double, keep, public_type
+from discreet.data.engines.base import await_table, keep
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.data.language.schema import Type
-from discreet.data.lots import Salt
+from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
     from discreet.data.language.declarations import Declared, Limits
 
-__all__ = ["LISTED_NUMBER", "LISTED_VALUE", "Prepared", "numbered_keys", "told_apart"]
+__all__ = ["LISTED_NUMBER", "LISTED_VALUE", "Prepared", "numbered_keys"]
 
 LISTED_VALUE, LISTED_NUMBER = "listed_value", "listed_number"
 """The columns of `numbered_keys`."""
@@ -156,16 +155,6 @@ def numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
             }
         )
     )
-
-
-def told_apart(column: Column) -> Value:
-    """Return what a request can tell of a column's values: equal ones are the same, minus zero is zero."""
-    if public_type(column.type()) is Type.OTHER:
-        return column.isnull()
-    if not column.type().is_floating():
-        return column
-    zero = double(0).cast(column.type())
-    return ibis.ifelse(column == zero, zero, column)
 
 
 def _with_integer(rows: Rows, column: str, integer: str, declared: Bounds | Keys) -> Rows:

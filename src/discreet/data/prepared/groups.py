@@ -22,10 +22,10 @@ import ibis.expr.datatypes as dt
 from ibis.expr.types import Table as Rows
 from ibis.expr.types import Value
 
-from discreet.data.bounding.totals import PERSON
 from discreet.data.engines.base import lot
-from discreet.data.lots import Salt, fresh_salt
-from discreet.data.prepared.base import Prepared, told_apart
+from discreet.data.lots import PERSON, told_apart
+from discreet.data.prepared.base import Prepared
+from discreet.data.salt import Salt, fresh_salt
 
 __all__ = ["PRIME", "Arrangement"]
 

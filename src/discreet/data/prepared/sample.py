@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import ibis.expr.datatypes as dt
 from ibis.expr.types import Table as Rows
 
-from discreet.data.bounding.totals import PERSON, measure_name, sampled
 from discreet.data.engines.base import public_type
 from discreet.data.language.relations import Derive, Filter, Project, Relation, Source
 from discreet.data.language.schema import Type
-from discreet.data.lots import Salt, fresh_salt
-from discreet.data.prepared.base import Prepared, told_apart
+from discreet.data.lots import PERSON, measure_name, sample_rows, told_apart
+from discreet.data.prepared.base import Prepared
+from discreet.data.salt import Salt, fresh_salt
 
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table
@@ -56,7 +56,9 @@ class Sample(Prepared):
                 inner[name] = f"other_{place}"
                 selected[inner[name]] = rows[name]
         assert self._limits.rows is not None  # noqa: S101
-        drawn = self._with_integers(sampled(rows.select(**selected), self._limits.rows, fresh_salt()), inner)
+        drawn = self._with_integers(
+            sample_rows(rows.select(**selected), self._limits.rows, fresh_salt()), inner
+        )
         columns = {name: drawn[inner[name]] for name in rows.columns}
         integers = {name: drawn[name] for name in map(self.integer_name, self._declared)}
         return drawn.select(**columns, **integers)

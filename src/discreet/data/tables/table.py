@@ -13,9 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.data.facts.type_check import suggestion
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
-from discreet.data.language.schema import Schema, Type
+from discreet.data.language.schema import Schema, Type, suggestion
 from discreet.data.language.serialization import JSON, encode
 from discreet.errors import ParameterError
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from math import prod
 
 from discreet.data import Aggregate, Group, GroupKey, Keys, Plan, Statistics, Table, Type, sensitivity
-from discreet.data.facts.group_keys import key_facts
 from discreet.data.facts.persons import person_columns
 from discreet.data.facts.relation_facts import columns_of_relation, limits_of
-from discreet.data.facts.type_check import column_type, suggestion
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Column, Expression
@@ -27,6 +25,7 @@ from discreet.data.language.relations import (
     public_tables,
     sources_of,
 )
+from discreet.data.language.schema import column_type, suggestion
 from discreet.errors import UndeclaredColumn
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
@@ -34,7 +33,7 @@ from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import FrequentOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.question.post_processing import check_types
-from discreet.queries.question.query import Query, key_of
+from discreet.queries.question.query import Query, key_facts, key_of
 
 __all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
 

@@ -42,11 +42,11 @@ from discreet.data import (
     Sum,
     Type,
 )
-from discreet.data.facts.type_check import column_type
 from discreet.data.language.coarsening import steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
 from discreet.data.language.plan import LARGEST_CELLS
+from discreet.data.language.schema import column_type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.outputs.base import QueryOutput

@@ -14,7 +14,6 @@ from discreet.queries.counts.marginals import MarginalsQuestion, marginals
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.counts.ranges import CumulativeQuestion, RangesQuestion, cdf, ranges
-from discreet.queries.explanation.counts import explain_linear
 
 __all__ = [
     "ColumnRelease",
@@ -25,7 +24,6 @@ __all__ = [
     "RangeRelease",
     "RangesQuestion",
     "cdf",
-    "explain_linear",
     "marginals",
     "ranges",
 ]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
-from discreet.curator.release.tables import number
 from discreet.curator.request.request import Column
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number, rational
 from discreet.queries.counts.cells import edge_after, highest, lowest
 from discreet.queries.counts.range_release import RangeRelease

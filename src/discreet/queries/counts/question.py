@@ -12,9 +12,9 @@ from discreet.curator.request.request import Request, column_names
 from discreet.data import Axis, GroupKey, Keys, Relation, Source, Table, Type, count
 from discreet.data.facts.persons import person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
-from discreet.data.facts.type_check import column_type
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.relations import leftmost
+from discreet.data.language.schema import column_type
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.rational import Number, rational

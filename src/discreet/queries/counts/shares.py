@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.curator.release.tables import number
+from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number
 from discreet.workloads import Plan
 from discreet.workloads.error.intervals import half_width

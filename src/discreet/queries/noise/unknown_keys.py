@@ -14,7 +14,6 @@ from math import prod
 
 from discreet.curator.request.key_request import KeyRequest
 from discreet.data import Keys, Table, Type
-from discreet.data.facts.group_keys import key_facts
 from discreet.data.facts.persons import person_columns
 from discreet.data.facts.relation_facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
@@ -26,7 +25,7 @@ from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.noise.offer import Offer
-from discreet.queries.question.query import Query, key_of
+from discreet.queries.question.query import Query, key_facts, key_of
 
 __all__ = [
     "SHARE",
@@ -124,7 +123,11 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
     """Return the query with made-up keys in the place of unknown ones: more than most people have."""
-    columns, listed, names = key_facts(query, tables), dict(query.listed), unknown_keys(query, tables)
+    columns, listed, names = (
+        key_facts(query, tables),
+        dict(query.listed),
+        unknown_keys(query, tables),
+    )
     known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
     groups = prod(len(keys) for keys in known if keys is not None)
     room = max(1, min(_HYPOTHETICAL, LARGEST_CELLS // groups))

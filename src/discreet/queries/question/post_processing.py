@@ -11,10 +11,8 @@ query mean this, and nothing that happens before noise.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cmp_to_key
 from math import isnan
 from typing import Any
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from discreet.data.facts.type_check import check_condition
+from discreet.data.language.evaluation import value_of
 from discreet.data.language.expressions import (
     And,
     Arithmetic,
@@ -40,23 +39,9 @@ from discreet.data.language.relations import Order
 from discreet.data.language.schema import Schema, Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept", "value_of"]
+__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept"]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_CALCULATE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,47 +163,3 @@ def _ordered(one: Any, other: Any, sign: int) -> int:
     if one is None or other is None:
         return int(one is None) - int(other is None)
     return sign * (int(one > other) - int(one < other))
-
-
-def value_of(node: Expression, row: Mapping[str, Any]) -> Any:
-    """Evaluate an expression over public values, by the logic of SQL."""
-    if isinstance(node, Column):
-        return row[node.name]
-    if isinstance(node, Literal):
-        return node.value
-    if isinstance(node, IsNull):
-        return value_of(node.operand, row) is None
-    if isinstance(node, Not):
-        truth = value_of(node.operand, row)
-        return None if truth is None else not truth
-    if isinstance(node, And | Or):
-        truths = [value_of(operand, row) for operand in node.operands]
-        decisive = isinstance(node, Or)
-        return decisive if decisive in truths else None if None in truths else not decisive
-    if isinstance(node, IsIn):
-        value = value_of(node.operand, row)
-        return None if value is None else any(_same(value, listed.value) for listed in node.values)
-    assert isinstance(node, Compare | Arithmetic)  # noqa: S101
-    return _binary(node, value_of(node.left, row), value_of(node.right, row))
-
-
-def _same(one: Any, other: Any) -> bool:
-    return _is_number(one) == _is_number(other) and bool(one == other)
-
-
-def _binary(node: Compare | Arithmetic, left: Any, right: Any) -> Any:
-    if left is None or right is None:
-        return None
-    try:
-        if isinstance(node, Compare):
-            return bool(_COMPARE[node.operator.value](left, right))
-        if not (_is_number(left) and _is_number(right)):
-            raise TypeError
-        sides = [Fraction(side) if isinstance(side, int) else side for side in (left, right)]
-        return _CALCULATE[node.operator.value](*sides)
-    except (ZeroDivisionError, OverflowError, TypeError):
-        return None  # the answer is paid for: what has no result is missing
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)

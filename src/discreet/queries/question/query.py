@@ -13,13 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
+from discreet.data.facts.group_keys import facts_of_keys
+from discreet.data.facts.persons import Tables
+from discreet.data.language.column_facts import Columns
 from discreet.data.language.description import describe_expression, describe_relation
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.post_processing import NOTHING, After, check_after
 
-__all__ = ["Query", "derived", "filtered", "key_of", "orders", "united"]
+__all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
 
 _LONGEST_NAME = 200
 
@@ -195,3 +198,8 @@ def _check_name(name: object) -> None:
         encodable = False
     if not encodable:
         raise UnsupportedQuery(f"the name of an output holds a NUL or half a character; {allowed}")
+
+
+def key_facts(query: Query, tables: Tables) -> Columns:
+    """Return what is public about the keys of a query, by their names."""
+    return facts_of_keys(query.relation, query.keys, dict(query.listed), tables)

@@ -14,6 +14,7 @@ from sqlglot import exp
 from discreet.data import literal
 from discreet.data.facts.key_narrowing import is_exact
 from discreet.data.facts.type_check import check_condition
+from discreet.data.language.evaluation import value_of
 from discreet.data.language.expressions import (
     And,
     Case,
@@ -30,7 +31,6 @@ from discreet.data.language.expressions import (
     walk,
 )
 from discreet.data.language.relations import Source
-from discreet.queries.question.post_processing import value_of
 from discreet.queries.sql.expressions import condition_of, unwrapped
 from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.refusals import check_parts, refused

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from discreet.data import Schema
 from discreet.data.facts.persons import Tables
-from discreet.data.facts.type_check import suggestion
-from discreet.data.language.schema import Type
+from discreet.data.language.schema import Type, suggestion
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["column_named", "same", "table_named"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 
-from discreet.curator.release.tables import number
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number, float_below, rational
 from discreet.workloads.error.laplace_tails import laplace_units
 
