@@ -14,7 +14,7 @@ from discreet.curator import Budget
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, count
 from discreet.errors import BudgetExceeded, EngineFailed, ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.front import Curator
-from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.queries import Offer, build_request, parse
 from discreet.queries.noise.unknown_keys import hypothetical_keys, selection_for, unknown_keys
 

@@ -20,8 +20,8 @@ from discreet.curator.request.request import Part
 from discreet.data import Bounds, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible import Student
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.noise import is_private, replay
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.sensitivity import Sensitivity

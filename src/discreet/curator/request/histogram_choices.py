@@ -19,7 +19,7 @@ from discreet.curator.request.histogram_estimates import Estimate, SmoothRule
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
-from discreet.mechanisms.scores import LARGEST_SCORE
+from discreet.mechanisms.selection.scores import LARGEST_SCORE
 from discreet.noise.entropy import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import Neighbors

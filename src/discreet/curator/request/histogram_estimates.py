@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from discreet.data import Statistic
 from discreet.errors import ParameterError
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import show, whole
 
 if TYPE_CHECKING:
-    from discreet.stability.ordered import Ordered
+    from discreet.stability.order_statistics.ordered import Ordered
     from discreet.stability.profile import Profile
 
 __all__ = ["FINENESS", "LARGEST_ESTIMATES", "Estimate", "SmoothQuantileRule", "SmoothRule", "TrimmedMeanRule"]
@@ -67,7 +67,7 @@ class SmoothRule(ABC):
 
     def profile(self, counts: NDArray[np.int64]) -> Profile:
         """Return the statistic of a group, and how far persons can move it."""
-        from discreet.stability.tallied import tallied
+        from discreet.stability.order_statistics.tallied import tallied
 
         return self._profile(tallied(counts, spacing=FINENESS))
 
@@ -84,8 +84,8 @@ class SmoothQuantileRule(SmoothRule):
     """The least value that at least a share of the values do not exceed."""
 
     def _profile(self, data: Ordered) -> Profile:
-        from discreet.stability.quantile import rank_profile
-        from discreet.stability.ranks import rank_rule
+        from discreet.stability.order_statistics.quantile import rank_profile
+        from discreet.stability.order_statistics.ranks import rank_rule
 
         return rank_profile(data, rank_rule(self.share), relation=ADD_REMOVE_PERSON, rows=self.rows)
 
@@ -104,8 +104,8 @@ class TrimmedMeanRule(SmoothRule):
     """The mean without a share of the values at either end."""
 
     def _profile(self, data: Ordered) -> Profile:
-        from discreet.stability.trimmed_mean import trimmed_profile
-        from discreet.stability.trimming import trimming
+        from discreet.stability.order_statistics.trimmed_mean import trimmed_profile
+        from discreet.stability.order_statistics.trimming import trimming
 
         return trimmed_profile(data, trimming(self.share), relation=ADD_REMOVE_PERSON, rows=self.rows)
 

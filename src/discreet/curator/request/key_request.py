@@ -16,7 +16,7 @@ from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.data.language.serialization import decode, encode
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
-from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.noise import is_private
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON

@@ -21,8 +21,8 @@ from discreet.curator.request.histogram_estimates import FINENESS, LARGEST_ESTIM
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible.noise import LARGEST_BUDGET
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import float_below, show
 from discreet.queries.outputs.base import QueryOutput

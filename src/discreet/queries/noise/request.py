@@ -29,8 +29,8 @@ from discreet.curator.request.request import Expectation, Mechanism, Part, Reque
 from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
-from discreet.mechanisms.gaussian_privacy import largest_mu
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind

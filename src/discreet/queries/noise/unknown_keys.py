@@ -20,7 +20,7 @@ from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import Project, public_tables, sources_of
 from discreet.errors import ParameterError
-from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
