@@ -13,8 +13,9 @@ from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
-from discreet.queries.outputs.choices import ExtremeOutput, FrequentOutput, QuantileOutput
+from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
+from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.moments import CorrelationOutput, CovarianceOutput, VarianceOutput
 from discreet.queries.question.dataframe import GroupedRequest, TableRequest
 from discreet.queries.question.query import Query

@@ -30,8 +30,8 @@ from discreet.errors import UndeclaredColumn
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.choices import FrequentOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
+from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.question.post_processing import check_types
 from discreet.queries.question.query import Query, key_facts, key_of
 

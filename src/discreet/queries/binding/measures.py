@@ -50,8 +50,9 @@ from discreet.data.language.schema import column_type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.choices import ExtremeOutput, FrequentOutput, QuantileOutput
+from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, SumOutput
+from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.moments import CorrelationOutput, Count, CovarianceOutput, Total, VarianceOutput
 from discreet.queries.outputs.smooth import SmoothOutput
 

@@ -1,4 +1,4 @@
-"""Quantiles, extremes and most frequent keys: chosen from histograms, not calculated from noisy counts.
+"""Quantiles and extremes: chosen from histograms, not calculated from noisy counts.
 
 An output says which choices it needs, given a maker of mechanisms; `choosing` gives each its part of the
 budget. (Proof: aggregates.)
@@ -19,20 +19,27 @@ from numpy.typing import NDArray
 from discreet.curator.request.histogram_choices import (
     Choice,
     Choices,
-    FrequencyRule,
     RankRule,
     Rule,
     Selector,
 )
 from discreet.curator.request.histogram_estimates import Estimate, SmoothRule
 from discreet.curator.request.request import Column, Draw, Expectation, Part
-from discreet.data import Bounds, Histogram, Keys, Measure
+from discreet.data import Bounds, Histogram, Measure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.privacy.rational import float_above, show
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.rounding import enclosed
 
-__all__ = ["ChoiceOutput", "ExtremeOutput", "FrequentOutput", "Maker", "QuantileOutput", "deviation_in_rows"]
+__all__ = [
+    "ChoiceOutput",
+    "ExtremeOutput",
+    "Maker",
+    "QuantileOutput",
+    "choices_of",
+    "deviation_in_rows",
+    "shortfall",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -129,13 +136,13 @@ class QuantileOutput(ChoiceOutput):
         """Return the choices of the value, of the lower end and of the upper end."""
         rule = RankRule(share=self.share)
         choice = make.choice(rule)
-        shift = _shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
+        shift = shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
         rules = (rule, RankRule(share=self.share, shift=-shift), RankRule(share=self.share, shift=shift))
         return tuple(replace(choice, rule=one) for one in rules)
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return grid points as floats."""
-        mechanism = _choices(draws[0].part)
+        mechanism = choices_of(draws[0].part)
         shares = sorted({self.share, *self.beside})
         found = [_three(mechanism, draws[0].steps, share, confidence) for share in shares]
         value, lower, upper = (np.stack(parts) for parts in zip(*found, strict=True))
@@ -154,8 +161,8 @@ class QuantileOutput(ChoiceOutput):
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval, if the values are spread evenly over the bounds."""
-        mechanism = _choices(parts[0]).of(RankRule(share=self.share))
-        short = _shortfall(mechanism, of_several(confidence, 2), self.histogram.width)
+        mechanism = choices_of(parts[0]).of(RankRule(share=self.share))
+        short = shortfall(mechanism, of_several(confidence, 2), self.histogram.width)
         ranks = Fraction(2 * short + 1, self.share.denominator)
         return _spread_evenly(self.name, self.histogram, ranks, _deviation(mechanism, self.share), rows)
 
@@ -211,7 +218,7 @@ class ExtremeOutput(ChoiceOutput):
     def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
         """Return the one choice."""
         choice = make.choice(RankRule(share=self.share))
-        ranks = _shortfall(choice.mechanism, confidence, self.histogram.width) + 1
+        ranks = shortfall(choice.mechanism, confidence, self.histogram.width) + 1
         return (replace(choice, rule=self._rule(ranks)),)
 
     def _rule(self, ranks: int) -> RankRule:
@@ -219,11 +226,11 @@ class ExtremeOutput(ChoiceOutput):
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
         """Return grid points as floats."""
-        mechanism = _choices(draws[0].part)
+        mechanism = choices_of(draws[0].part)
         (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
         value = mechanism.drawn(draws[0].steps, rule)[:, 0]
         low, high = np.zeros_like(value), np.full_like(value, self.histogram.width - 1)
-        enough = _reach(rule) > _shortfall(mechanism.of(rule), confidence, mechanism.width)
+        enough = _reach(rule) > shortfall(mechanism.of(rule), confidence, mechanism.width)
         if not enough:
             return _on_grid(self.name, self.histogram, value, low, high)
         ends = (value, high) if self.largest else (low, value)
@@ -231,7 +238,7 @@ class ExtremeOutput(ChoiceOutput):
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return how far from the end the value is, if the values are spread evenly over the bounds."""
-        mechanism = _choices(parts[0])
+        mechanism = choices_of(parts[0])
         (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
         ranks = Fraction(2 * _reach(rule))
         expected = _spread_evenly(
@@ -243,82 +250,6 @@ class ExtremeOutput(ChoiceOutput):
             standard_deviation=expected.standard_deviation,
             assumes=expected.assumes,
             means=f"how far inside of the {'largest' if self.largest else 'least'} value it may be",
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrequentOutput(ChoiceOutput):
-    """The most frequent of the declared keys, or a list of several in order; or ones nearly as frequent.
-
-    Error
-    -----
-    No interval: with the confidence, the j-th key has at most t rows less than the j-th most frequent, for
-    all j; t is the quantile of the mechanism's error.
-    """
-
-    name: str
-    histogram: Histogram
-    most: int | None = None
-
-    @property
-    def rule(self) -> FrequencyRule:
-        """The rule of the choice."""
-        return FrequencyRule(picks=self.most or 1)
-
-    @property
-    def picks(self) -> int:
-        """One for each key."""
-        return self.most or 1
-
-    @property
-    def question(self) -> tuple[object, ...]:
-        """How many keys."""
-        return ("frequent", self.picks)
-
-    @property
-    def weights(self) -> tuple[Fraction, ...]:
-        """One for each key."""
-        return (Fraction(self.picks),)
-
-    @property
-    def formula(self) -> str:
-        """In words."""
-        keys = "the most frequent" if self.most is None else f"the {self.most} most frequent"
-        return f"{keys} of {self.histogram.width} keys, chosen"
-
-    @property
-    def identity(self) -> dict[str, object]:
-        """What kind of output it is, its histogram, and how many keys."""
-        return {**super(FrequentOutput, self).identity, "most": self.most}
-
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
-        """Return the one choice, of as many keys as are wanted."""
-        del confidence
-        return (make.choice(self.rule),)
-
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
-        """Return keys, or lists of keys."""
-        mechanism = _choices(draws[0].part)
-        places = mechanism.drawn(draws[0].steps, self.rule)
-        assert isinstance(self.histogram.values, Keys)  # noqa: S101
-        keys = self.histogram.values.values
-        values = np.empty(len(places), np.object_)
-        for group, chosen in enumerate(places.tolist()):
-            values[group] = keys[chosen[0]] if self.most is None else [keys[place] for place in chosen]
-        short = _shortfall(mechanism.of(self.rule), confidence, mechanism.width)
-        level = f"with {float(confidence):.6g} confidence"
-        best = "the most frequent" if self.most is None else "the most frequent in its place"
-        return Column(name=self.name, values=values, offers=f"at most {short} rows short of {best}, {level}")
-
-    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return how many rows a key may be short, whatever the counts are."""
-        del rows
-        mechanism = _choices(parts[0]).of(self.rule)
-        return Expectation(
-            name=self.name,
-            margin=float(_shortfall(mechanism, confidence, self.histogram.width)),
-            standard_deviation=deviation_in_rows(self.rule, mechanism),
-            means="rows that it may be short of the most frequent",
         )
 
 
@@ -337,12 +268,13 @@ def _deviation(mechanism: Selector, share: Fraction) -> float:
     return deviation_in_rows(RankRule(share=share), mechanism)
 
 
-def _choices(part: Part) -> Choices:
+def choices_of(part: Part) -> Choices:
+    """Return the choices that a part of a request draws from a histogram."""
     assert isinstance(part.mechanism, Choices)  # noqa: S101
     return part.mechanism
 
 
-def _shortfall(mechanism: Selector, confidence: Fraction, candidates: int) -> int:
+def shortfall(mechanism: Selector, confidence: Fraction, candidates: int) -> int:
     """Return the most by which the chosen score falls short of the best, with the confidence."""
     return int(mechanism.error.quantile(confidence, candidates=candidates))
 
@@ -367,7 +299,7 @@ def _three(
     }
     value, lower, upper = (mechanism.drawn(steps, rules[side])[:, 0] for side in (0, -1, 1))
     for side in (-1, 1):
-        short = _shortfall(mechanism.of(rules[side]), of_several(confidence, 2), mechanism.width)
+        short = shortfall(mechanism.of(rules[side]), of_several(confidence, 2), mechanism.width)
         if _reach(rules[side]) <= short and side < 0:
             lower = np.zeros_like(lower)
         elif _reach(rules[side]) <= short:
