@@ -55,6 +55,7 @@ from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
+from discreet.exports import publish
 
 __all__ = [
     "CLAMP",
@@ -116,3 +117,5 @@ __all__ = [
     "type_of",
     "when",
 ]
+
+publish(__name__)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from discreet.exports import publish
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.offer import Offer
@@ -45,3 +46,5 @@ __all__ = [
     "for_error",
     "parse",
 ]
+
+publish(__name__)

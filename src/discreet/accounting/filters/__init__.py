@@ -22,6 +22,7 @@ from discreet.accounting.filters.renyi import RenyiFilter
 from discreet.accounting.filters.scalar import GaussianFilter, PureFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.tight import TightFilter
 from discreet.accounting.filters.union import UnionFilter
+from discreet.exports import publish
 
 __all__ = [
     "Cost",
@@ -38,3 +39,5 @@ __all__ = [
     "epsilon_above",
     "rho_below",
 ]
+
+publish(__name__)

@@ -16,6 +16,7 @@ from discreet.accounting.meaning.finite_laws import (
     privacy_loss,
     tradeoff,
 )
+from discreet.exports import publish
 
 __all__ = [
     "Curve",
@@ -29,3 +30,5 @@ __all__ = [
     "tradeoff",
     "true_positive_rate",
 ]
+
+publish(__name__)

@@ -14,6 +14,7 @@ from discreet.curator.ledger.ledger import Ledger
 from discreet.curator.ledger.open_store import open_store
 from discreet.curator.ledger.store import Reader, Store, Writer
 from discreet.curator.ledger.verification import VerificationReport, verify_export
+from discreet.exports import publish
 
 __all__ = [
     "Anchor",
@@ -29,3 +30,5 @@ __all__ = [
     "open_store",
     "verify_export",
 ]
+
+publish(__name__)
