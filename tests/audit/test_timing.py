@@ -6,7 +6,7 @@ from scipy import stats
 
 from audit.right import IntegerLaplace
 from discreet.audit.samples import collect
-from discreet.audit.timing import FALSE_ALARM, check_timing, rank_correlation, timed_releases
+from discreet.audit.timing import TIMING_FALSE_ALARM, check_timing, rank_correlation, timed_releases
 
 RNG = np.random.default_rng(5)
 
@@ -58,7 +58,7 @@ def test_a_correlation_counts_if_three_measurements_agree(monkeypatch):
 
 def test_the_limit_is_two_hundredths_at_a_hundred_thousand(monkeypatch):
     assert "up to 0.0199 is chance" in verdict(monkeypatch, [0], count=100_000).detail
-    assert FALSE_ALARM < 1e-9
+    assert TIMING_FALSE_ALARM < 1e-9
 
 
 def test_integers_that_python_keeps_ready_are_no_leak(monkeypatch):

@@ -6,7 +6,17 @@ import json
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
-from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.entries import (
+    AMEND,
+    CHARGE,
+    ENTRY_FORMAT,
+    OPEN,
+    RENEW,
+    RESERVE,
+    SETTLE,
+    USE,
+    fold,
+)
 from discreet.curator.ledger.entry import GENESIS, seal
 
 TABLES = {"visits": {"person": "patient"}}
@@ -19,7 +29,7 @@ def at(day, hour=12):
 class Book:
     """An account, and the entries that are added to it one after another."""
 
-    def __init__(self, budget, *, day="2026-03-05", tables=TABLES, format=FORMAT):
+    def __init__(self, budget, *, day="2026-03-05", tables=TABLES, format=ENTRY_FORMAT):
         self.account, self.sequence = Account(), 0
         self.add(OPEN, day, format=format, tables=tables, budget=budget.to_body())
 

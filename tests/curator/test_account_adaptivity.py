@@ -25,7 +25,7 @@ from curator.accounts import TABLES, at
 from discreet.accounting.filters import UnionFilter
 from discreet.curator import Budget
 from discreet.curator.budget.account import Account, ChargeHistory
-from discreet.curator.budget.entries import ABANDON, CHARGE, FORMAT, OPEN, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.entries import ABANDON, CHARGE, ENTRY_FORMAT, OPEN, RESERVE, SETTLE, USE, fold
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Event, Pure
@@ -130,7 +130,7 @@ class Trees(RuleBasedStateMachine):
         self.budget = Budget(epsilon=units * LOG2, delta=delta)
         self.factor = math.exp(units * LOG2)
         start = Leaf(1.0, 1.0, Account(), 0)
-        self.leaves = [start.after(OPEN, format=FORMAT, tables=TABLES, budget=self.budget.to_body())]
+        self.leaves = [start.after(OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=self.budget.to_body())]
 
     @rule(
         choices=CHOICES,
@@ -165,7 +165,9 @@ TestTrees.settings = settings(max_examples=25, stateful_step_count=8, deadline=N
 
 def greedy(budget, events_of):
     """The loss of a strategy that goes on with what it likes most, as long as that is admitted."""
-    leaves = [Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=FORMAT, tables=TABLES, budget=budget.to_body())]
+    leaves = [
+        Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=budget.to_body())
+    ]
     for step in events_of:
         after = []
         for leaf in leaves:
@@ -210,7 +212,9 @@ def test_permits_that_are_forgotten_when_they_are_settled_are_found_out(monkeypa
 def test_a_member_that_comes_back_when_a_reservation_is_freed_admits_what_was_run_alone():
     """While budget is set aside the pure sum is used up, and another member admits; freed, both do again."""
     budget = Budget(epsilon=2 * LOG2, delta="1/10")
-    start = Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=FORMAT, tables=TABLES, budget=budget.to_body())
+    start = Leaf(1.0, 1.0, Account(), 0).after(
+        OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=budget.to_body()
+    )
     (held,) = start.reserve(Pure(epsilon=2 * LOG2), None)
     assert [one.title for one in held.account.filter_of().alive] == ["pure", "tight"]
     with pytest.raises(BudgetExceeded):

@@ -209,7 +209,7 @@ def profile(event: Event, *, epsilons: Iterable[Number] | None = None) -> Profil
     return Profile(epsilons=points, assumption=sampling_assumption(event), **found)
 
 
-def joined(first: Profile, second: Profile) -> Profile:
+def joined_profiles(first: Profile, second: Profile) -> Profile:
     """Return the profile of one event that two profiles of it give together, by increasing epsilon."""
     order = np.argsort(np.concatenate([first.epsilons, second.epsilons]), kind="stable")
     lower = np.concatenate([first.lower, second.lower])[order]

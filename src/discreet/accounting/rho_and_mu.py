@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
 from discreet.accounting import renyi
-from discreet.accounting.curves import Profile, check_event, farthest, joined, profile
-from discreet.accounting.filters import Cost, cost_of
+from discreet.accounting.curves import Profile, check_event, farthest, joined_profiles, profile
+from discreet.accounting.filters import FilterCost, cost_of
 from discreet.accounting.interval import Interval
 from discreet.accounting.meaning import advantage
 from discreet.accounting.tight import delta as tight_delta
@@ -236,7 +236,7 @@ def _chord_peaks(orders: Array, cumulants: Array) -> Array:
     return np.where(np.isfinite(right), np.fmax(np.maximum(left, right), inside), np.inf)
 
 
-def _squared_mu(event: Event) -> Cost:
+def _squared_mu(event: Event) -> FilterCost:
     """Return mu^2 of one simple event, rounded up. A sample is no easier to tell apart than all the data."""
     if isinstance(event, events.Gaussian | events.RoundedGaussian):
         return (event.squared_mu,)
@@ -286,7 +286,7 @@ def _refined(event: Event, last: float, pure: float | None) -> Profile:
         if not more.size:
             break
         points = np.union1d(points, more)
-        found = joined(found, profile(event, epsilons=more.tolist()))
+        found = joined_profiles(found, profile(event, epsilons=more.tolist()))
     return found
 
 

@@ -91,7 +91,7 @@ def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: L
         "assumption": assumption,
     }
     if rows is not None:
-        content["ladder"] = [{**asdict(row), "epsilon": answer.number(row.epsilon)} for row in rows]
+        content["ladder"] = [{**asdict(row), "epsilon": answer.json_number(row.epsilon)} for row in rows]
     return answer.as_json(content)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.accounting import Interval
 
-__all__ = ["above", "as_json", "as_table", "below", "interval", "number"]
+__all__ = ["above", "as_json", "as_table", "below", "interval", "json_number"]
 
 _WIDTH = 100
 _DIGITS = 6
@@ -39,14 +39,14 @@ def as_json(content: Mapping[str, object]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     """Return what stands for a float in JSON."""
     return value if isfinite(value) else "infinity"
 
 
 def interval(found: Interval) -> dict[str, object]:
     """Return what stands for an interval in JSON."""
-    return {"lower": number(found.lower), "upper": number(found.upper)}
+    return {"lower": json_number(found.lower), "upper": json_number(found.upper)}
 
 
 def above(value: float) -> str:

@@ -50,7 +50,7 @@ DIAGNOSES = {
 
 Integers: TypeAlias = NDArray[np.int64]
 
-MOST_ROWS = 100_000_000
+MOST_DEMO_ROWS = 100_000_000
 _SEED = 20260101
 _MISSING = 0.02
 _FIRST_DAY = "2025-01-01"
@@ -100,8 +100,8 @@ def visits(rows: int) -> pyarrow.Table:
 
 def check_rows(rows: int) -> None:
     """Refuse clinics that are empty or too large."""
-    if not 1 <= rows <= MOST_ROWS:
-        raise ParameterError("rows", "is out of range", f"from 1 to {MOST_ROWS:,}")
+    if not 1 <= rows <= MOST_DEMO_ROWS:
+        raise ParameterError("rows", "is out of range", f"from 1 to {MOST_DEMO_ROWS:,}")
 
 
 def write_visits(table: pyarrow.Table, path: Path) -> None:

@@ -43,12 +43,14 @@ def _configure(parser: ArgumentParser) -> None:
     one.add_argument("--anchor", metavar="TEXT", help="an earlier head, as 'SEQUENCE HASH'; it must be there")
     one.add_argument("--anchor-file", metavar="FILE", help="the file that holds an earlier head")
     one.add_argument("--export", metavar="FILE", help="check this exported file instead")
-    one = _action(actions, "show", "List the entries.", ledger_readings.show)
+    one = _action(actions, "show", "List the entries.", ledger_readings.show_entries)
     one.add_argument("--json", action="store_true", help="as lines of JSON, as they are hashed")
     one = _action(actions, "spent", "Say what was spent, and what is left.", ledger_readings.spent)
     one.add_argument("--analyst", default="", metavar="NAME", help="say what is left for this analyst")
     one.add_argument("--json", action="store_true", help="answer as JSON")
-    one = _action(actions, "replay", "Price all that was run by today's accountant.", ledger_readings.replay)
+    one = _action(
+        actions, "replay", "Price all that was run by today's accountant.", ledger_readings.replay_ledger
+    )
     one.add_argument("--delta", metavar="D", help="say the epsilon at this delta (that of the budget)")
     one.add_argument("--json", action="store_true", help="answer as JSON")
     one = _action(actions, "export", "Write all entries to a file, one line of JSON each.", _export)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from discreet.curator.ledger import Entry
     from discreet.privacy.events import Event
 
-__all__ = ["replay", "show", "spent"]
+__all__ = ["replay_ledger", "show_entries", "spent"]
 
 _FREES_NOTHING = (
     "information that frees nothing: it holds if all questions were fixed ahead, and the caps hold for any"
 )
 
 
-def show(options: Namespace) -> str:
+def show_entries(options: Namespace) -> str:
     """List the entries."""
     with declared.ledger(options) as ledger:
         if options.json:
@@ -89,8 +89,8 @@ def spent(options: Namespace) -> str:
             {
                 "budget": caps.to_body(),
                 "period": account.period or None,
-                "epsilon": answer.number(now),
-                "lifetime_epsilon": answer.number(ever),
+                "epsilon": answer.json_number(now),
+                "lifetime_epsilon": answer.json_number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left(options.analyst)),
@@ -140,7 +140,7 @@ def _left(account: Account, analyst: str) -> str:
     return f"rho {digits.below(min(known))}, or {pure}" if len(known) == len(rhos) > 0 else pure
 
 
-def replay(options: Namespace) -> str:
+def replay_ledger(options: Namespace) -> str:
     """Price everything that was ever run by today's accountant."""
     from discreet.accounting import epsilon
     from discreet.privacy.events import compose
@@ -161,7 +161,7 @@ def replay(options: Namespace) -> str:
                 "delta": float(delta),
                 "method": found.method,
                 "certified": found.certified,
-                "counted_epsilon": answer.number(counted),
+                "counted_epsilon": answer.json_number(counted),
                 "note": _FREES_NOTHING,
             }
         )

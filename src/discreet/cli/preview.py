@@ -64,8 +64,8 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
             "outputs": [
                 {
                     "name": one.name,
-                    "margin": answer.number(one.margin),
-                    "standard_deviation": answer.number(one.standard_deviation),
+                    "margin": answer.json_number(one.margin),
+                    "standard_deviation": answer.json_number(one.standard_deviation),
                     "assumes": one.assumes,
                 }
                 for one in found.expectations

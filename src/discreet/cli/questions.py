@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_offer_options", "add_question", "cost", "offer_of", "question_of"]
 
-MOST_CHARACTERS = 1_000_000
+MOST_QUESTION_CHARACTERS = 1_000_000
 
 
 def add_question(parser: ArgumentParser) -> None:
@@ -49,11 +49,11 @@ def question_of(options: Namespace) -> str:
     if options.question != "-":
         return str(options.question)
     try:
-        text = sys.stdin.read(MOST_CHARACTERS + 1)
+        text = sys.stdin.read(MOST_QUESTION_CHARACTERS + 1)
     except ValueError:
         raise ParameterError("question", "is no text", "SQL in UTF-8") from None
-    if len(text) > MOST_CHARACTERS:
-        raise ParameterError("question", "is too long", f"at most {MOST_CHARACTERS} characters")
+    if len(text) > MOST_QUESTION_CHARACTERS:
+        raise ParameterError("question", "is too long", f"at most {MOST_QUESTION_CHARACTERS} characters")
     return text
 
 

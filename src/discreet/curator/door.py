@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
-from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
+from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
 from discreet.curator.release.averaging import average_draws, check_combined
 from discreet.curator.release.label import label_of
@@ -23,7 +23,7 @@ from discreet.curator.release.release import Release, are_private, finish, pack,
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.table_records import (
-    Declared,
+    DeclaredRecord,
     amendment,
     check_current,
     check_opened,
@@ -101,7 +101,7 @@ class Door:
     def _open(self, budget: Budget) -> bytes:
         """Declare, if the ledger is new; else check that it declares the same. Return the ledger's secret."""
         declared = declare(self._tables)
-        body: Body = {"format": FORMAT, "tables": declared, "budget": budget.to_body()}
+        body: Body = {"format": ENTRY_FORMAT, "tables": declared, "budget": budget.to_body()}
         opened = self.ledger.find(OPEN, _OPENED)
         if opened is None:
             opened = self.ledger.decide(OPEN, lambda account, time: body, key=_OPENED)
@@ -238,7 +238,7 @@ class Door:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _charged(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
+    def _charged(self, request: Request | KeyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
@@ -266,7 +266,12 @@ class Door:
             check(self.ledger.state())
 
     def _decide(
-        self, kind: str, rule: Callable[[Account, str], Body], *, declared: Declared, key: str | None = None
+        self,
+        kind: str,
+        rule: Callable[[Account, str], Body],
+        *,
+        declared: DeclaredRecord,
+        key: str | None = None,
     ) -> Entry:
         """Record what a rule says, in the period that has begun and under declarations that hold."""
 

@@ -18,7 +18,7 @@ from discreet.front.unknown_keys import answer_unknown, label_of_chosen, preview
 from discreet.privacy.events import Event
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries import (
-    ROWS,
+    ASSUMED_ROWS,
     Offer,
     Query,
     TableRequest,
@@ -37,7 +37,7 @@ from discreet.queries.noise.unknown_keys import (
     selection_for,
     unknown_keys,
 )
-from discreet.queries.question.post_processing import NOTHING, shown_groups
+from discreet.queries.question.post_processing import NO_POST_PROCESSING, shown_groups
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -83,7 +83,7 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = _CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         key_share: Number = SHARE,
     ) -> Request:
         """Return the request that a question and an offer make, or that a wanted error needs.
@@ -149,7 +149,7 @@ class Curator(Door):
         question: Question,
         *unnamed: NoReturn,
         analyst: str = "",
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         **offer: object,
     ) -> Preview:
         """Return what a question would cost and how wrong its answer would be. Spends nothing.
@@ -191,7 +191,7 @@ class Curator(Door):
             release = self.answer(self.request(query, **offer), analyst=analyst)  # type: ignore[arg-type]
         else:
             release = answer_unknown(self, *made, analyst=analyst)
-        if query.after == NOTHING:
+        if query.after == NO_POST_PROCESSING:
             return release
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
         return release.at(shown_groups(query.after, _columns(release), unknown))

@@ -22,7 +22,15 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relat
 from discreet.privacy.rational import Number, rational, typed_as_integers, whole
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Lattice", "Value", "check_reach", "check_size", "holds_integers", "lattice_for", "relation_of"]
+__all__ = [
+    "Lattice",
+    "Value",
+    "check_reach",
+    "check_size",
+    "holds_integers",
+    "lattice_for",
+    "stated_neighbors",
+]
 
 Value: TypeAlias = (
     int | float | list[int] | list[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
@@ -30,7 +38,7 @@ Value: TypeAlias = (
 """What a mechanism takes and gives: a number, or an array of numbers."""
 
 LARGEST_INTEGER = 1 << 62
-LARGEST_SIZE = 1 << 40
+LARGEST_ARRAY = 1 << 40
 
 _LEAST_SENSITIVITY = Fraction(1, 1 << 800)
 _FINEST = Fraction(1, 1 << 16)
@@ -150,7 +158,7 @@ def holds_integers(sensitivity: Number | Sensitivity) -> bool:
     return typed_as_integers(sensitivity)
 
 
-def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
+def stated_neighbors(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
     """Return the neighbor relation, which a `Sensitivity` brings along."""
     if neighbors is not None:
         check_relation(neighbors)
@@ -164,7 +172,7 @@ def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) 
 def check_size(size: int | None, actual: int | None = None) -> None:
     """Check the declared number of values, and that a value to be released has as many."""
     if size is not None:
-        whole(size, "size", least=1, most=LARGEST_SIZE)
+        whole(size, "size", least=1, most=LARGEST_ARRAY)
         if actual is not None and actual != size:
             raise ParameterError(
                 "value",

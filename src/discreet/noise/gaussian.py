@@ -22,7 +22,7 @@ from discreet.noise.bernoulli import Coin, ExponentialCoin, settle_exponential
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.entropy import in_batches
 from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE, sample_geometric
-from discreet.noise.parameters import check_rational, check_size
+from discreet.noise.parameters import check_draws, check_rational
 from discreet.noise.uniform import UniformBits
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _TAIL_BITS = 66
 _GUARD_BITS = 32
 _LONGEST_DENOMINATOR = 2048
 BAND = 2.0**-31
-LARGEST_EXPONENT = 1 / 3
+LARGEST_TAYLOR_EXPONENT = 1 / 3
 TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
 
 
@@ -202,7 +202,7 @@ class Acceptance:
         cuts += TAYLOR[-1]
         uniforms = words * 2.0**-64
         kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
-        undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_EXPONENT)
+        undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_TAYLOR_EXPONENT)
         if undecided.any():
             for position in np.flatnonzero(undecided):
                 start, advance = int(self._starts[lane + position]), int(self._advances[lane + position])
@@ -239,7 +239,7 @@ def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np
     source : Source
         Where the words come from.
     """
-    variance, size = check_variance(variance), check_size(size)
+    variance, size = check_variance(variance), check_draws(size)
     shift = low_bits(variance)
     if shift == 0:
         return source.decide(single_table(variance), size)

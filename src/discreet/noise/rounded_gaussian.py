@@ -23,8 +23,8 @@ from discreet.noise.bernoulli import Coin
 from discreet.noise.entropy import in_batches
 from discreet.noise.gaussian import (
     BAND,
-    LARGEST_EXPONENT,
     LARGEST_SINGLE,
+    LARGEST_TAYLOR_EXPONENT,
     TAYLOR,
     block_table,
     check_variance,
@@ -32,7 +32,7 @@ from discreet.noise.gaussian import (
 )
 from discreet.noise.geometric import LEAST_SCALE, sample_geometric
 from discreet.noise.normal_cells import cell_average, cell_masses, tail_from
-from discreet.noise.parameters import check_size
+from discreet.noise.parameters import check_draws
 from discreet.noise.uniform import UniformBits
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class CellAcceptance:
         kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
         cuts -= uniforms
         undecided = np.abs(cuts) <= BAND
-        undecided |= exponents > LARGEST_EXPONENT
+        undecided |= exponents > LARGEST_TAYLOR_EXPONENT
         undecided |= slopes > _LARGEST_SLOPE
         if undecided.any():
             for position in np.flatnonzero(undecided):
@@ -199,7 +199,7 @@ def sample_rounded_gaussian(variance: Fraction, size: int, source: Source) -> ND
     source : Source
         Where the words come from.
     """
-    variance, size = check_variance(variance), check_size(size)
+    variance, size = check_variance(variance), check_draws(size)
     if variance <= LARGEST_SINGLE**2:
         return source.decide(rounded_table(variance), size)
     doubled = 4 * variance

@@ -13,7 +13,7 @@ from discreet.exports import publish
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.offer import Offer
-from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
+from discreet.queries.noise.request import ASSUMED_ROWS, build_request, expectations, for_error
 from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -23,7 +23,7 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.select import parse
 
 __all__ = [
-    "ROWS",
+    "ASSUMED_ROWS",
     "BoundQuery",
     "CorrelationOutput",
     "CountOutput",

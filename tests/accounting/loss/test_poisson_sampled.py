@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from accounting.loss.profiles import assert_between, normal, of_densities, of_masses, upper
-from discreet.accounting.loss.pair import NOTHING, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, finite_pair, pair_of
 from discreet.accounting.loss.poisson_sampled import MirroredPair, SampledGaussianPair, sampled
 from discreet.accounting.tight import epsilon as epsilon_at
 from discreet.errors import ParameterError
@@ -186,7 +186,7 @@ def test_sampling_twice_is_sampling_at_the_product():
 
 def test_rates_at_their_ends():
     step = events.Laplace(epsilon=1)
-    assert pair_of(events.PoissonSampled(step, rate=0)) is NOTHING
+    assert pair_of(events.PoissonSampled(step, rate=0)) is NO_LOSS
     assert pair_of(events.PoissonSampled(step, rate=1)) == pair_of(step)
     tiny = pair_of(events.PoissonSampled(step, rate=Fraction(1, 10**400)))
     assert 0 < upper(tiny, 0, 0.0) < 1e-150
@@ -281,7 +281,7 @@ def test_whole_batches_are_the_step_and_empty_ones_are_nothing():
     inner = events.Pure(epsilon=1, neighbors=REPLACE_ROW)
     whole = pair_of(events.SampledWithoutReplacement(inner, batch=5, population=5))
     assert np.array_equal(whole.p, pair_of(inner).p)
-    assert pair_of(events.SampledWithoutReplacement(inner, batch=0, population=5)) is NOTHING
+    assert pair_of(events.SampledWithoutReplacement(inner, batch=0, population=5)) is NO_LOSS
 
 
 @pytest.mark.parametrize("digits", [5, 8, 12, 15, 17, 40])

@@ -14,7 +14,7 @@ from data import oracle
 from discreet.data import Bounds, Dates, Keys, Type, coalesce, col, concat, greatest, least, type_of, when
 from discreet.data.facts.inferred import completed, implied
 from discreet.data.language.column_facts import ColumnFacts, types_of
-from discreet.data.language.declarations import LARGEST_STEPS
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 D = datetime.date
@@ -194,7 +194,7 @@ def test_values_keep_to_what_is_implied(formula, rows):
 def test_grids_are_within_what_doubles_hold(formula):
     bounds = implied(formula.expression, COLUMNS).bounds
     if bounds is not None:
-        assert max(abs(bounds.lower_steps), abs(bounds.upper_steps)) <= LARGEST_STEPS
+        assert max(abs(bounds.lower_steps), abs(bounds.upper_steps)) <= LARGEST_BOUND_STEPS
         assert bounds.lower < bounds.upper
 
 

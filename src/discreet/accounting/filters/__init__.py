@@ -16,7 +16,7 @@ Proofs: docs/proofs/filters.md.
 
 from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.conversion import epsilon_above, rho_below
-from discreet.accounting.filters.cost import Cost, cost_of
+from discreet.accounting.filters.cost import FilterCost, cost_of
 from discreet.accounting.filters.odometer import Odometer, Reading
 from discreet.accounting.filters.renyi import RenyiFilter
 from discreet.accounting.filters.scalar import GaussianFilter, PureFilter, ZeroConcentratedFilter
@@ -25,8 +25,8 @@ from discreet.accounting.filters.union import UnionFilter
 from discreet.exports import publish
 
 __all__ = [
-    "Cost",
     "Filter",
+    "FilterCost",
     "GaussianFilter",
     "Odometer",
     "PureFilter",

@@ -17,7 +17,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
-from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
+from discreet.accounting.filters.cost import FilterCost, Rate, cost_of, larger, total_cost, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors
@@ -112,7 +112,7 @@ class Filter(ABC):
         pairs = zip(self._limits, self._totals, strict=True)
         return tuple(max(limit - total, _ZERO) for limit, total in pairs)
 
-    def cost(self, *events: Event, within: Event | None = None) -> Cost:
+    def cost(self, *events: Event, within: Event | None = None) -> FilterCost:
         """Return what events, run one after another, cost, in the order of `names`.
 
         Parameters
@@ -134,9 +134,9 @@ class Filter(ABC):
         """
         del within
         costs = [self._cost_of_one(self._checked(event)) for event in events]
-        return costs[0] if len(costs) == 1 else added(costs, len(self._limits))
+        return costs[0] if len(costs) == 1 else total_cost(costs, len(self._limits))
 
-    def _cost_of_one(self, event: Event) -> Cost:
+    def _cost_of_one(self, event: Event) -> FilterCost:
         return cost_of(event, self._rate, len(self._limits))
 
     def _checked(self, event: Event) -> Event:
@@ -171,20 +171,20 @@ class Filter(ABC):
             raise BudgetExceeded(self._refusal(compose(events), cost))
         return after
 
-    def charged(self, cost: Cost, most: Fraction = WHOLE) -> Self | None:
+    def charged(self, cost: FilterCost, most: Fraction = WHOLE) -> Self | None:
         """Return the filter after a cost; None if that is more than `most` times the limits allow."""
         totals = []
         for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
             if entry is None or _exceeds(after := total + entry, limit if most is WHOLE else limit * most):
                 return None
-            totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
+            totals.append(after if _is_short(after) else min(short_total(after), max(after, limit)))
         return self._with_totals(tuple(totals))
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
         return self.holds(self.cost(*events))
 
-    def holds(self, cost: Cost, most: Fraction = WHOLE) -> bool:
+    def holds(self, cost: FilterCost, most: Fraction = WHOLE) -> bool:
         """Return whether so much is left of `most` times the limits."""
         return all(
             entry is not None and total + entry <= limit * most
@@ -214,7 +214,7 @@ class Filter(ABC):
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
         return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
 
-    def _recorded(self, cost: Cost, event: Event) -> Self:
+    def _recorded(self, cost: FilterCost, event: Event) -> Self:
         after = self.charged(cost, self.drift)
         if after is None:
             raise BudgetExceeded(self._refusal(event, cost))
@@ -288,7 +288,7 @@ class Filter(ABC):
         object.__setattr__(after, "_totals", totals)
         return after
 
-    def _refusal(self, event: Event, cost: Cost) -> str:
+    def _refusal(self, event: Event, cost: FilterCost) -> str:
         """Say what was asked, what is left and what would fit. Events hold public facts only."""
         part = unpriced(event, self._rate)
         if part is not None:
@@ -328,7 +328,7 @@ def _exceeds(total: Fraction, limit: Fraction) -> bool:
     return total.numerator * limit.denominator > limit.numerator * total.denominator
 
 
-def shortened(total: Fraction) -> Fraction:
+def short_total(total: Fraction) -> Fraction:
     """Round a sum of too many different denominators up, so that its size stays bounded."""
     if _is_short(total):
         return total

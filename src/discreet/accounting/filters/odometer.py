@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.base import shortened
+from discreet.accounting.filters.base import short_total
 from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import concentrated_rate, cost_of, pure_rate
 from discreet.accounting.filters.scalar import small
@@ -101,9 +101,9 @@ class Odometer:
         after = object.__new__(Odometer)
         after._set(
             self.neighbors,
-            None if self.epsilon is None or epsilon is None else shortened(self.epsilon + epsilon),
-            None if self.rho is None or rho is None else shortened(self.rho + rho),
-            shortened(self.delta + (delta or 0)),
+            None if self.epsilon is None or epsilon is None else short_total(self.epsilon + epsilon),
+            None if self.rho is None or rho is None else short_total(self.rho + rho),
+            short_total(self.delta + (delta or 0)),
         )
         return after
 

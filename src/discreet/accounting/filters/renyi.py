@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.accounting.filters.base import RECORDED, Filter, show_below
 from discreet.accounting.filters.conversion import renyi_epsilon_above
-from discreet.accounting.filters.cost import Cost, Rate
+from discreet.accounting.filters.cost import FilterCost, Rate
 from discreet.accounting.filters.scalar import promised, small
 from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
@@ -175,7 +175,7 @@ class RenyiRate:
     def __hash__(self) -> int:
         return self._hash
 
-    def __call__(self, event: Event) -> Cost:
+    def __call__(self, event: Event) -> FilterCost:
         """Return the divergences and the delta."""
         delta = _ZERO
         if isinstance(event, Approximate):

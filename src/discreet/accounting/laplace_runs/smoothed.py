@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.contour.contour import BUMP_HEIGHT, BUMP_WIDTH, Line
-from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, Parts
+from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, LineParts
 from discreet.accounting.laplace_runs.transform import Moduli, Transform
 from discreet.accounting.loss.tilted import UNIT
 
@@ -43,7 +43,7 @@ class SmoothedLaplace(LaplaceLine):
         The relative width in epsilon that nodes left out may cost.
     """
 
-    def __init__(self, parts: Parts, line: Line, tail: float) -> None:
+    def __init__(self, parts: LineParts, line: Line, tail: float) -> None:
         super().__init__(parts, line)
         self._moduli = sorted(
             ((Moduli(loss, line.order), n) for loss, n in parts), key=lambda part: -part[0].spread(part[1])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.accounting.lattice_runs.step import LatticeMasses, NormalStep
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["LatticeLaw", "above", "below", "powers"]
+__all__ = ["LatticeLaw", "law_above", "law_below", "powers"]
 
 Array = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tup
     return base, first, base + spacing * np.arange(first, last + 1, dtype=np.float64)
 
 
-def above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
+def law_above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
     """Return a law that dominates all losses up to `most`; what is below `least` moves up to about there."""
     base, first, borders = _lattice(step, spacing, least, most)
     z, _, rounding = step.outcomes(borders)
@@ -112,7 +112,7 @@ def above(step: NormalStep, spacing: float, least: float, most: float) -> Lattic
     )
 
 
-def below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
+def law_below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
     """Return a law that all losses up to about `most` dominate; under the tilt of an order it is close."""
     base, first, points = _lattice(step, spacing, least, most)
     lift, heavy, end = _lift(step, points, spacing)

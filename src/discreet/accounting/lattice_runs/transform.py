@@ -21,7 +21,7 @@ from discreet.accounting.lattice_runs.window import LatticeWindow
 from discreet.accounting.loss.pair import Side
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["Nodes", "nodes"]
+__all__ = ["Nodes", "delta_nodes"]
 
 Array = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ class Nodes:
         return max(value - float(self.errors[place]) - 16 * UNIT * low * (1 + len(self.values)), 0.0)
 
 
-def nodes(
+def delta_nodes(
     steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], window: LatticeWindow, size: int, side: Side
 ) -> Nodes:
     """Return bounds on delta at those nodes of a window of `size` points that are about 0 or more."""

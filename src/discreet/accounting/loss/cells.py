@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.accounting.loss.law import AtomicLoss, LossLaw, dominated, dominating
 from discreet.accounting.loss.pair import Pair, Side
 
-__all__ = ["Cells", "CutPair", "Masses", "mixed_losses", "spaced"]
+__all__ = ["CellMasses", "Cells", "CutPair", "mixed_losses", "spaced"]
 
 Array = NDArray[np.float64]
 
@@ -25,14 +25,14 @@ _CONCENTRATION = 3.0
 _FAR = 500.0
 
 
-class Masses(NamedTuple):
+class CellMasses(NamedTuple):
     """What P and Q put on a set of outcomes."""
 
     p: float
     q: float
 
 
-_NONE = Masses(0.0, 0.0)
+_NONE = CellMasses(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,15 +53,15 @@ class Cells:
     borders: Array
     p: Array
     q: Array
-    below: Masses = _NONE
-    above: Masses = _NONE
+    below: CellMasses = _NONE
+    above: CellMasses = _NONE
 
     def sampled(self, rate: float, rest: float | None = None) -> Cells:
         """Return the cells of rest Q + rate P against Q; `rest` is 1 - rate, with all its digits if given."""
         left = 1 - rate if rest is None else rest
 
-        def mixed(p: float, q: float) -> Masses:
-            return Masses(left * q + rate * p, q)
+        def mixed(p: float, q: float) -> CellMasses:
+            return CellMasses(left * q + rate * p, q)
 
         p = left * self.q + rate * self.p
         below, above = mixed(*self.below), mixed(*self.above)
@@ -69,7 +69,7 @@ class Cells:
 
     def exchanged(self) -> Cells:
         """Return the cells of Q against P."""
-        below, above = Masses(self.above.q, self.above.p), Masses(self.below.q, self.below.p)
+        below, above = CellMasses(self.above.q, self.above.p), CellMasses(self.below.q, self.below.p)
         return Cells(-self.borders[::-1], self.q[::-1], self.p[::-1], below, above)
 
     def law(self, side: Side) -> AtomicLoss:

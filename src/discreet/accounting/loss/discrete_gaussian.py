@@ -14,9 +14,9 @@ from math import ceil, exp, floor, pi, sqrt
 
 import numpy as np
 
-from discreet.accounting.loss.cells import Array, Cells, CutPair, Masses, spaced
+from discreet.accounting.loss.cells import Array, CellMasses, Cells, CutPair, spaced
 from discreet.accounting.loss.mixture import DEVIATIONS, MOST_LOSS, normal_masses
-from discreet.accounting.loss.pair import NOTHING, Pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, Pair, pair_of
 from discreet.privacy import events
 
 __all__ = ["DiscreteGaussianPair"]
@@ -71,10 +71,10 @@ class DiscreteGaussianPair(CutPair):
         return self.shift + self._reach
 
     @property
-    def _outside(self) -> Masses:
+    def _outside(self) -> CellMasses:
         """Bound what either law puts outside: the noise is sub-Gaussian."""
         tails = 2 * self.values * max(exp(-min((self._reach + 1) ** 2 / (2 * self.variance), 700)), _TINY)
-        return Masses(tails, tails)
+        return CellMasses(tails, tails)
 
     def _sums(self, center: int) -> Array:
         """Return the law of the sum of all values, each around a center, at every integer."""
@@ -107,7 +107,7 @@ def _ends(number: int, count: int) -> Array:
 def _(event: events.DiscreteGaussian) -> Pair | None:
     squared, variance = floor(event.squared_sensitivity / event.grid**2), event.variance / event.grid**2
     if squared == 0:
-        return NOTHING
+        return NO_LOSS
     if not _LEAST_VARIANCE < variance < _MOST_VARIANCE or squared > _MOST_VARIANCE:
         return None
     if event.size == 1 or squared == 1:

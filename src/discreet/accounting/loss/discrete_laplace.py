@@ -14,7 +14,7 @@ from math import exp
 import numpy as np
 
 from discreet.accounting.loss.cells import Array, Cells, CutPair
-from discreet.accounting.loss.pair import NOTHING, Pair, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, Pair, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
 
@@ -49,7 +49,7 @@ class FineLaplacePair(CutPair):
 def _(event: events.DiscreteLaplace) -> Pair | None:
     shift, rate = event.shift, float(event.grid / event.scale)
     if shift == 0:
-        return NOTHING
+        return NO_LOSS
     if event.pure_epsilon > MOST_EPSILON:
         return None
     if shift > _MOST_ATOMS:

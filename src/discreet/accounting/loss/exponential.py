@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.loss.cells import Array, Cells, CutPair
 from discreet.accounting.loss.law import LossLaw
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, Pair, Side, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, Pair, Side, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON, pure_pair
 from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.privacy import events
@@ -154,5 +154,5 @@ def _(event: events.ExponentialChoice) -> Pair | None:
     epsilon = float_above(event.epsilon)
     attained = pure_pair(epsilon / 2)
     if epsilon == 0:
-        return NOTHING
+        return NO_LOSS
     return BoundedPair(BoundedRangePair(epsilon), attained) if attained and epsilon <= MOST_EPSILON else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.cells import Cells, CutPair, Masses, spaced
+from discreet.accounting.loss.cells import CellMasses, Cells, CutPair, spaced
 from discreet.accounting.loss.pair import Pair, pair_of
 from discreet.privacy import events
 
@@ -51,8 +51,8 @@ class MixturePair(CutPair):
             self._losses(x),
             np.asarray(p),
             parts[0][1],
-            Masses(float(below), parts[0][0]),
-            Masses(float(above), parts[0][2]),
+            CellMasses(float(below), parts[0][0]),
+            CellMasses(float(above), parts[0][2]),
         )
 
     def _losses(self, x: Array) -> Array:

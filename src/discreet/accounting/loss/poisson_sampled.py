@@ -23,7 +23,7 @@ from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.accounting.loss.tilted import UNIT
 from discreet.privacy import events
@@ -90,7 +90,7 @@ def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair |
     if rest is None:
         rest = 1 - rate
     if rate == 0:
-        return NOTHING
+        return NO_LOSS
     if rest == 0 or step is None:
         return step
     if isinstance(step, BoundedPair):
@@ -98,7 +98,7 @@ def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair |
         return upper and lower and BoundedPair(upper, lower)
     if isinstance(step, GaussianPair):
         if rate == 1:  # rounded up, and bounded below by the float before
-            lower = SampledGaussianPair(1 / step.mu, 1 - UNIT) if step.mu <= MOST_SHIFT else NOTHING
+            lower = SampledGaussianPair(1 / step.mu, 1 - UNIT) if step.mu <= MOST_SHIFT else NO_LOSS
             return BoundedPair(step, lower)
         return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
     if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:

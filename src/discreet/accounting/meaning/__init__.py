@@ -7,7 +7,7 @@
 Proofs: docs/proofs/meaning.md.
 """
 
-from discreet.accounting.meaning.attack import Curve, advantage, posterior, true_positive_rate
+from discreet.accounting.meaning.attack import HockeyStickCurve, advantage, posterior, true_positive_rate
 from discreet.accounting.meaning.finite_laws import (
     FiniteTradeoff,
     PrivacyLoss,
@@ -19,8 +19,8 @@ from discreet.accounting.meaning.finite_laws import (
 from discreet.exports import publish
 
 __all__ = [
-    "Curve",
     "FiniteTradeoff",
+    "HockeyStickCurve",
     "PrivacyLoss",
     "advantage",
     "hockey_stick",

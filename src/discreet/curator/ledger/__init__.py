@@ -7,7 +7,7 @@
 Proof: docs/proofs/ledger.md.
 """
 
-from discreet.curator.ledger.canonical_json import Body, Value
+from discreet.curator.ledger.canonical_json import Body, JsonValue
 from discreet.curator.ledger.chain import Fold
 from discreet.curator.ledger.entry import Anchor, Entry
 from discreet.curator.ledger.ledger import Ledger
@@ -21,10 +21,10 @@ __all__ = [
     "Body",
     "Entry",
     "Fold",
+    "JsonValue",
     "Ledger",
     "Reader",
     "Store",
-    "Value",
     "VerificationReport",
     "Writer",
     "open_store",

@@ -25,9 +25,9 @@ from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above, show_above
 
-__all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
+__all__ = ["LABEL_FORMAT", "NOT_COVERED", "label_of", "schema"]
 
-FORMAT = "discreet-label-1"
+LABEL_FORMAT = "discreet-label-1"
 
 NOT_COVERED = (
     "bias from rounding values to the grid that the plan states, from clipping them to their bounds and from "
@@ -70,7 +70,7 @@ def label_of(
     """
     names = [name for name, _ in request.versions]
     return {
-        "format": FORMAT,
+        "format": LABEL_FORMAT,
         "private": private,
         "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
         "neighbors": str(request.event.neighbors),

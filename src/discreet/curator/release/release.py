@@ -15,7 +15,7 @@ import numpy as np
 from discreet.curator.release.tables import cell, remark_of
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import AnswerColumn, Draw, Output, Request, Values, column_names
+from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -100,7 +100,7 @@ class Release:
         """What was computed."""
         return self.request.plan
 
-    def __getitem__(self, name: str) -> Values:
+    def __getitem__(self, name: str) -> AnswerValues:
         """Return the values of an output."""
         for column in self.outputs:
             if column.name == name:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.curator.ledger import Value
+from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import keyed_digest
 from discreet.data import Keys, Table, fresh_salt, to_json
 from discreet.data.key_counts import check_key_plan, compute_key_counts
@@ -102,7 +102,7 @@ class KeyRequest:
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
-    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+    def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared of the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.ledger import Value
+from discreet.curator.ledger import JsonValue
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
 from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
@@ -27,13 +27,13 @@ from discreet.privacy.events import Event, compose
 
 __all__ = [
     "AnswerColumn",
+    "AnswerValues",
     "Draw",
     "Expectation",
     "Mechanism",
     "Output",
     "Part",
     "Request",
-    "Values",
     "column_names",
 ]
 
@@ -44,7 +44,7 @@ Mechanism: TypeAlias = Laplace | Gaussian | HistogramMechanism
 """Noise on integers, or what releases a whole histogram."""
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
-Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
+AnswerValues: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
 """Numbers, or keys of any type."""
 
 
@@ -126,7 +126,7 @@ class AnswerColumn:
     """
 
     name: str
-    values: Values
+    values: AnswerValues
     lower: Numbers | None = None
     upper: Numbers | None = None
     offers: str = ""
@@ -331,7 +331,7 @@ class Request:
         """Return the part that releases a measure."""
         return self.parts[self.plan.measures.index(measure)]
 
-    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+    def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared of the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 

@@ -26,10 +26,9 @@ from discreet.data.language.relations import (
     WindowFunction,
 )
 from discreet.data.language.schema import Type
+from discreet.data.lots import PERSON
 
-__all__ = ["PERSON", "aggregated", "windowed"]
-
-PERSON = "person"
+__all__ = ["aggregated", "windowed"]
 
 _ON_GRID = frozenset({PersonalFunction.SUM, PersonalFunction.MEAN})
 

@@ -17,7 +17,7 @@ from ibis.expr.types import Table as Expression
 
 from discreet.data.compile.crowds import thinned
 from discreet.data.compile.expressions import compiled
-from discreet.data.compile.per_person import PERSON, aggregated, windowed
+from discreet.data.compile.per_person import aggregated, windowed
 from discreet.data.engines.column_types import alike, common
 from discreet.data.facts.colocation import colocated
 from discreet.data.facts.fanout import is_crowded
@@ -40,6 +40,7 @@ from discreet.data.language.relations import (
     Window,
     leftmost,
 )
+from discreet.data.lots import PERSON
 from discreet.data.salt import Salt
 
 __all__ = ["PERSON", "CompiledRows", "rows_of"]

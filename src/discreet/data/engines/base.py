@@ -29,7 +29,7 @@ from discreet.data.language.schema import Type
 from discreet.errors import EngineFailed, ParameterError
 
 __all__ = [
-    "LARGEST_INTEGER",
+    "LARGEST_TOTAL",
     "await_table",
     "backend_of",
     "bounded_total",
@@ -50,7 +50,7 @@ T = TypeVar("T")
 ENGINES = ("duckdb", "postgres", "pyspark")
 """The engines on which the behavior suite passes."""
 
-LARGEST_INTEGER = 1 << 62
+LARGEST_TOTAL = 1 << 62
 """Totals are clamped to this magnitude, the largest that mechanisms take."""
 
 _locks: WeakKeyDictionary[object, threading.Lock] = WeakKeyDictionary()
@@ -218,7 +218,7 @@ def bounded_total(column: Column) -> Value:
 
     Clamping brings no two numbers further apart.
     """
-    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_TOTAL), LARGEST_TOTAL)
     # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
     return clamped.cast("decimal(38, 0)").cast("int64")
 

@@ -10,10 +10,10 @@ from discreet.data.language.declarations import Bounds, Dates, Keys
 from discreet.data.language.schema import MOST_DIGITS, Type, united_digits
 from discreet.errors import ParameterError, UnsupportedQuery
 
-__all__ = ["check_together", "merged"]
+__all__ = ["check_together", "merge_facts"]
 
 
-def merged(relations: Sequence[Columns]) -> Columns:
+def merge_facts(relations: Sequence[Columns]) -> Columns:
     """Return the columns of a union, in the order of the first, or refuse relations that differ."""
     first, *others = relations
     for other in others:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from discreet.data.facts.colocation import check_colocated
 from discreet.data.facts.inferred import completed, implied
 from discreet.data.facts.joins import added_columns, check_equalities, is_unique_join
-from discreet.data.facts.merged_columns import merged
+from discreet.data.facts.merged_columns import merge_facts
 from discreet.data.facts.persons import (
     Tables,
     check_persons,
@@ -26,7 +26,7 @@ from discreet.data.facts.persons import (
 )
 from discreet.data.facts.type_check import check_condition
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
-from discreet.data.language.declarations import LARGEST_STEPS, Bounds, Dates, Keys, Limits
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
 from discreet.data.language.relations import (
     Derive,
@@ -160,7 +160,7 @@ def _columns(relation: Relation, tables: Tables) -> Columns:
         return _joined_persons(relation, tables)
     if isinstance(relation, Union):
         _check_same_kind(relation, tables)
-        return merged([_columns(source, tables) for source in relation.sources])
+        return merge_facts([_columns(source, tables) for source in relation.sources])
     columns = _columns(relation.source, tables)
     if isinstance(relation, Filter):
         check_condition(relation.condition, types_of(columns))
@@ -292,7 +292,7 @@ def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
 def _finer(bounds: Bounds) -> Bounds:
     farthest = max(abs(bounds.lower), abs(bounds.upper))
     step = bounds.step / _FINER
-    if farthest / step > LARGEST_STEPS:
+    if farthest / step > LARGEST_BOUND_STEPS:
         step = bounds.step
     return Bounds(bounds.lower, bounds.upper, step=step)
 

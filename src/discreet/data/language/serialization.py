@@ -40,7 +40,7 @@ Node: TypeAlias = (
     | Factor
     | Axis
 )
-Value: TypeAlias = Node | Bounds | Keys | Dates
+Serializable: TypeAlias = Node | Bounds | Keys | Dates
 
 LARGEST_BYTES = 1 << 26
 
@@ -195,7 +195,7 @@ def encode(value: object, *, literals: bool = True) -> JSON:
     raise ParameterError("value", "cannot be written", "a plan, an expression or a part of one")
 
 
-def decode(value: JSON) -> Value:
+def decode(value: JSON) -> Serializable:
     """Turn plain JSON values back into a node, bounds or keys."""
     return _value(value, 0)  # type: ignore[no-any-return]
 
@@ -244,7 +244,7 @@ def _dates(places: Mapping[str, Any]) -> Dates:
     return Dates(*(datetime.date.fromisoformat(places[end]) for end in ("first", "last")))
 
 
-_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Value]] = {
+_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Serializable]] = {
     "literal": _literal,
     "bounds": _bounds,
     "keys": _keys,

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.language.column_facts import ColumnFacts
-from discreet.data.language.declarations import LARGEST_KEYS, LARGEST_STEPS, Bounds, Keys
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, LARGEST_KEYS, Bounds, Keys
 from discreet.data.language.schema import Schema, Type
 from discreet.data.language.serialization import JSON
 from discreet.errors import DiscreetError, ParameterError
@@ -319,7 +319,7 @@ def _bounds(numbers: list[Any]) -> Bounds | None:
     farthest = max(abs(Fraction(number)) for number in (min(numbers), max(numbers)))
     decimals = max(_decimals(number) for number in numbers)
     step = Fraction(1, 10**decimals)
-    if decimals > _MOST_DECIMALS or farthest / step > LARGEST_STEPS:
+    if decimals > _MOST_DECIMALS or farthest / step > LARGEST_BOUND_STEPS:
         step = Fraction(10) ** (math.ceil(math.log10(farthest)) - int(math.log10(_GRID_POINTS)))
     low, high = (
         Fraction(str(end)) if isinstance(end, float) else Fraction(end)

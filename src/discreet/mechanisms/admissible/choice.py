@@ -16,7 +16,7 @@ from discreet.mechanisms.admissible.concentrated import MOST_SPREAD
 from discreet.mechanisms.admissible.gaussian import GaussianNoise
 from discreet.mechanisms.admissible.laplace import LaplaceNoise
 from discreet.mechanisms.admissible.laplace_log_normal import LaplaceLogNormal
-from discreet.mechanisms.admissible.noise import MOST_EPSILON, Admissible
+from discreet.mechanisms.admissible.noise import MOST_NOISE_EPSILON, Admissible
 from discreet.mechanisms.admissible.student import Student
 from discreet.mechanisms.admissible.uniform_log_normal import LEAST_SPREAD, UniformLogNormal
 from discreet.noise.elementary import rational_root
@@ -53,7 +53,7 @@ class Offer:
                 return {"rho": self.rho}
             if self.epsilon is None or self.delta is None:
                 return None
-            return {"rho": largest_rho(min(self.epsilon, MOST_EPSILON), self.delta)}
+            return {"rho": largest_rho(min(self.epsilon, MOST_NOISE_EPSILON), self.delta)}
         if self.epsilon is not None:
             return {"epsilon": self.epsilon}
         low, _ = rational_root(2 * (self.rho or Fraction(0)), _BITS)
@@ -116,7 +116,7 @@ def best_noise_and_decay(
     The error is max_k e^(-decay k) local[k] times that of Z / shift.
     """
     bound = float(offer.epsilon if offer.epsilon is not None else sqrt(2 * float(offer.rho or 0)))
-    bound = min(bound, float(MOST_EPSILON) / 2)
+    bound = min(bound, float(MOST_NOISE_EPSILON) / 2)
     first, last = log(_SMALLEST_DECAY * bound), log(bound)
     chosen: tuple[tuple[int, float], Admissible, Fraction] | None = None
     for _ in range(2):

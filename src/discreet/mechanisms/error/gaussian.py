@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.error.law import ErrorLaw
 
-__all__ = ["GaussianError", "GaussianL1", "GaussianL2", "GaussianMaximum", "tail_error", "upper_tail"]
+__all__ = ["GaussianError", "GaussianL1", "GaussianL2", "GaussianMaximum", "probability_above", "tail_error"]
 
 _LARGEST_SUMMED = 4096
 _DEVIATIONS = 39  # exp(-39^2 / 2) is less than the smallest float
@@ -35,10 +35,10 @@ def _law(variance: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return weights / total, beyond / total
 
 
-def upper_tail(variance: Fraction, steps: int) -> float:
+def probability_above(variance: Fraction, steps: int) -> float:
     """Return P(N > steps), for any integer."""
     if steps < 0:
-        return 1.0 - upper_tail(variance, -steps - 1)
+        return 1.0 - probability_above(variance, -steps - 1)
     if variance <= _LARGEST_SUMMED**2:
         beyond = _law(variance)[1]
         return float(beyond[steps]) if steps < len(beyond) else 0.0
@@ -51,7 +51,7 @@ def upper_tail(variance: Fraction, steps: int) -> float:
 
 
 def tail_error(variance: Fraction, steps: int) -> float:
-    """Bound the relative error of `upper_tail` beyond the summed range.
+    """Bound the relative error of `probability_above` beyond the summed range.
 
     Rounding of the exponent z^2 / 2, where z = steps / sigma, a few further roundings, and the
     next term of the Euler–Maclaurin formula, 7 / 5760 of the third derivative, against the tail.
@@ -71,7 +71,7 @@ class _GaussianNoise(ErrorLaw):
         return self.squared_sigma / self.step**2
 
     def _one_tail(self, steps: int) -> float:
-        return 2 * upper_tail(self._spread, steps)
+        return 2 * probability_above(self._spread, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,6 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.queries.binding.bind import free_name
 from discreet.queries.counts.cells import labels
 from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
@@ -35,6 +34,7 @@ from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
+from discreet.queries.question.per_person import take_name
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
 from discreet.workloads.strategies.marginal_tables import TablePart
@@ -43,7 +43,7 @@ from discreet.workloads.strategies.residual_part import ResidualPart
 __all__ = ["MarginalsQuestion", "marginals"]
 
 MOST_TABLES = 1000
-MOST_CELLS = 5_000_000
+MOST_MARGINAL_CELLS = 5_000_000
 _MOST_ON_ONE_AXIS = 64
 
 
@@ -282,7 +282,7 @@ def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace |
 def _keys(axes: tuple[Axis, ...], workload: Marginals) -> dict[str, Sequence[object]]:
     """Return for every cell its table and its values there; None in columns that the table does not have."""
     columns = [axis.column for axis in axes]
-    named = free_name("table", {column.lower() for column in columns})
+    named = take_name("table", {column.lower() for column in columns})
     keys: dict[str, list[object]] = {named: [], **{column: [] for column in columns}}
     for chosen in workload.sets:
         cells = workload.cells(chosen)
@@ -308,8 +308,9 @@ def _check_names(names: tuple[str, ...]) -> None:
 
 def _check_size(workload: Marginals) -> None:
     tables, cells = len(workload.sets), workload.queries
-    if tables > MOST_TABLES or cells > MOST_CELLS:
+    if tables > MOST_TABLES or cells > MOST_MARGINAL_CELLS:
         raise UnsupportedQuery(
             f"{tables:,} marginals of {cells:,} cells are asked, and at most {MOST_TABLES:,} of "
-            f"{MOST_CELLS:,} are answered at once; ask for fewer columns, smaller sets or wider cells"
+            f"{MOST_MARGINAL_CELLS:,} are answered at once; ask for fewer columns, smaller sets or wider "
+            "cells"
         )

@@ -29,7 +29,7 @@ from discreet.workloads.error.intervals import half_width
 
 __all__ = ["CumulativeQuestion", "RangesQuestion", "cdf", "ranges"]
 
-MOST_CELLS = 1 << 20
+MOST_RANGE_CELLS = 1 << 20
 """How many cells a table of counts may have."""
 _MOST_ON_ONE_AXIS = 512
 _MOST_BY_DEFAULT = 1 << 14
@@ -285,11 +285,11 @@ def _listed(by: str | Iterable[str] | Mapping[str, Iterable[object]]) -> tuple[t
 
 def _check_cells(axes: Sequence[Axis], groups: int) -> None:
     cells = prod(axis.cells for axis in axes)
-    if cells * groups <= MOST_CELLS:
+    if cells * groups <= MOST_RANGE_CELLS:
         return
     names = " x ".join(f"{axis.cells:,} of {axis.column!r}" for axis in axes)
     names += f" in {groups:,} groups" if groups > 1 else ""
     raise UnsupportedQuery(
-        f"the table would have {cells * groups:,} cells ({names}), "
-        f"and at most {MOST_CELLS:,} are answered; ask for wider cells with width=…, or for fewer columns"
+        f"the table would have {cells * groups:,} cells ({names}), and at most {MOST_RANGE_CELLS:,} are "
+        f"answered; ask for wider cells with width=…, or for fewer columns"
     )

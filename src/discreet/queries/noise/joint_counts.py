@@ -40,11 +40,12 @@ from discreet.data.language.column_facts import types_of
 from discreet.data.language.expressions import Arithmetic, Case, Cast, Expression, Literal, When
 from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.binding.bind import BoundQuery, free_name
+from discreet.queries.binding.bind import BoundQuery
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan
 from discreet.workloads.error.intervals import half_width
@@ -158,7 +159,7 @@ def _request(
     conditions: Sequence[Expression],
     truths: Sequence[tuple[bool, ...]],
 ) -> Request:
-    name = free_name("class", {key.name.lower() for key in query.keys})
+    name = take_name("class", {key.name.lower() for key in query.keys})
     numbered = Named(name=name, expression=_class_of(conditions))
     source = Project(source=query.relation, columns=(*query.keys, numbered))
     codes = [sum(1 << place for place, true in enumerate(row) if true) for row in truths]

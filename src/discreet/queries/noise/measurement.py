@@ -13,7 +13,7 @@ from discreet.data import ContingencyTable, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
-from discreet.workloads.algebra.sealing import seal
+from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.strategies.base import Strategy
 from discreet.workloads.strategies.marginal_tables import TablePart
 from discreet.workloads.strategies.residual_part import ResidualPart
@@ -95,7 +95,7 @@ class StrategyMeasurement(HistogramMechanism):
             raise ParameterError(
                 "noise", "is for another number of values", "integers, one for each measurement"
             )
-        seal(self.strategy)
+        make_read_only(self.strategy)
         object.__setattr__(self, "_fingerprint", _fingerprint(self.strategy))
 
     @property

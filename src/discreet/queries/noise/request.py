@@ -42,14 +42,14 @@ from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
 
-__all__ = ["ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
+__all__ = ["ASSUMED_ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
 
-ROWS = 1000
+ASSUMED_ROWS = 1000
 """How many values a group is supposed to have where the error of a mean depends on it."""
 
 LARGEST_ROWS = 10**18
 
-Parts: TypeAlias = tuple[Part, ...]
+RequestParts: TypeAlias = tuple[Part, ...]
 
 
 def build_request(
@@ -104,7 +104,7 @@ def remeasuring_request(
     return replace(request, parts=parts, repetition=repetition)
 
 
-def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:
+def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expectation, ...]:
     """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
     return tuple(
@@ -121,7 +121,7 @@ def for_error(
     offer: Callable[[Fraction], Offer] = Offer.pure,
     confidence: Number = Fraction(95, 100),
     split: Mapping[str, Number] | None = None,
-    rows: int = ROWS,
+    rows: int = ASSUMED_ROWS,
 ) -> Offer:
     """Return the smallest offer for which some outputs are as exact as wanted.
 
@@ -197,7 +197,7 @@ def level_of(confidence: Number) -> Fraction:
 
 def _parts(
     bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     if offer.rho is not None:
         return _concentrated_parts(bound, offer.rho, split, confidence)
     epsilon, delta = offer.epsilon, offer.delta
@@ -214,7 +214,7 @@ def _parts(
 
 def _pure_parts(
     bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
     parts = []
     for statistic in bound.statistics.statistics:
@@ -234,7 +234,7 @@ def _pure_parts(
 
 def _concentrated_parts(
     bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
     parts = []
     for statistic in bound.statistics.statistics:
@@ -247,7 +247,7 @@ def _concentrated_parts(
     return tuple(parts)
 
 
-def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> Parts:
+def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> RequestParts:
     """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
     shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
     return tuple(
@@ -274,10 +274,10 @@ def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
     return laplace if laplace.error.variance < gaussian.error.variance else gaussian
 
 
-def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
+def _smaller_error(bound: BoundQuery, *choices: Callable[[], RequestParts]) -> RequestParts:
     """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
     weights = squared_weights(bound.outputs)
-    found: list[tuple[float, Parts]] = []
+    found: list[tuple[float, RequestParts]] = []
     refusal: ParameterError | None = None
     for choice in choices:
         try:

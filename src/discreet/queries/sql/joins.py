@@ -18,7 +18,7 @@ from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, 
 from discreet.data.language.schema import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.per_person import free_name
+from discreet.queries.question.per_person import take_name
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
@@ -89,7 +89,7 @@ def joined(
         if column is None:
             if (field.column in apart or field.name.lower() in lower) and not called.mentions(field):
                 continue
-            column = free_name(field.name, lower)
+            column = take_name(field.name, lower)
             brought.append(Equality(left=column, right=field.column))
         sight.append(replace(field, column=column, qualified=called.uses(field)))
     on = tuple(Equality(left=one.column, right=other.column) for one, other in further)

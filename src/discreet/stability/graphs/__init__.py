@@ -6,7 +6,7 @@ from discreet.stability.graphs.projection import (
     cumulative_sensitivity,
     edges_sensitivity,
     histogram_sensitivity,
-    project,
+    project_to_degree,
 )
 from discreet.stability.graphs.stars import stars
 from discreet.stability.graphs.triangles import triangles
@@ -17,7 +17,7 @@ __all__ = [
     "cumulative_sensitivity",
     "edges_sensitivity",
     "histogram_sensitivity",
-    "project",
+    "project_to_degree",
     "stars",
     "triangles",
     "truncated_triangles",

@@ -25,7 +25,7 @@ __all__ = [
     "edges_sensitivity",
     "histogram_sensitivity",
     "persons_and_edges",
-    "project",
+    "project_to_degree",
 ]
 
 _MOST_DEGREE = 2**20
@@ -118,7 +118,7 @@ def persons_and_edges(
     return present, keys // len(present), keys % len(present)
 
 
-def project(
+def project_to_degree(
     first: ArrayLike, second: ArrayLike, *, persons: ArrayLike, degree: int, salt: int = 0
 ) -> Projection:
     """Return the projection of a graph of persons to a bounded degree.

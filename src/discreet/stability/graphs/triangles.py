@@ -16,7 +16,7 @@ from discreet.stability.profile import Profile
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["count", "triangles"]
+__all__ = ["count_triangles", "triangles"]
 
 _FIRST_WORK, _MOST_WORK = 1 << 18, 1 << 23
 
@@ -63,11 +63,15 @@ def triangles(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Profile:
         return Fraction(min(int(best), most))
 
     return Profile(
-        value=Fraction(count(graph)), reach=2 * most, sensitivity=sensitivity, relation=ADD_REMOVE_ROW, rows=1
+        value=Fraction(count_triangles(graph)),
+        reach=2 * most,
+        sensitivity=sensitivity,
+        relation=ADD_REMOVE_ROW,
+        rows=1,
     )
 
 
-def count(graph: Graph) -> int:
+def count_triangles(graph: Graph) -> int:
     """Return the number of triangles.
 
     Each edge points to its end of larger degree (or larger number), so no node points to more

@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.rational import Number, whole
-from discreet.workloads.algebra.sealing import seal
+from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
 from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
@@ -172,8 +172,8 @@ def plan(
             "calls for noise that is out of range, for every strategy",
             "a budget for which noise on single cells has a scale from 1/100 to 2^40",
         )
-    seal(best.strategy)
-    seal(workload)
+    make_read_only(best.strategy)
+    make_read_only(workload)
     ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
     return Plan(
         workload=workload,

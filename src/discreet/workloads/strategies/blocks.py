@@ -28,9 +28,16 @@ if TYPE_CHECKING:
 
     from discreet.workloads.queries.base import Vector, Workload
 
-__all__ = ["LARGEST_WEIGHT", "LevelStrategy", "block_sums", "checked_weights", "level_traces", "widths_of"]
+__all__ = [
+    "LARGEST_BLOCK_WEIGHT",
+    "LevelStrategy",
+    "block_sums",
+    "checked_weights",
+    "level_traces",
+    "widths_of",
+]
 
-LARGEST_WEIGHT = 1 << 24
+LARGEST_BLOCK_WEIGHT = 1 << 24
 
 
 def widths_of(size: int, branching: int | Sequence[int]) -> tuple[int, ...]:
@@ -65,7 +72,7 @@ def checked_weights(weights: Sequence[int] | None, levels: int) -> tuple[int, ..
         return (1,) * levels
     if len(weights) != levels:
         raise ParameterError("weights", "has another length than there are levels", f"{levels} integers")
-    return tuple(whole(weight, "weights", least=0, most=LARGEST_WEIGHT) for weight in weights)
+    return tuple(whole(weight, "weights", least=0, most=LARGEST_BLOCK_WEIGHT) for weight in weights)
 
 
 def block_sums(cells: NDArray[np.int64], width: int) -> NDArray[np.int64]:
