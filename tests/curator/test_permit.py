@@ -295,7 +295,7 @@ def test_a_permit_whose_end_was_recorded_unnoticed_is_closed(place):
     permit = curator.permit("training", epsilon=4)
     permit.charge(Pure(epsilon=1))
     with (
-        mock.patch.object(curator.ledger, "_committed", side_effect=LedgerUnavailable("not now")),
+        mock.patch.object(curator.ledger, "_after_commit", side_effect=LedgerUnavailable("not now")),
         pytest.raises(LedgerUnavailable),
     ):
         permit.close()

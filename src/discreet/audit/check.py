@@ -17,7 +17,7 @@ from discreet.audit.outputs import observe, output_key
 from discreet.audit.precision import check_precision
 from discreet.audit.report import Finding, Report
 from discreet.audit.samples import additive_event, collect, draw, is_batched
-from discreet.audit.timing import TIMING_FALSE_ALARM, check_timing, timed_releases
+from discreet.audit.timing import TIMING_FALSE_ALARM, check_timing, time_releases
 from discreet.audit.words import NotEnumerable
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
@@ -135,7 +135,7 @@ class _Audit:
             # Python stores integers near zero in ways of their own; far away it does not.
             far = value + _FAR
             value = value if isinstance(observe(self._mechanism.release, far), Exception) else far
-        times, sample = timed_releases(self._mechanism, value, self._draws // 10)
+        times, sample = time_releases(self._mechanism, value, self._draws // 10)
         self._timed = value, times, sample
         if not is_batched(self._mechanism, value):
             self._samples[output_key(value)] = sample

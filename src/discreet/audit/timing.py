@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.audit.samples import Auditable
 
-__all__ = ["THRESHOLD", "check_timing", "rank_correlation", "timed_releases"]
+__all__ = ["THRESHOLD", "check_timing", "rank_correlation", "time_releases"]
 
 THRESHOLD = 6.3
 """Standard deviations of the rank correlation, 1 / sqrt(n), beyond which a release leaks: 0.02 at 1e5."""
@@ -36,7 +36,7 @@ _WARM_UP = 1000
 _MEASUREMENTS = 3
 
 
-def timed_releases(mechanism: Auditable, value: object, count: int) -> tuple[NDArray[np.int64], Sample]:
+def time_releases(mechanism: Auditable, value: object, count: int) -> tuple[NDArray[np.int64], Sample]:
     """Release one value again and again, and return the nanoseconds of each with the outputs."""
     release, clock = mechanism.release, perf_counter_ns
     for _ in range(_WARM_UP):
@@ -77,7 +77,7 @@ def check_timing(mechanism: Auditable, value: object, times: NDArray[np.int64], 
     limit = THRESHOLD / sqrt(len(times))
     measured = [correlation]
     while abs(measured[-1]) > limit and measured[-1] * correlation > 0 and len(measured) < _MEASUREMENTS:
-        again = _correlation(value, *timed_releases(mechanism, value, len(times)))
+        again = _correlation(value, *time_releases(mechanism, value, len(times)))
         measured.append(0.0 if again is None else again)
     failed = abs(measured[-1]) > limit and measured[-1] * correlation > 0
     shown = ", then ".join(f"{figure:+.4f}" for figure in measured)

@@ -77,7 +77,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
 def _delivered(options: Namespace, release: Release, bill: str) -> str:
     """Write the files, and return what is printed. If a file fails, the answer is in the store still."""
     form = rendering.format_of(options)
-    content = rendering.rendered(release, form)
+    content = rendering.render(release, form)
     if options.label is not None:
         label = json.dumps(release.label, indent=2, ensure_ascii=False, allow_nan=False)
         rendering.write(options.label, f"{label}\n".encode())

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
 
-Numbers = TypeVar("Numbers", bound=np.ndarray)
+_Numbers = TypeVar("_Numbers", bound=np.ndarray)
 
 _SHOWN = 20
 _REPLAYED = "replayed"
@@ -244,7 +244,7 @@ def are_private(draws: Sequence[Draw]) -> bool:
     return all(is_private(draw.steps) for draw in draws)
 
 
-def as_drawn(values: Numbers, draws: Sequence[Draw]) -> Numbers:
+def as_drawn(values: _Numbers, draws: Sequence[Draw]) -> _Numbers:
     """Return what was calculated of draws, marked as not private if they are not."""
     return values if are_private(draws) else mark_replayed(values)
 

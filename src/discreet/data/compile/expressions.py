@@ -42,12 +42,12 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.schema import Type
 
-__all__ = ["compiled"]
+__all__ = ["compile_expression"]
 
 IbisColumns: TypeAlias = Mapping[str, IbisColumn]
 
 
-def compiled(node: Expression, columns: IbisColumns) -> Value:
+def compile_expression(node: Expression, columns: IbisColumns) -> Value:
     """Return an expression over columns of an Ibis table, by their public names.
 
     The expression was admitted by `checking` under the columns' types.

@@ -1,7 +1,7 @@
 """The columns of a relation, and how much one person may contribute to it: public facts alone.
 
 Declarations give the facts of a private table's columns, content those of a public one. From there they
-flow upward: a filter keeps them, a calculated column has those that `implied` reads off its expression,
+flow upward: a filter keeps them, a calculated column has those that `infer` reads off its expression,
 an aggregate of a person's rows those that follow from its column. A relation that would let one person's rows
 decide about those of another is refused here.
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.data.facts.colocation import check_colocated
-from discreet.data.facts.inferred import completed, implied
+from discreet.data.facts.inferred import completed, infer
 from discreet.data.facts.joins import added_columns, check_equalities, is_unique_join
 from discreet.data.facts.merged_columns import merge_facts
 from discreet.data.facts.persons import (
@@ -203,7 +203,7 @@ def _calculated(column: Named, columns: Columns) -> ColumnFacts:
     constant = column.expression.value if isinstance(column.expression, Literal) else None
     if isinstance(constant, int) and not -(1 << 63) <= constant < 1 << 63:
         raise UnsupportedQuery("a column is an integer beyond 64 bits; write a smaller one, or leave it out")
-    facts = implied(column.expression, columns)
+    facts = infer(column.expression, columns)
     if facts.type is Type.NULL:
         raise UnsupportedQuery("a column is NULL in every row; leave it out, or write a value of some type")
     return facts

@@ -69,7 +69,7 @@ class PublicTable:
     version: str
 
     def __init__(self, source: object) -> None:
-        self._arrow: pyarrow.Table = _plain(_loaded(source))
+        self._arrow: pyarrow.Table = _plain(_load(source))
         self.schema = MappingProxyType({field.name: _type(field.type) for field in self._arrow.schema})
         self.version = _digest(self._arrow)
         self._memtable: ibis.expr.types.Table | None = None
@@ -116,7 +116,7 @@ class PublicTable:
         """Return all rows."""
         return self._arrow
 
-    def _sent(self) -> ibis.expr.types.Table:
+    def _as_memtable(self) -> ibis.expr.types.Table:
         """Return the rows as a table that goes along with a statement."""
         import ibis
 
@@ -132,7 +132,7 @@ class PublicTable:
         return PublicTable, (self._arrow,)
 
 
-def _loaded(source: object) -> pyarrow.Table:
+def _load(source: object) -> pyarrow.Table:
     import pyarrow
 
     try:

@@ -126,10 +126,10 @@ class Table:
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
-        from discreet.data.engines.base import backend_of, guarded, normalized, public_type
+        from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
         from discreet.data.tables.origins import Origins, origins_of
 
-        opened = _opened(source, person, declared)
+        opened = _open_source(source, person, declared)
         self._backend: ibis.BaseBackend = backend_of(opened)
         whole = {
             name: isinstance(one, Bounds)
@@ -141,7 +141,7 @@ class Table:
             {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
         )
         self._origins: Origins = (
-            guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
+            run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
             if person is EACH_ROW
             else frozenset()
         )
@@ -265,7 +265,7 @@ class Table:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
 
 
-def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+def _open_source(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark

@@ -24,7 +24,7 @@ from discreet.privacy.rational import Number, float_above, rational, show
 
 __all__ = ["PrivateLocalSensitivity"]
 
-LEAST_DELTA = Fraction(1, 10**100)
+LEAST_FAILURE = Fraction(1, 10**100)
 
 ValueAndSensitivity = tuple[int | float, int | float]
 
@@ -109,7 +109,7 @@ class PrivateLocalSensitivity:
         check_relation(neighbors)
         bought, released = shares(epsilon, share)
         failure = rational(delta, "delta", positive=True)
-        if not LEAST_DELTA <= failure < 1:
+        if not LEAST_FAILURE <= failure < 1:
             raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
         moved = rational(change, "change", positive=True)
         lattice = lattice_for(

@@ -30,7 +30,7 @@ from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.counts.cells import labels
 from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
@@ -95,7 +95,7 @@ class MarginalsQuestion(LinearQuestion):
         }
         plan = Group(source=domain.source, present=tuple(axes.values()), measures=tuple(tabulated.values()))
         found = sensitivity(plan, tables)
-        design = planned(workload, offer, found.statistics[0], 1)
+        design = plan_counts(workload, offer, found.statistics[0], 1)
         assert isinstance(design, MarginalPlan)  # noqa: S101
         measured = {part.chosen: part for part in design.strategy.parts()}
         parts = tuple(

@@ -20,7 +20,7 @@ from discreet.queries.counts.cells import labels
 from discreet.queries.counts.column_release import ColumnRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.counts.range_release import RangeRelease
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
@@ -83,7 +83,7 @@ class RangesQuestion(LinearQuestion):
         measure = ContingencyTable(axes=axes)
         plan = Group(source=domain.source, keys=domain.keys, measures=(measure,))
         statistic = sensitivity(plan, tables).of(measure)
-        design = planned(self.workload(axes), offer, statistic, plan.cells)
+        design = plan_counts(self.workload(axes), offer, statistic, plan.cells)
         assert isinstance(design, Plan)  # noqa: S101
         mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
         name = name_of_counts((*self.columns, *self.by))

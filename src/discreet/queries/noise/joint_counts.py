@@ -41,7 +41,7 @@ from discreet.data.language.expressions import Arithmetic, Case, Cast, Expressio
 from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.binding.bind import BoundQuery
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.outputs.base import QueryOutput
@@ -50,7 +50,7 @@ from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan
 from discreet.workloads.error.intervals import half_width
 
-__all__ = ["JointCountOutput", "counted_together"]
+__all__ = ["JointCountOutput", "request_joint_counts"]
 
 _MOST_CONDITIONS = 50
 """Classes are numbered in binary, within what doubles hold exactly."""
@@ -128,7 +128,7 @@ class JointCountOutput(QueryOutput):
         return ceil(half_width(self.design.mechanism, self._factor, confidence) + 0.5)
 
 
-def counted_together(
+def request_joint_counts(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
 ) -> Request | None:
     """Return the request that measures all counts of a query together; None where there is none.
@@ -166,7 +166,7 @@ def _request(
     histogram = Histogram(column=name, values=Keys(codes))
     plan = Group(source=source, keys=bound.plan.keys, measures=(histogram,))
     statistic = sensitivity(plan, tables).of(histogram)
-    design = planned(_workload(tuple(truths)), offer, statistic, plan.cells)
+    design = plan_counts(_workload(tuple(truths)), offer, statistic, plan.cells)
     assert isinstance(design, Plan)  # noqa: S101
     mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
     return Request(

@@ -35,7 +35,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
-from discreet.queries.noise.joint_counts import counted_together
+from discreet.queries.noise.joint_counts import request_joint_counts
 from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput
@@ -178,7 +178,7 @@ def _built(
     )
     if split is not None:
         return alone
-    together = counted_together(query, bound, tables, offer, confidence)
+    together = request_joint_counts(query, bound, tables, offer, confidence)
     return together if together is not None and _deviation_of(together) < _deviation_of(alone) else alone
 
 

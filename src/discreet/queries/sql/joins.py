@@ -24,7 +24,7 @@ from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["PublicItem", "joined"]
+__all__ = ["PublicItem", "join_rows"]
 
 _SIDES = {
     "RIGHT": "begin FROM with the table whose rows stay, and write LEFT JOIN",
@@ -47,7 +47,7 @@ class PublicItem:
     public: PublicTable
 
 
-def joined(
+def join_rows(
     left: Scope, join: exp.Join, right: Scope | PublicItem, select: exp.Select, tables: Tables
 ) -> Scope:
     """Return the rows of a join, or refuse it.
