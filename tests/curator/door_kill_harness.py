@@ -51,7 +51,7 @@ def content_of(release) -> bytes:
 def pay_first(curator: Curator, desk: Desk) -> None:
     """Answer one question as the door does."""
     ledger = curator.ledger
-    decide, keep_answer, drawn = ledger.decide, ledger.keep_answer, door_module._drawn
+    decide, keep_answer, drawn = ledger.decide, ledger.keep_answer, door_module._compute_and_add_noise
 
     def staged(function, stage, relevant=lambda arguments: True):
         def call(*arguments, **options):
@@ -76,7 +76,7 @@ def answer_first(curator: Curator, desk: Desk) -> None:
     """The control: the same steps, with the charge where one would put it who fears to charge for nothing."""
     desk.enter(0)
     request, tables = curator.request(question(desk.key), epsilon=EPSILON), curator._tables
-    content = pack(door_module._drawn(request, tables))
+    content = pack(door_module._compute_and_add_noise(request, tables))
     desk.enter(2)
     desk.let_out(content_of(finish(request, unpack(request, content), {"private": True})))
     desk.enter(3)
