@@ -64,7 +64,7 @@ def pay_first(curator: Curator, desk: Desk) -> None:
 
     with (
         mock.patch.object(ledger, "decide", staged(decide, 1, lambda arguments: arguments[0] == CHARGE)),
-        mock.patch.object(door_module, "_drawn", staged(drawn, 2)),
+        mock.patch.object(door_module, "_compute_and_add_noise", staged(drawn, 2)),
         mock.patch.object(ledger, "keep_answer", staged(keep_answer, 3)),
     ):
         desk.enter(0)
