@@ -1,4 +1,4 @@
-"""One name, one thing: classes and functions are defined once, but for one idea in several places."""
+"""One name, one thing: types and functions are defined once, but for one idea in several places."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "discreet"
 
 # Records and mechanisms of the same law, and words that users know from two packages that never meet.
-CLASSES = {
+TYPES = {
     "AboveThreshold": "the event, and the mechanism that has it",
     "Gaussian": "the event, and the mechanism",
     "Laplace": "the event, and the mechanism",
     "PermuteAndFlip": "the event, and the mechanism that has it",
     "RandomizedResponse": "the event, and the mechanism that has it",
     "UnaryEncoding": "the event, and the mechanism that has it",
+    "Axes": "where matplotlib draws; it loads with a figure only",
     "Filter": "a budget under adaptivity in accounting; rows that meet a condition in stored plans",
     "Offer": "what may be spent: on a query, on keys, on admissible noise",
+    "Plan": "what a request computes in data; what to measure in workloads",
     "Profile": "delta at every epsilon in accounting; a statistic with its local sensitivities in stability",
     "Source": "a stream of randomness in noise; the rows of a table in stored plans",
+    "Values": "the parameters of a statement to a ledger's database",
 }
 
 # One interface that several modules fill in, or one idea for two kinds of things.
@@ -47,18 +50,38 @@ FUNCTIONS = {
 }
 
 
-def defined_more_than_once(kind: type[ast.stmt]) -> set[str]:
+def repeated(*, types: bool) -> set[str]:
+    """The public names of types, or of functions, that are defined in more than one module."""
     homes = defaultdict(set)
     for path in SOURCE.rglob("*.py"):
         for node in ast.parse(path.read_text()).body:
-            if isinstance(node, kind) and not node.name.startswith("_"):
-                homes[node.name].add(path)
+            for name in types_in(node) if types else functions_in(node):
+                if not name.startswith("_"):
+                    homes[name].add(path)
     return {name for name, paths in homes.items() if len(paths) > 1}
 
 
-def test_a_class_is_defined_once():
-    assert defined_more_than_once(ast.ClassDef) == set(CLASSES)
+def functions_in(node: ast.stmt) -> list[str]:
+    return [node.name] if isinstance(node, ast.FunctionDef) else []
+
+
+def types_in(node: ast.stmt) -> list[str]:
+    """Classes, and aliases: what is assigned to a capitalized name, unless it is a variable of types."""
+    if isinstance(node, ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if isinstance(node, ast.Assign | ast.AnnAssign) and not ast.unparse(node).count("TypeVar("):
+        return [
+            target.id
+            for target in targets
+            if isinstance(target, ast.Name) and not target.id.isupper() and target.id[0].isupper()
+        ]
+    return []
+
+
+def test_a_type_is_defined_once():
+    assert repeated(types=True) == set(TYPES)
 
 
 def test_a_function_is_defined_once():
-    assert defined_more_than_once(ast.FunctionDef) == set(FUNCTIONS)
+    assert repeated(types=False) == set(FUNCTIONS)

@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
 from discreet.accounting import renyi
@@ -21,6 +20,7 @@ from discreet.accounting.interval import Interval
 from discreet.accounting.meaning import advantage
 from discreet.accounting.tight import delta as tight_delta
 from discreet.accounting.tight import epsilon as tight_epsilon
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.directed import sqrt_interval
@@ -31,7 +31,6 @@ from discreet.privacy.rational import Number, float_above, float_below, rational
 
 __all__ = ["divergence", "mu", "rho"]
 
-Array = NDArray[np.float64]
 
 _ABOVE, _BELOW = 1 + 1e-12, 1 - 1e-12
 _FARTHEST = 1e-30
@@ -218,7 +217,7 @@ def _largest_ratio(event: Event, pure: float, known: float) -> float:
         gaps = np.union1d(gaps, inner)
 
 
-def _chord_peaks(orders: Array, cumulants: Array) -> Array:
+def _chord_peaks(orders: Floats, cumulants: Floats) -> Floats:
     """Return the largest value of a chord over alpha (alpha - 1), on each interval from order 1 on.
 
     A chord that is -loss at order 1 and has the slope m is, over alpha (alpha - 1), gain / alpha -
@@ -290,7 +289,7 @@ def _refined(event: Event, last: float, pure: float | None) -> Profile:
     return found
 
 
-def _sufficient_mu(found: Profile) -> Array:
+def _sufficient_mu(found: Profile) -> Floats:
     """Return, for each chord of a profile, a mu whose curve lies above it.
 
     Any alpha gives one: delta_mu(epsilon) >= 1 - G_mu(alpha) - e^epsilon alpha, a line over e^epsilon. It is
@@ -306,7 +305,7 @@ def _sufficient_mu(found: Profile) -> Array:
     return np.where(deltas[:-1] == 0, 0.0, np.fmin.reduce(bounds))
 
 
-def _mu_at(log_alpha: Array, points: Array, logs: Array) -> Array:
+def _mu_at(log_alpha: Floats, points: Floats, logs: Floats) -> Floats:
     left = np.logaddexp(logs[:-1], points[:-1] + log_alpha)
     right = np.logaddexp(logs[1:], points[1:] + log_alpha)
     power = np.maximum(left, right) + 1e-13
@@ -329,6 +328,6 @@ def _necessary_mu(found: Profile, least: float) -> float:
     return max(float(low.max()) * (1 - 1e-8) - 1e-14, 0.0)
 
 
-def _gaussian_delta(mu: Array, epsilon: Array) -> Array:
+def _gaussian_delta(mu: Floats, epsilon: Floats) -> Floats:
     first = log_ndtr(mu / 2 - epsilon / mu)
     return np.asarray(np.exp(first) * -np.expm1(epsilon + log_ndtr(-mu / 2 - epsilon / mu) - first))

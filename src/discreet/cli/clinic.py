@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.array_types import Integers
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ DIAGNOSES = {
 }
 """The groups of diagnoses: how frequent, the median cost of a visit, the typical age."""
 
-Integers: TypeAlias = NDArray[np.int64]
 
 MOST_DEMO_ROWS = 100_000_000
 _SEED = 20260101

@@ -7,15 +7,15 @@ from fractions import Fraction
 from math import inf, log, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, float_above, rational
 from discreet.stability.entries import reals
 
 __all__ = ["LinearFit", "Noise", "Units"]
 
-Floats = NDArray[np.float64]
 
 _RIDGE_FAILURE = 0.005
 _LEAST_FAILURE = Fraction(1, 10**300)

@@ -16,6 +16,7 @@ from discreet.accounting.contour.contour import BUMP_HEIGHT, BUMP_WIDTH, Line
 from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, LineParts
 from discreet.accounting.laplace_runs.transform import Moduli, Transform
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
 __all__ = ["SmoothedLaplace"]
 
@@ -26,8 +27,6 @@ _NARROW = 0.5  # of the width of the narrowest peak
 _MOST_PER_BLOCK = 64
 _LEAST_GROWTH = 1.2
 _CHUNK = 2**14
-
-Array = NDArray[np.float64]
 
 
 class SmoothedLaplace(LaplaceLine):
@@ -55,7 +54,7 @@ class SmoothedLaplace(LaplaceLine):
         self._smoothing = max(line.smoothing, sqrt(2 * _FAR) / (_MOST_BLOCKS * width))
         self._fill(self._choose(self._allowed(tail)))
 
-    def _envelope(self, y: Array) -> Array:
+    def _envelope(self, y: Floats) -> Floats:
         """Bound both integrands, but for the transform: decreasing in y."""
         c, t = self._line.order, self._smoothing
         kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2

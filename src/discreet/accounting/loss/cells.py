@@ -12,14 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.law import AtomicLoss, LossLaw, dominated, dominating
 from discreet.accounting.loss.pair import Pair, Side
+from discreet.array_types import Floats
 
 __all__ = ["CellMasses", "Cells", "CutPair", "mixed_losses", "spaced"]
 
-Array = NDArray[np.float64]
 
 _CONCENTRATION = 3.0
 _FAR = 500.0
@@ -50,9 +49,9 @@ class Cells:
         Of the outcomes whose loss is less than the first border, or more than the last.
     """
 
-    borders: Array
-    p: Array
-    q: Array
+    borders: Floats
+    p: Floats
+    q: Floats
     below: CellMasses = _NONE
     above: CellMasses = _NONE
 
@@ -98,7 +97,7 @@ def _cut(pair: CutPair, count: int) -> Cells:
     return pair.outcomes(count)
 
 
-def mixed_losses(losses: Array, rate: float, rest: float | None = None) -> Array:
+def mixed_losses(losses: Floats, rate: float, rest: float | None = None) -> Floats:
     """Return log(rest + rate e^loss), with all digits of small numbers.
 
     `rest` is 1 - rate. Next to 1 a rounded rate has lost the digits of its rest, and outcomes that P hardly
@@ -110,6 +109,6 @@ def mixed_losses(losses: Array, rate: float, rest: float | None = None) -> Array
     return np.where(np.abs(change) < 0.5, np.log1p(np.clip(change, -0.5, 0.5)), large)
 
 
-def spaced(count: int) -> Array:
+def spaced(count: int) -> Floats:
     """Return points from -1 to 1, dense in the middle."""
     return np.asarray(np.sinh(_CONCENTRATION * np.linspace(-1, 1, count)) / np.sinh(_CONCENTRATION))

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.array_types import Floats
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountNonNull, CountRows, Measure, Moment, Sum
 from discreet.data.language.measures import Factor
@@ -28,7 +29,6 @@ __all__ = ["CorrelationOutput", "CovarianceOutput", "VarianceOutput"]
 
 SumOrMoment: TypeAlias = Sum | Moment
 Count: TypeAlias = CountRows | CountNonNull | Moment
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def axis(total: SumOrMoment) -> Factor:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.stability.entries import exact_integers
-from discreet.stability.graphs.edges import Integers, columns
+from discreet.stability.graphs.edges import columns
 
 __all__ = [
     "Projection",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
-from discreet.stability.graphs.edges import Graph, Integers, graph_of, largest_pairs
+from discreet.stability.graphs.edges import Graph, graph_of, largest_pairs
 from discreet.stability.profile import Profile
 
 if TYPE_CHECKING:
