@@ -47,7 +47,8 @@ def exists(name: str) -> bool:
     if first == "np" or name in TESTS:
         return True
     if first in MODULES and others:
-        return any(first in parts and set(others) <= {*held, *parts} for parts, held in CODE.items())
+        held = set().union(*({*names, *parts} for parts, names in CODE.items() if first in parts))
+        return others[0] in held and set(others) <= NAMES
     return {first, *others} <= NAMES
 
 
