@@ -40,7 +40,7 @@ def refuse_unnamed(values: tuple[object, ...]) -> None:
 def refuse_unknown(names: Iterable[str]) -> None:
     """Refuse an argument that there is not, with the one that was probably meant."""
     for name in names:
-        close = get_close_matches(name, _TAKEN, n=1, cutoff=0.6)
+        close = get_close_matches(name.lower(), _TAKEN, n=1, cutoff=0.5)
         meant = _MEANT.get(name.lower()) or (close[0] if close else None)
-        hint = f": did you mean {meant}?" if meant else ""
-        raise ParameterError(name, f"is not a parameter of a question{hint}", ", ".join(_TAKEN))
+        hint = f"did you mean {meant}?" if meant else f"it takes {', '.join(_TAKEN)}"
+        raise TypeError(f"a question has no argument {name!r}; {hint}")

@@ -227,8 +227,9 @@ class Curator(Door):
         return asked.explain(sql=sql)
 
     def _asked(self, question: Question, **stated: Any) -> Asked:
-        terms = Terms.stated(by_rho=self.budget.rho is not None, **stated)
-        if terms.offer is not None:
+        by_rho = stated["error"] is not None and self.budget.rho is not None
+        terms = Terms.stated(by_rho=by_rho, **stated)
+        if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
         return settle(question, self.tables, terms)
 

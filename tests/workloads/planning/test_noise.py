@@ -9,6 +9,7 @@ from mpmath import mp
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.workloads.planning.noise import PersonReach, allowed_noise, mechanism_for, unit_variance
 
@@ -20,7 +21,7 @@ def test_kinds_of_noise_by_budget():
     assert both["Gaussian"] == {"rho": Fraction(1, 2)}
     assert both["Laplace"]["epsilon"] ** 2 / 2 <= Fraction(1, 2)
     with pytest.raises(ParameterError):
-        allowed_noise(None, None, None)
+        allowed_noise(Offer())
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3])

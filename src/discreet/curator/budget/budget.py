@@ -122,7 +122,7 @@ class Budget:
         return PureFilter(self.epsilon, neighbors=self.neighbors)
 
     def check_offer(self, offer: Offer) -> None:
-        """Refuse a delta where pure epsilon alone is counted: it would buy nothing and could not be charged."""
+        """Refuse a delta where only pure epsilon is counted: it could not be charged."""
         caps = [one for one in (self, self.per_analyst) if one is not None]
         if offer.delta is not None and any(one.epsilon is not None and not one.delta for one in caps):
             raise ParameterError(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import exp
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay
+from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
 from discreet.mechanisms.admissible.error import ScaledNoise
 from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, LARGEST_DILATION, Admissible
 from discreet.noise.certified import cumulative, sample_rounded

@@ -202,8 +202,8 @@ def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Fracti
         yield "cost: what is offered, divided as"
     else:
         yield (
-            f"cost: epsilon and delta; {show(key_share)} of epsilon and half of delta choose the keys, the rest is "
-            "divided as"
+            f"cost: epsilon and delta; {show(key_share)} of epsilon and half of delta choose the keys, "
+            "the rest is divided as"
         )
     for words, power in (("epsilon", PURE), ("rho", CONCENTRATED)):
         shares = shares_of(bound, power)
