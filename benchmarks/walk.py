@@ -1,7 +1,7 @@
 """Which files a question passes on its way, in order: ``python -m benchmarks.walk``.
 
-A count by city is asked in SQL, previewed and explained; the files of discreet whose functions run are printed by
-package, and how often the walk enters `front`.
+A count by city is asked in SQL, previewed and explained. Printed are the files of discreet whose functions
+run, by package, and how often the walk enters `front`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ def files_of(action: Callable[[], object]) -> list[str]:
     called: list[str] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
-            if frame.f_code.co_name not in {"<module>", "__getattr__"}:
-                called.append(str(Path(frame.f_code.co_filename).relative_to(ROOT)))
+        code = frame.f_code
+        is_ours = code.co_filename.startswith(str(ROOT)) and code.co_name not in {"<module>", "__getattr__"}
+        if event == "call" and is_ours:
+            called.append(str(Path(code.co_filename).relative_to(ROOT)))
 
     sys.setprofile(note)
     try:
