@@ -252,7 +252,7 @@ def test_bad_smallest_deltas(least):
 
 
 def test_views_of_a_group():
-    """Group privacy (A7): ask for the group's event."""
+    """Group privacy: ask for the group's event."""
     three = events.group(events.Gaussian(noise_multiplier=6), 3)
     assert mu(three).upper == 0.5
     assert rho(three).upper == 0.125

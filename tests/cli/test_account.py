@@ -26,7 +26,7 @@ def read(content):
     return events.Event.from_json(json.dumps(content["event"]))
 
 
-def test_C4_the_table_of_the_lecture_comes_from_one_command():
+def test_the_table_of_the_lecture_comes_from_one_command():
     found = discreet(f"{LECTURE} --ladder")
     assert (found.code, found.errors) == (0, "")
     rows = {line.split("  ")[0].strip(): line for line in found.output.splitlines() if line}

@@ -68,7 +68,7 @@ class PrivacyLoss:
     def tail(self, epsilon: Number) -> Fraction:
         """Return the probability that the loss exceeds epsilon.
 
-        If it is at most delta, (epsilon, delta) holds; `delta` is never larger (A1).
+        If it is at most delta, (epsilon, delta) holds; `delta` is never larger.
         """
         start = bisect_right(self.ratios, _factor(epsilon))
         return sum(self.masses[start:], self.infinity)

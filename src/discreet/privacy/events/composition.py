@@ -201,7 +201,7 @@ def repeat(event: Event, times: int) -> Event:
 
 
 def group(event: Event, size: int) -> Event:
-    """Return the event that a group of `size` units faces (group privacy, A7).
+    """Return the event that a group of `size` units faces (group privacy).
 
     Guarantee
     ---------
@@ -240,7 +240,7 @@ def group(event: Event, size: int) -> Event:
 
 
 def post_process(event: Event) -> Event:
-    """Return the event of anything computed from a release alone: the release's own (A6).
+    """Return the event of anything computed from a release alone: the release's own.
 
     If M satisfies a guarantee and f is any function, random or not, that does not read the
     data, then f(M(x)) satisfies the same guarantee. For f a function,
