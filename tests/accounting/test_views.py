@@ -269,7 +269,7 @@ def test_every_view_refuses_what_is_no_event_and_what_is_unknown():
             raise NotImplementedError
 
     for view in (rho, mu, lambda event: divergence(event, order=2), accounting.tradeoff):
-        with pytest.raises(ParameterError, match="is no event"):
+        with pytest.raises(ParameterError, match="is not an event"):
             view("run")
     with pytest.raises(ParameterError, match="Odd"):
         divergence(Odd(), order=2)

@@ -78,7 +78,7 @@ def test_joins_are_told():
     text = explained(
         "SELECT c.region AS r, COUNT(*) AS n FROM visits v JOIN cities c ON v.city = c.name GROUP BY r"
     )
-    assert "each beside the rows of the public table 'cities', where 'city' = its 'name'" in text
+    assert "each joined with the rows of the public table 'cities', where 'city' = its 'name'" in text
     assert "'r' (3 possible keys): 3 groups" in text
     text = explained(
         "SELECT COUNT(*) AS n FROM visits v LEFT JOIN (SELECT patient, MAX(age) AS oldest FROM staff "
@@ -86,7 +86,7 @@ def test_joins_are_told():
     )
     assert [line for line in text.splitlines() if "rows of" in line or line.startswith("   ")][:4] == [
         "rows of 'visits', version '1'; each person is one value of 'patient'",
-        "each, also if there is none, beside the rows of the same person, where the persons are equal:",
+        "each, even if there is none, joined with the rows of the same person, where the persons are equal:",
         "    rows of 'staff', version '1'; each person is one value of 'patient'",
         "    where ward = ?",
     ]

@@ -67,7 +67,7 @@ class LossDistribution:
         array = np.array(masses, dtype=np.float64, ndmin=1)
         rest = float(infinity)
         if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
-            raise ParameterError("masses", "are no probabilities", "a list of numbers from 0 to 1")
+            raise ParameterError("masses", "are not probabilities", "a list of numbers from 0 to 1")
         if not 0 <= rest <= 1 or array.sum() + rest > 1 + _TOLERANCE:
             raise ParameterError("masses", "sum to more than 1", "at most 1, together with infinity")
         step, first = float(spacing), whole(lowest, "lowest", least=-(10**9), most=10**9)
@@ -168,7 +168,7 @@ def read_losses(
 
 def _outcomes(found: LossDistribution) -> list[tuple[Fraction, Fraction]]:
     if not isinstance(found, LossDistribution):
-        raise ParameterError("removed", "is no distribution", "a LossDistribution")
+        raise ParameterError("removed", "is not a distribution", "a LossDistribution")
     if len(found.masses) > MOST_OUTCOMES:
         coarser = found.spacing * ceil(len(found.masses) / (MOST_OUTCOMES - 2))
         found = _on_grid(found.masses, found.losses, found.infinity, coarser, 0.0)
@@ -182,7 +182,7 @@ def _trimmed(masses: Array, most: float) -> Array:
     over = sum(map(Fraction, masses.tolist()), Fraction(0)) - Fraction(most)
     if over > _TOLERANCE:
         raise ParameterError(
-            "masses", "are no losses of two laws", "pessimistic: P e^-loss sums to at most 1"
+            "masses", "are not losses of two laws", "pessimistic: P e^-loss sums to at most 1"
         )
     left = masses.copy()
     for place, mass in enumerate(masses.tolist()):

@@ -69,7 +69,7 @@ def epsilon_within(
     """
     exact = _checked_delta(delta)
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     pure = event.pure_epsilon
     if pure is not None and _is_beyond_floats(pure):
         return _unknown(event, float_above(pure))
@@ -110,7 +110,7 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
     if exact < 0:
         raise ParameterError("epsilon", "is negative", "0 or greater")
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     pure = event.pure_epsilon
     if pure is not None and _is_beyond_floats(pure):
         return _unknown(event, 0.0 if exact >= pure else min(1.0, float_above(pure)))

@@ -30,7 +30,7 @@ def check_claim(claim: object) -> Guarantee:
     """Return a guarantee that this room can check, or refuse it."""
     if isinstance(claim, PureDP | ApproximateDP | ZeroConcentratedDP | RenyiDP | GaussianDP):
         return claim
-    problem = "is missing, and the mechanism states no guarantee" if claim is None else "is no guarantee"
+    problem = "is missing, and the mechanism states no guarantee" if claim is None else "is not a guarantee"
     raise ParameterError("claim", problem, "a record of discreet.guarantees, such as PureDP(epsilon=1)")
 
 

@@ -87,7 +87,7 @@ class _Script(Source):
         self.decisions = 0
 
     def words(self, size: int) -> NoReturn:
-        raise _Outside("a release draws words outside the decisions of the noise room")
+        raise _Outside("a release draws words outside the decisions of the noise package")
 
     def bits(self, count: int) -> NoReturn:
         self.words(count)

@@ -65,7 +65,7 @@ def _run(options: Namespace) -> str:
         raise ParameterError("delta", "or --at-epsilon: one of them is needed", "--delta D or --at-epsilon E")
     if options.at_epsilon is not None:
         if options.ladder:
-            raise ParameterError("ladder", "says nothing at an epsilon", "with --delta")
+            raise ParameterError("ladder", "does not apply at an epsilon", "with --delta")
         given = non_negative(options.at_epsilon, "at_epsilon")
         found = delta(event, epsilon=given)
         said: Said = {"delta": found, "epsilon": float(given)}

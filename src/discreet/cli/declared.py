@@ -49,7 +49,7 @@ def declaration(options: Namespace) -> Declaration:
     except FileNotFoundError:
         raise ParameterError(
             options.file,
-            "is not there",
+            "does not exist",
             "a declaration; discreet init --source FILE --person COLUMN writes one, --file names another",
         ) from None
 

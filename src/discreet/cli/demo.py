@@ -98,7 +98,7 @@ def _directory(options: Namespace) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ParameterError("directory", "is there already", "a new one") from None
+        raise ParameterError("directory", "already exists", "a new one") from None
     return directory
 
 
@@ -173,7 +173,7 @@ def _truth(table: pyarrow.Table, release: Release) -> str:
 def _ask_in_other_words(clinic: Curator) -> None:
     from discreet.data import col, count
 
-    _title("5. The same in the manner of dataframes, and with normal noise for many groups")
+    _title("5. The same as a dataframe query, and normal noise for many groups")
     _show(_DATAFRAME)
     request = (
         clinic.table("visits")

@@ -29,12 +29,12 @@ examples:
     discreet init ward.toml --source visits.csv --person patient_id
   a file that is complete, and opens as it is
     discreet init counts.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 1
-  with bounds and keys, such as one knows them without looking at the data
+  with bounds and keys that are known without looking at the data
     discreet init means.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 3 \\
         --bounds cost=0:5000:0.01 --bounds age=0:110 --keys city=Taipei,Hamilton
 
 Names and types of columns are read from the source, since they are public. No value is: bounds, keys and
-limits that follow the data would tell about it.
+limits taken from the data would reveal something about it.
 """
 
 
@@ -48,7 +48,10 @@ def _configure(parser: ArgumentParser) -> None:
     unit.add_argument("--person", metavar="COLUMN", help="rows with the same value here are one person's")
     unit.add_argument("--each-row", action="store_true", help="every row is another person")
     parser.add_argument(
-        "--rows-per-person", type=whole_number, metavar="N", help="so many rows of one person count at most"
+        "--rows-per-person",
+        type=whole_number,
+        metavar="N",
+        help="at most this many rows of each person count",
     )
     parser.add_argument("--budget", metavar="E", help="the epsilon that all answers together may cost")
     parser.add_argument("--delta", metavar="D", help="its delta")
@@ -70,13 +73,13 @@ def _run(options: Namespace) -> str:
     file = Path(options.file)
     if file.exists():
         raise ParameterError(
-            file.name, "is there already, and is not overwritten", "another name: discreet init other.toml …"
+            file.name, "already exists, and is not overwritten", "another name: discreet init other.toml …"
         )
     draft = _draft(options, file)
     try:
         content = written(draft).encode()
     except UnicodeEncodeError:
-        raise ParameterError("a name", "is no text in UTF-8", "names that can be written down") from None
+        raise ParameterError("a name", "is not text in UTF-8", "names that can be written down") from None
     with file.open("xb") as stream:
         stream.write(content)
     text = "\ncolumns that are not declared there are text, and can be used in conditions only"
@@ -161,7 +164,7 @@ def _bounds(name: str, ends: list[str]) -> Bounds:
     from discreet.data import Bounds
 
     if len(ends) not in {2, 3}:
-        raise ParameterError("bounds", f"of {name!r} are no bounds", "COLUMN=LOWER:UPPER[:STEP]")
+        raise ParameterError("bounds", f"of {name!r} are not bounds", "COLUMN=LOWER:UPPER[:STEP]")
     numbers = [int(end) if re.fullmatch(r"[+-]?[0-9]{1,30}", end) else end for end in ends]
     try:
         return Bounds(numbers[0], numbers[1], step=numbers[2] if len(numbers) == 3 else None)
@@ -191,7 +194,7 @@ def _pairs(typed: list[str] | None, option: str) -> dict[str, str]:
     for pair in typed or ():
         name, equals, rest = pair.partition("=")
         if not equals or not name or not rest or name in found:
-            raise ParameterError(option, "is no pair, or names a column twice", "COLUMN=…")
+            raise ParameterError(option, "is not a pair, or names a column twice", "COLUMN=…")
         found[name] = rest
     return found
 
@@ -200,7 +203,7 @@ def _name(options: Namespace) -> str:
     """Return a name that SQL can spell without quotes, made of that of the file, unless another is typed."""
     if options.table is not None:
         if not options.table or not options.table.isprintable():
-            raise ParameterError("table", "is no name", "letters and digits, such as visits")
+            raise ParameterError("table", "is not a name", "letters and digits, such as visits")
         return str(options.table)
     if options.source is None:
         return TABLE

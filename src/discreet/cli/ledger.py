@@ -105,7 +105,7 @@ def _anchor_of(options: Namespace) -> Anchor | None:
 
 def _export(options: Namespace) -> str:
     if Path(options.output).exists():
-        raise ParameterError("FILE", "is there already, and is not overwritten", "a new file")
+        raise ParameterError("FILE", "already exists, and is not overwritten", "a new file")
     with declared.ledger(options) as ledger, working("writing"):
         head = ledger.export(options.output)
     return f"wrote {options.output}: {head.sequence} entries; head {head}"

@@ -70,7 +70,7 @@ def _words(kind: str, body: Mapping[str, object]) -> str:
             case "abandon":
                 return f"entry {body['reservation']}: {_visible(body['reason'])}"
     except (KeyError, TypeError, ParameterError):
-        raise LedgerTampered("an entry says nothing that could have been recorded") from None
+        raise LedgerTampered("an entry could not have been recorded") from None
     return ""
 
 

@@ -91,7 +91,7 @@ def _options(arguments: Sequence[str] | None) -> Namespace:
         parser.error(
             f"there is no option {', '.join(names)}"
             if names
-            else "too many words; a question stands in quotes"
+            else "too many words; put the question in quotes"
         )
     return options
 

@@ -20,7 +20,7 @@ _LESSON = """\
 examples:
   a table, with an interval for every number
     discreet query "SELECT city, COUNT(*) AS n, AVG(cost) AS m FROM visits GROUP BY city" --epsilon 0.5
-  whatever it takes for an error of at most 2000, and the answer in a file
+  the cost of an error of at most 2000, and the answer in a file
     discreet query "SELECT COUNT(*) AS n FROM visits WHERE age < 40" --error n=2000 --output young.csv
   with normal noise, for one analyst, with the statement of what is promised
     discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --delta 1e-7 --analyst ana --label n.json

@@ -43,9 +43,11 @@ def check_output(options: Namespace) -> None:
     for name in ("output", "label"):
         path = getattr(options, name)
         if path is not None and Path(path).exists():
-            raise ParameterError(name, "names a file that is there", "a new file")
+            raise ParameterError(name, "names a file that already exists", "a new file")
         if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ParameterError(name, "is in a directory that is not there", "a file in one that is")
+            raise ParameterError(
+                name, "is in a directory that does not exist", "a file in an existing directory"
+            )
     if options.output is not None and options.output == options.label:
         raise ParameterError("label", "is the file of the answer", "another file")
     if format_of(options) == "parquet" and options.output is None:

@@ -88,14 +88,14 @@ def add_part_options(parser: ArgumentParser, *epsilon_names: str) -> None:
         "--mechanism",
         choices=list(MECHANISMS),
         metavar="NAME",
-        help=f"{', '.join(MECHANISMS)}; may be left out where the other options tell",
+        help=f"{', '.join(MECHANISMS)}; may be left out if the other options imply it",
     )
     part.add_argument(
         "--noise-multiplier",
         metavar="S",
         help="standard deviation of the noise over how far one unit moves the sum",
     )
-    part.add_argument("--rate", metavar="Q", help="probability of each unit to be in a batch, from 0 to 1")
+    part.add_argument("--rate", metavar="Q", help="probability that a unit is in a batch, from 0 to 1")
     part.add_argument("--steps", type=whole_number, metavar="N", help="how often it was run (1)")
     part.add_argument(
         "--loader",
@@ -205,7 +205,7 @@ def _refuse_others(part: Part, mechanism: str, needed: tuple[str, ...]) -> None:
     for name in _FIELDS:
         if name not in known and getattr(part, name) is not None:
             allowed = ", ".join(_option(other) for other in _FIELDS if other in known)
-            raise ParameterError(name, f"says nothing about {mechanism}", allowed)
+            raise ParameterError(name, f"does not apply to {mechanism}", allowed)
     if mechanism == "event" and part.mechanism is not None:
         raise ParameterError("mechanism", "and --event are both given", "one of them")
 
@@ -221,7 +221,7 @@ def _read(source: str) -> Event:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise ParameterError(
-            "event", "is no file of JSON", "what Event.to_json wrote, or a list of it"
+            "event", "is not a file of JSON", "what Event.to_json wrote, or a list of it"
         ) from None
     if not isinstance(content, list):
         return Event.from_json(text)

@@ -30,14 +30,14 @@ location = {ledger}
 # For several machines, PostgreSQL. The address may hold a password, so it comes from the environment:
 #   location_env = "DISCREET_LEDGER"          holds postgresql://user@host/database
 #   name = "clinic"
-# To notice if an old copy of the ledger was put back, a file on another disk:
+# To notice if an old copy of the ledger was restored, a file on another disk:
 #   anchor = "/other/disk/clinic.anchor"
 
 [budget]
 # The most that all answers together may ever cost. An epsilon of 1 protects everybody well, 10 hardly.
 epsilon = {epsilon}
 {delta}
-#   renews = "monthly"                        the caps start anew; what was spent before adds up all the same
+#   renews = "monthly"                        the caps start again; earlier spending still adds up
 #   per_analyst = {{ epsilon = 0.5 }}           a cap for each analyst, under the cap for all
 """
 
@@ -51,7 +51,7 @@ source = {source}
 # Changes with the data, so that no stored answer is returned for other data.
 version = "1"
 #   prepare = true                            keeps the table ready: faster; limits on rows come first then
-# A table that is no secret, to be joined, is declared beside it by its source and public = true:
+# A table that is not secret, to be joined, is declared beside it by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"
 #   public = true
@@ -94,7 +94,7 @@ class Draft:
 
     @property
     def blanks(self) -> list[str]:
-        """What is still to be filled in, in words."""
+        """What must still be filled in, in words."""
         missing = {
             "budget.epsilon": self.epsilon is None,
             f"tables.{self.table}.source": self.source is None,

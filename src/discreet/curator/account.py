@@ -159,7 +159,7 @@ class Account:
         analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
         for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
             if not current.fits():
-                raise BudgetExceeded(f"{words} does not hold what was spent already, or is reserved")
+                raise BudgetExceeded(f"{words} is below what was already spent or reserved")
         for reservation in self.reserved.values():
             self.check_covered(reservation)
 
@@ -262,7 +262,7 @@ class Account:
             If the new caps are about another neighbor relation.
         """
         if budget.neighbors != self.caps.neighbors:
-            raise ParameterError("budget", "is one of another neighbor relation", "the one of the ledger")
+            raise ParameterError("budget", "has another neighbor relation", "the one of the ledger")
         period = period_of(budget, time)
         changed = replace(self, tables=tables, budget=budget).renewed(period)
         try:
@@ -273,7 +273,7 @@ class Account:
             for reservation in self.reserved.values():
                 changed.check_covered(reservation, recorded=True)
         except BudgetExceeded as refusal:
-            raise BudgetExceeded(f"the new caps do not hold what was spent already: {refusal}") from None
+            raise BudgetExceeded(f"the new caps are below what was already spent: {refusal}") from None
         return changed
 
     def _charges(self) -> Iterator[Spent]:

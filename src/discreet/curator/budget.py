@@ -90,10 +90,10 @@ class Budget:
             not isinstance(per_analyst, Budget) or per_analyst.per_analyst or per_analyst.renews
         ):
             raise ParameterError(
-                "per_analyst", "is no budget without caps or renewals of its own", "such as Budget(epsilon=1)"
+                "per_analyst", "is not a plain budget, without caps or renewals", "such as Budget(epsilon=1)"
             )
         if per_analyst is not None and per_analyst.neighbors != neighbors:
-            raise ParameterError("per_analyst", "is a budget of another neighbor relation", "the same one")
+            raise ParameterError("per_analyst", "has another neighbor relation", "the same one")
         target = None if epsilon is None else _loss(epsilon, "epsilon")
         values = {
             "epsilon": target,

@@ -60,7 +60,7 @@ class RankRule:
 
     def __post_init__(self) -> None:
         if not isinstance(self.share, Fraction) or not 0 <= self.share <= 1:
-            raise ParameterError("share", "is no share", "a fraction from 0 to 1")
+            raise ParameterError("share", "is not a share", "a fraction from 0 to 1")
         whole(self.shift, "shift", least=-LARGEST_SHIFT, most=LARGEST_SHIFT)
 
     @property

@@ -48,7 +48,7 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
         or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
         or not all(isinstance(table, Table | PublicTable) for table in tables.values())
     ):
-        raise ParameterError("tables", "is no mapping of names to tables", "such as {'visits': Table(…)}")
+        raise ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
     if all(isinstance(table, PublicTable) for table in tables.values()):
         raise ParameterError("tables", "are all public", "a private table beside them, such as Table(…)")
     return cast("dict[str, Table]", dict(tables))
@@ -95,7 +95,7 @@ def check_current(account: Account, declared: Declared) -> None:
 def check_reason(reason: str) -> None:
     """Refuse to put on the record what nobody explains."""
     if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError("reason", "is missing", "words that say why, for the record")
+        raise ParameterError("reason", "is missing", "a reason in words, for the record")
 
 
 def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callable[[Account, str], Body]:

@@ -91,8 +91,8 @@ class Door:
         if ledger is None:
             raise ParameterError(
                 "ledger",
-                "is missing: what was spent must be remembered",
-                "the path of a file, such as ledger='clinic.ledger', made if there is none",
+                "is missing: spending must be recorded",
+                "the path of a file, such as ledger='clinic.ledger', created if it is missing",
             )
         store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
@@ -182,7 +182,7 @@ class Door:
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
         if not isinstance(request, Request):
-            raise ParameterError("request", "is no request for values", "a Request")
+            raise ParameterError("request", "is not a request for values", "a Request")
         paid = self._paid(request, analyst, lambda tables: pack(_drawn(request, tables)))
         draws = unpack(request, paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
@@ -205,7 +205,7 @@ class Door:
         apart = len({one.identity for one in measured}) == len(measured)
         known = all(self.is_charged(one) and one.plan == request.plan for one in before)
         if not (before and apart and known):
-            raise ParameterError("release", "is no answer of this ledger", "one that it gave")
+            raise ParameterError("release", "is not an answer of this ledger", "one that it gave")
         release = self.answer(request, analyst=analyst)
         paid = [self._paid(one, analyst, _refuse) for one in measured]
         drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
@@ -344,16 +344,16 @@ class _PeriodBegan(Exception):
 
 
 def check_analyst(analyst: str) -> None:
-    """Refuse what is no name of an analyst."""
+    """Refuse what is not a name of an analyst."""
     if not isinstance(analyst, str) or len(analyst) > _LONGEST_NAME or not analyst.isprintable():
         raise ParameterError(
-            "analyst", "is no name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
+            "analyst", "is not a name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
         )
 
 
 def _checked_budget(budget: Budget | None) -> Budget:
     if not isinstance(budget, Budget):
-        problem = "is missing" if budget is None else "is no budget"
+        problem = "is missing" if budget is None else "is not a budget"
         raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
     return budget
 
@@ -361,7 +361,7 @@ def _checked_budget(budget: Budget | None) -> Budget:
 def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
     if not isinstance(request, Request | KeyRequest):
-        raise ParameterError("request", "is no request", "a Request")
+        raise ParameterError("request", "is not a request", "a Request")
     request.check(tables)
     return tables
 

@@ -25,7 +25,7 @@ class Period(Enum):
         for period in cls:
             if period.value == name:
                 return period
-        raise ParameterError("renews", "is no period", ", ".join(period.value for period in cls))
+        raise ParameterError("renews", "is not a period", ", ".join(period.value for period in cls))
 
     def of(self, time: str) -> str:
         """Return the first day of the period that a UTC time lies in.

@@ -54,10 +54,10 @@ class Permit:
 
     def __init__(self, door: Door, purpose: str, event: Event, analyst: str = "") -> None:
         if not isinstance(purpose, str) or not purpose.strip():
-            raise ParameterError("purpose", "is missing", "words that say what for, for the record")
+            raise ParameterError("purpose", "is missing", "a purpose in words, for the record")
         check_analyst(analyst)
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
 
         def rule(account: Account, time: str) -> Body:
             del time
@@ -80,7 +80,7 @@ class Permit:
         """
         self._check_open()
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
 
         def check(account: Account) -> None:
             reservation = _reservation(account, self._place)
@@ -168,7 +168,7 @@ def largest_use(
     if most is None:
         return offered(epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors)
     if any(part is not None for part in (epsilon, delta, rho)):
-        raise ParameterError("most", "is given beside an offer in numbers", "one of the two")
+        raise ParameterError("most", "is given together with an offer in numbers", "one of the two")
     if isinstance(most, Event):
         return most
     if most.per_analyst is not None or most.renews is not None or (most.rho is not None and most.delta):

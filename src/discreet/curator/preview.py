@@ -114,7 +114,7 @@ class Preview:
             return f"{self.cap} counts pure epsilon and has no delta to spend: does not fit"
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
         return (
-            f"takes {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
+            f"costs {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
             f"{show_below(self.left)}): {_times(self.fits)}"
         )
 

@@ -37,7 +37,7 @@ Numbers = TypeVar("Numbers", bound=np.ndarray)
 _SHOWN = 20
 _REPLAYED = "replayed"
 _STORED = "answered from the store, nothing spent"
-_NO_KEY = "no key was shown: none was found that enough persons have"
+_NO_KEY = "no key was shown: none was found with enough persons"
 _NO_GROUP = "no group is left: none meets the conditions on released values"
 
 

@@ -265,8 +265,8 @@ class Request:
         names += [name for output in self.outputs for name in column_names(output.name)]
         if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
-                "two columns of the answer would have one name; an output n also takes n_lower and n_upper, "
-                "the ends of its interval, so name the outputs apart"
+                "two columns of the answer would have the same name; an output n also takes n_lower and "
+                "n_upper for its interval, so give the outputs different names"
             )
 
     def _fits(self, part: Part) -> bool:
@@ -310,7 +310,7 @@ class Request:
     def identity(self) -> bytes:
         """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
 
-        What the outputs are called is no part of it: an answer is kept as noisy integers, which get the
+        What the outputs are called is not part of it: an answer is kept as noisy integers, which get the
         names of whoever asks.
         """
         content = {

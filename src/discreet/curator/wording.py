@@ -68,13 +68,13 @@ def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
     name, cost, left, limit = asked
     if limit == 0 and name == "delta":
         return (
-            f"{words} counts pure epsilon and has no delta to spend, and this noise asks for delta "
+            f"{words} counts pure epsilon and has no delta to spend, and this noise needs delta "
             f"{show_above(cost)}: offer epsilon alone, or have the budget amended to one with a delta; {fit}"
         )
     way = f" by the {cap.nearest(*events).title} count" if isinstance(cap, UnionFilter) else ""
     takes = f"{name} {show_above(cost)}{way}, {percent_above(cost, limit)}"
     rest = f"{name} {show_below(left)}, {percent_below(left, limit)}"
-    return f"it would take {takes} of {words}, of which {rest} is left; {fit}"
+    return f"it costs {takes} of {words}, of which {rest} is left; {fit}"
 
 
 def _share(cost: Fraction, left: Fraction, limit: Fraction) -> Fraction:

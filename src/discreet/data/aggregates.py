@@ -153,7 +153,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         if not 0 <= share < Fraction(1, 2) or share.denominator > LARGEST_TRIMMED_DENOMINATOR:
             raise ParameterError(
                 "trim",
-                "is no part",
+                "is out of range",
                 f"from 0 to below 1/2, in parts of at most {LARGEST_TRIMMED_DENOMINATOR}",
             )
         return share
@@ -161,7 +161,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         share = rational(value, "q")
         if not 0 <= share <= 1 or share.denominator > LARGEST_DENOMINATOR:
             raise ParameterError(
-                "q", "is no share", f"from 0 to 1, in parts of at most {LARGEST_DENOMINATOR}"
+                "q", "is not a share", f"from 0 to 1, in parts of at most {LARGEST_DENOMINATOR}"
             )
         return share
     if function is AggregateFunction.TOP and value is not None:
@@ -282,5 +282,5 @@ def correlation(one: Aggregated, other: Aggregated) -> Aggregate:
 
 def _pair(one: Aggregated, other: Aggregated) -> tuple[Expression, ...]:
     if not isinstance(one, Aggregated) or not isinstance(other, Aggregated):
-        raise ParameterError("operands", "are no formulas", "two columns, such as col('age'), col('cost')")
+        raise ParameterError("operands", "are not formulas", "two columns, such as col('age'), col('cost')")
     return one.expression, other.expression

@@ -55,7 +55,7 @@ def bounded(contributions: Table, limits: Limits | None, cells: int, salt: Salt)
     contributions : Table
         One row for each row that passed: `PERSON` (not NULL), keys, integer measures.
     limits : Limits or None
-        None where each row is a person of its own.
+        None where each row is a separate person.
     cells : int
         How many groups there can be; a limit on groups that is no lower needs no work.
     salt : Salt

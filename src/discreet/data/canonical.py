@@ -147,7 +147,7 @@ def _without_ends(value: JSON) -> JSON:
 def from_json(text: bytes) -> Node:
     """Read what `to_json` wrote; anything else is refused."""
     if not isinstance(text, bytes) or len(text) > LARGEST_BYTES:
-        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+        raise ParameterError("text", "is not canonical JSON", _ALLOWED)
     try:
         value = json.loads(text)
         node = _node(value)
@@ -155,7 +155,7 @@ def from_json(text: bytes) -> Node:
     except (DiscreetError, ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
         good = False
     if not good:
-        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+        raise ParameterError("text", "is not canonical JSON", _ALLOWED)
     return node
 
 

@@ -22,7 +22,7 @@ class Branch:
 
     def __init__(self, branches: tuple[When, ...], condition: object) -> None:
         if not isinstance(condition, Formula | bool):
-            raise ParameterError("condition", "is no condition", "a formula, such as col('age') < 18")
+            raise ParameterError("condition", "is not a condition", "a formula, such as col('age') < 18")
         self._branches = branches
         self._condition = expression_of_value(condition)
 

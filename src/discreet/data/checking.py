@@ -41,7 +41,7 @@ _DECLARE_NUMBERS = (
 
 
 def check_condition(expression: Expression, schema: Schema) -> None:
-    """Refuse what is no condition: an expression that is neither TRUE, FALSE nor NULL."""
+    """Refuse what is not a condition: an expression that is neither TRUE, FALSE nor NULL."""
     found = type_of(expression, schema)
     if found is not Type.BOOLEAN:
         raise UnsupportedQuery(
@@ -54,7 +54,7 @@ def column_type(name: str, schema: Schema) -> Type:
     """Return the type of a column, or say which columns there are."""
     if name in schema:
         return schema[name]
-    raise UndeclaredColumn(f"there is no column {name!r}; there is {suggestion(name, schema)}")
+    raise UndeclaredColumn(f"there is no column {name!r}; known columns: {suggestion(name, schema)}")
 
 
 def type_of(expression: Expression, schema: Schema) -> Type:
@@ -98,7 +98,7 @@ def _type_of(expression: Expression, schema: Schema) -> Type:
         if _type_of(expression.operand, schema) is Type.NULL or isinstance(expression.operand, Literal):
             raise UnsupportedQuery("IS NULL asks about a constant; ask about a column, such as age IS NULL")
     else:
-        raise UnsupportedQuery("the request holds something that is no expression; build it with col()")
+        raise UnsupportedQuery("the request holds something that is not an expression; build it with col()")
     return Type.BOOLEAN
 
 

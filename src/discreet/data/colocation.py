@@ -49,7 +49,7 @@ def check_colocated(relation: Relation, tables: Tables) -> None:
     if apart:
         raise UnsupportedQuery(
             f"{leftmost(relation).table!r} and {', '.join(map(repr, apart))} are in different databases, "
-            "which cannot be read together; ask of each by itself, or have their owner put them into one"
+            "which cannot be read together; ask about each separately, or have their owner put them into one"
         )
 
 

@@ -75,7 +75,7 @@ def _compare_exactly(comparison: Comparison, value: NumericValue, number: Fracti
     """Compare an integer or a decimal with a number: in whole units of its own last place.
 
     A value of scale s is n 10^-s with an integer n, and n < z holds just if n <= floor(z) for a z
-    that is no integer. A z outside the range of n decides the comparison by itself.
+    that is not an integer. A z outside the range of n decides the comparison by itself.
     """
     scale, least, largest = _range(value.type())
     units = number * 10**scale

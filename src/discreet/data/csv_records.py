@@ -56,7 +56,7 @@ class Records:
         How many of them ended within quotes. In a file whose texts have line breaks in them all of these
         are parts of records, and other lines may be so as well.
     lost_values : counter of names
-        How many values were no text.
+        How many values were not text.
     """
 
     file: BinaryIO
@@ -149,7 +149,7 @@ def header(file: BinaryIO) -> list[str]:
     Raises
     ------
     ValueError
-        If it is no line of names.
+        If it is not a line of names.
     """
     line = file.readline(LONGEST_LINE)
     fields = _fields(_ended(line.removeprefix(_MARK)))

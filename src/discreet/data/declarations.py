@@ -167,7 +167,7 @@ class Bounds:
             raise ParameterError("lower", "is not below upper", "less than upper")
         if step is None and not typed_as_integers(lower, upper):
             raise ParameterError(
-                "step", "is needed where bounds are not typed as integers", "such as step=0.01 for cents"
+                "step", "is needed unless bounds are integers", "such as step=0.01 for cents"
             )
         grid = Fraction(1) if step is None else rational(step, "step", positive=True)
         if max(grid.numerator, grid.denominator) > LARGEST_TERM:
@@ -206,7 +206,7 @@ class Bounds:
         if not self.lower <= number <= self.upper or (number / self.step).denominator != 1:
             raise ParameterError(
                 name,
-                "is no point of the grid within the bounds",
+                "is not a point of the grid within the bounds",
                 f"a multiple of {show(self.step)} from {show(self.lower)} to {show(self.upper)}",
             )
         return int(number / self.step)
@@ -218,7 +218,7 @@ class Bounds:
             allowed = (
                 f"{' or '.join(repr(word) for word in words)}, or a number on the grid within the bounds"
             )
-            raise ParameterError(name, "is no rule", allowed)
+            raise ParameterError(name, "is not a rule", allowed)
         return rule
 
     def contains(self, other: Bounds) -> bool:
@@ -311,7 +311,7 @@ class Dates:
     def __init__(self, first: datetime.date, last: datetime.date) -> None:
         for name, day in (("first", first), ("last", last)):
             if type(day) is not datetime.date:
-                raise ParameterError(name, "is no date", "a date such as date(2026, 1, 31)")
+                raise ParameterError(name, "is not a date", "a date such as date(2026, 1, 31)")
         if first > last:
             raise ParameterError("first", "is after last", "a day that is not after the last")
         object.__setattr__(self, "first", first)

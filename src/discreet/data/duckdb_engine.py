@@ -96,7 +96,7 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
 
     The types of columns are the ones declared, never guessed from the data: a value that does not
-    convert is NULL, and a column without a declared type is text. Lines that are no records are left out
+    convert is NULL, and a column without a declared type is text. Lines that are not records are left out
     (`csv_records`).
     """
     connection = _connect()
@@ -213,7 +213,7 @@ def _check_meanings(backend: ibis.BaseBackend) -> None:
         raise ParameterError(
             "source",
             f"is a table of a connection with macros in place of {', '.join(shadowing)}",
-            "a connection whose macros have names of their own",
+            "a connection whose macros do not replace functions",
         )
     found, usual = _settings(backend.con), _usual_settings()
     changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
@@ -274,7 +274,7 @@ def check_names(names: object) -> None:
         raise ParameterError("source", "has a column without a name", "a name for every column")
     if len({name.lower() for name in listed}) != len(listed):
         raise ParameterError(
-            "source", "has two columns of one name, or that differ only in case", "distinct names"
+            "source", "has two columns with the same name, apart from case", "distinct names"
         )
 
 
@@ -325,7 +325,7 @@ def _named(connection: ibis.BaseBackend, path: Path) -> str:
 def _existing(path: Path) -> str:
     place = os.path.abspath(path)
     if not os.path.isfile(place):
-        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+        raise ParameterError("source", "is not a file", "the path of a Parquet or CSV file")
     return place
 
 

@@ -95,7 +95,7 @@ def backend_of(table: Table) -> ibis.BaseBackend:
         )
     backend = guarded(
         table.get_backend,
-        lambda: ParameterError("source", "is bound to no engine", "a table of a connection"),
+        lambda: ParameterError("source", "is not bound to an engine", "a table of a connection"),
     )
     if backend.name not in ENGINES:
         raise ParameterError(

@@ -250,8 +250,8 @@ def _apart(columns: Columns) -> Columns:
 
 def _one_name() -> UnsupportedQuery:
     return UnsupportedQuery(
-        "two columns side by side have one name, but for upper and lower case; choose the columns and "
-        "name them apart"
+        "two columns of a join have the same name, apart from case; select the columns and "
+        "give them different names"
     )
 
 

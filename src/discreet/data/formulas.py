@@ -152,7 +152,7 @@ class Formula(Aggregated, Calculated):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a formula is neither true nor false before it meets a row: "
+            "a formula is neither true nor false by itself: "
             "write & | ~ instead of and, or, not, and between() instead of a < x < b"
         )
 
@@ -166,7 +166,7 @@ class Formula(Aggregated, Calculated):
 def col(name: str) -> Formula:
     """Refer to a column by name."""
     if not isinstance(name, str) or not name:
-        raise ParameterError("name", "is no name of a column", "text such as 'age'")
+        raise ParameterError("name", "is not a column name", "text such as 'age'")
     return Formula(Column(name=name))
 
 

@@ -1,7 +1,7 @@
 """The operators and functions of expressions: closed lists, each with what it means.
 
 Every function is total and means the same on every engine. NULL in gives NULL out unless a line says
-otherwise. Numbers that are no integers are taken as doubles; a number is "beyond 64 bits" from
+otherwise. Numbers that are not integers are taken as doubles; a number is "beyond 64 bits" from
 2^63 in magnitude on. Text counts code points. Dates and times lie in the years 1 to 9999, others are NULL.
 Operands called a constant are literals, so that they are part of the request and not of the data.
 """
@@ -160,7 +160,7 @@ EXAMPLES: dict[Function, str] = {
     Function.TRIM: "TRIM(name)",
     Function.LENGTH: "LENGTH(name)",
     Function.SUBSTRING: "SUBSTRING(name, 1, 3), with whole numbers from 1 to 1000000",
-    Function.CONCAT: "name || ', ' || city, with CAST(x AS TEXT) for what is no text",
+    Function.CONCAT: "name || ', ' || city, with CAST(x AS TEXT) for what is not text",
     Function.STARTS_WITH: "STARTS_WITH(name, 'A')",
     Function.ENDS_WITH: "ENDS_WITH(name, 'a')",
     Function.CONTAINS: "CONTAINS(name, 'a')",

@@ -96,7 +96,7 @@ def _listed(values: tuple[KeyValue, ...] | None) -> Keys | None:
         distinct[None] = None
     try:
         return Keys(distinct)
-    except ParameterError:  # all NULL, or numbers that are no integers
+    except ParameterError:  # all NULL, or numbers that are not integers
         return None
 
 

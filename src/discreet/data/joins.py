@@ -40,7 +40,9 @@ def public_table(name: str, tables: Tables) -> PublicTable:
         return found
     public = sorted(one for one, table in tables.items() if isinstance(table, PublicTable))
     if found is None:
-        raise UndeclaredColumn(f"there is no such public table; there is {', '.join(public) or 'none'}")
+        raise UndeclaredColumn(
+            f"there is no such public table; known public tables: {', '.join(public) or 'none'}"
+        )
     raise UnsupportedQuery(
         "a private table is joined as if it were public; join it on the person, who must be equal on "
         "both sides"

@@ -60,7 +60,7 @@ def kept_rows(contributions: Table, limits: Limits | None, cells: int, salt: Sal
     contributions : Table
         One row for each row that passed: `PERSON` (not NULL), keys, and what else is its content.
     limits : Limits or None
-        None where each row is a person of its own.
+        None where each row is a separate person.
     cells : int
         How many groups there can be; a limit on groups that is no lower needs no work.
     salt : Salt

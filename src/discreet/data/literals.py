@@ -4,7 +4,7 @@ Literals come from requests and from keys that were chosen out of the data, so t
 engine may read more than quotes in a statement, and settings change what it reads:
 
 - Spark replaces ``${env:X}``, ``${system:X}`` and ``${spark.x}`` in the text of a statement before it is
-  parsed, within literals too, and reads backslashes as escapes. What is no plain character is written by
+  parsed, within literals too, and reads backslashes as escapes. What is not a plain character is written by
   its number: a literal holds no quote, no dollar, no brace, and no backslash but before a number.
 - PostgreSQL reads backslashes as escapes if ``standard_conforming_strings`` is off. A literal with one is
   written as ``E'…'``, where they are escapes always.

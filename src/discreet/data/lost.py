@@ -15,7 +15,7 @@ class Lost:
     Attributes
     ----------
     lines : int
-        How many lines of a CSV file are no records.
+        How many lines of a CSV file are not records.
     open_lines : int
         How many of them end within quotes. Where texts have line breaks in them a record is not a line: write
         such a file as Parquet.

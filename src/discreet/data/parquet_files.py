@@ -1,6 +1,6 @@
 """Parquet files in DuckDB: read where they lie if every value can be, else copied value by value.
 
-DuckDB stops at a text that is no UTF-8, at a time that it has no microseconds for, at a time of day beyond
+DuckDB stops at a text that is not UTF-8, at a time that it has no microseconds for, at a time of day beyond
 midnight. Before the first statement over a file all values of such types are therefore read once. If
 DuckDB stops, the rows are copied in through Arrow instead, where these values become NULL and all others are
 what they are: the table is the same function of the file either way.

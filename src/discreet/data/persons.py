@@ -48,7 +48,7 @@ def private_table(name: str, tables: Tables) -> Table:
         )
     if found is None:
         private = sorted(one for one, table in tables.items() if not isinstance(table, PublicTable))
-        raise UndeclaredColumn(f"there is no such table; there is {', '.join(private) or 'none'}")
+        raise UndeclaredColumn(f"there is no such table; known tables: {', '.join(private) or 'none'}")
     return found
 
 
@@ -91,8 +91,8 @@ def check_persons(relation: Relation, tables: Tables) -> None:
     if len(kinds) > 1:
         each = ", ".join(f"{name!r}" for name in names)
         raise UnsupportedQuery(
-            f"the persons of {each} are of different types, so that nobody can be found in all of them; "
-            "ask of one table, or have their owner declare person columns of one type"
+            f"the persons of {each} are of different types, so that persons cannot be matched; "
+            "ask about one table, or have their owner declare person columns of one type"
         )
     if has_person(relation, tables):
         return
@@ -117,7 +117,7 @@ def _share_rows(tables: list[Table]) -> bool:
 def no_person(what: str) -> UnsupportedQuery:
     """Return the refusal of something that needs a person column."""
     return UnsupportedQuery(
-        f"{what} needs to know which rows belong to one person, and here each row is a person of its own; "
+        f"{what} needs to know which rows belong to one person, and here each row is a separate person; "
         "ask without it, or have the owner declare a person column"
     )
 

@@ -96,7 +96,9 @@ def from_url(url: str) -> Table:
     names = [unquote(part) for part in fragment.split(".")]
     if not all(names) or len(names) > 2:
         raise ParameterError(
-            "source", "names no table of the database", "postgresql://host/database#table or …#schema.table"
+            "source",
+            "does not name a table of the database",
+            "postgresql://host/database#table or …#schema.table",
         )
     backend = guarded(lambda: _connected(address), _unreachable)
     place = ops.Namespace(database=names[0] if names[1:] else None)
@@ -244,9 +246,13 @@ def _quoted(name: str) -> str:
 
 def _unreachable() -> ParameterError:
     return ParameterError(
-        "source", "could not be reached", "the address of a PostgreSQL database in UTF-8 that admits you"
+        "source",
+        "could not be reached",
+        "the address of a PostgreSQL database in UTF-8 that you may connect to",
     )
 
 
 def _unknown() -> ParameterError:
-    return ParameterError("source", "names no table of the database", "postgresql://host/database#table")
+    return ParameterError(
+        "source", "does not name a table of the database", "postgresql://host/database#table"
+    )

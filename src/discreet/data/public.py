@@ -40,7 +40,7 @@ _GRID_POINTS = 10**6
 
 
 class PublicTable:
-    """A table that is no secret: cities and their regions, codes and their names, calendars.
+    """A table that is not secret: cities and their regions, codes and their names, calendars.
 
     Its rows can be joined to private ones by equal columns. A joined column can be grouped by, summed and
     averaged without declaration: its keys are its values, its bounds the least and the largest.
@@ -152,7 +152,7 @@ def _loaded(source: object) -> pyarrow.Table:
 
 def _from_file(path: Path) -> pyarrow.Table:
     if not path.is_file():
-        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+        raise ParameterError("source", "is not a file", "the path of a Parquet or CSV file")
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
@@ -164,7 +164,7 @@ def _from_file(path: Path) -> pyarrow.Table:
 
         with path.open("rb") as file:
             return csv.read_csv(file)
-    raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+    raise ParameterError("source", "is a path with another ending", "a path that ends in .parquet or .csv")
 
 
 def _plain(table: pyarrow.Table) -> pyarrow.Table:

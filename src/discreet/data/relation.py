@@ -370,10 +370,10 @@ def _check_names(names: Iterator[str] | tuple[str, ...]) -> None:
     listed = [name.lower() for name in names]
     if len(set(listed)) != len(listed):
         raise UnsupportedQuery(
-            "two columns of a subquery have one name, but for upper and lower case; name them apart with AS"
+            "two columns of a subquery have the same name, apart from case; give them different names with AS"
         )
 
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

@@ -55,7 +55,7 @@ class Rows:
     Attributes
     ----------
     table : Ibis table
-        With the column `PERSON`, which is never NULL, unless each row is a person of its own.
+        With the column `PERSON`, which is never NULL, unless each row is a separate person.
     names : mapping of public names to names in `table`
         Names in the engine are plain, so that no name can clash, be cut off or mean another by its case.
     """

@@ -104,7 +104,7 @@ class Statistics:
         for statistic in self.statistics:
             if statistic.measure == measure:
                 return statistic
-        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+        raise ParameterError("measure", "is not a measure of this plan", "one of its measures")
 
     def joint(self, measures: Sequence[Measure] | None = None) -> Sensitivity:
         """Return how far one person moves some of the vectors together, by default all of them."""
@@ -133,7 +133,7 @@ class Exact:
         for statistic, values in zip(self.statistics.statistics, self.values, strict=True):
             if statistic.measure == measure:
                 return values
-        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+        raise ParameterError("measure", "is not a measure of this plan", "one of its measures")
 
 
 def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:

@@ -126,7 +126,7 @@ class Table:
         _check_person(person, limits)
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
-            raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
+            raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engine import backend_of, guarded, normalized, public_type
         from discreet.data.origins import Origins, origins_of
 
@@ -179,7 +179,7 @@ class Table:
         self._prepared.draw()
 
     def lost(self) -> Lost | None:
-        """Return what was left out of a CSV file or a frame: lines that are no records, values that are none.
+        """Return what was left out of a CSV file or a frame: lines that are not records, invalid values.
 
         Returns
         -------
@@ -288,7 +288,9 @@ def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> 
             return duckdb_engine.from_parquet(path)
         if path.suffix.lower() == ".csv":
             return duckdb_engine.from_csv(path, types)
-        raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+        raise ParameterError(
+            "source", "is a path with another ending", "a path that ends in .parquet or .csv"
+        )
     return duckdb_engine.from_frame(source, types)
 
 
@@ -308,7 +310,9 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys, Dates or Type")
+        raise ParameterError(
+            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
+        )
     for name, declared in columns.items():
         if not isinstance(name, str):
             raise ParameterError("columns", "has a name that is not text", "names of columns")
@@ -325,7 +329,7 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
 
 def _check_person(person: Person, limits: Limits | None) -> None:
     if person is not EACH_ROW and (not isinstance(person, str) or not person):
-        raise ParameterError("person", "is no name of a column", "a name, or EACH_ROW if a row is a person")
+        raise ParameterError("person", "is not a column name", "a name, or EACH_ROW if a row is a person")
     if person is EACH_ROW and limits is not None:
         raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
     if person is not EACH_ROW and not isinstance(limits, Limits):

@@ -95,7 +95,7 @@ class Calculated:
         except (ValueError, TypeError):
             kind = None
         if kind is None:
-            raise ParameterError("to", "is no type", f"one of {', '.join(kind.value for kind in Type)}")
+            raise ParameterError("to", "is not a type", f"one of {', '.join(kind.value for kind in Type)}")
         return _formula(Cast(operand=self.expression, type=kind))
 
     def lower(self) -> Formula:
@@ -117,7 +117,7 @@ class Calculated:
     def slice(self, start: int, length: int | None = None) -> Formula:
         """Return the code points of the text from a place on, counted from 0 as in Python."""
         if type(start) is not int or start < 0:
-            raise ParameterError("start", "is no place in a text", "a whole number from 0 on")
+            raise ParameterError("start", "is not a position in a text", "a whole number from 0 on")
         return self._call(Function.SUBSTRING, start + 1, *(() if length is None else (length,)))
 
     def concat(self, *others: object) -> Formula:

@@ -69,7 +69,7 @@ class Curator(Door):
     def table(self, name: str) -> TableRequest:
         """Begin a request about a table, in the manner of dataframes. Building it touches nothing."""
         if name not in self.tables:
-            raise ParameterError("name", "is no declared table", f"one of {sorted(self.tables)}")
+            raise ParameterError("name", "is not a declared table", f"one of {sorted(self.tables)}")
         return TableRequest(table=name)
 
     def request(
@@ -114,11 +114,11 @@ class Curator(Door):
         if isinstance(question, Request):
             if offered or error is not None or split is not None or confidence != _CONFIDENCE:
                 raise ParameterError(
-                    "question", "is a finished request, which has its offer already", "no offer beside it"
+                    "question", "is a finished request, which already has its offer", "no second offer"
                 )
             return question
         if error is not None and offered:
-            raise ParameterError("error", "is given beside an offer", "an error or an offer")
+            raise ParameterError("error", "is given together with an offer", "an error or an offer")
         if isinstance(question, LinearQuestion):
             if split is not None:
                 raise ParameterError("split", "is given for a question of one output", "no split")

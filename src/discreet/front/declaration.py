@@ -281,7 +281,7 @@ def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:
 def _limits(section: Section, found: object) -> Limits:
     given = section.content(found, (), ("rows", "groups", "rows_per_group"))
     if set(given) not in ({"rows"}, {"groups", "rows_per_group"}):
-        section.refuse("it", "is no limit, or two kinds at once", _LIMITS)
+        section.refuse("it", "is not a limit, or mixes two kinds", _LIMITS)
     with section:
         return Limits(**given)  # type: ignore[arg-type]
 
@@ -311,7 +311,7 @@ def _dates(section: Section, found: object) -> Dates:
 
 def _type(name: object) -> Type:
     if not isinstance(name, str) or name not in TYPES:
-        raise ParameterError("type", "is no type", ", ".join(TYPES))
+        raise ParameterError("type", "is not a type", ", ".join(TYPES))
     return Type(name)
 
 
@@ -320,9 +320,9 @@ def _keys(given: Mapping[str, object]) -> Keys:
     if not isinstance(listed, list) or not all(
         isinstance(key, str | int) or type(key) is datetime.date for key in listed
     ):
-        raise ParameterError("keys", "is no list of keys", "texts, integers, booleans or dates in [ ]")
+        raise ParameterError("keys", "is not a list of keys", "texts, integers, booleans or dates in [ ]")
     if not isinstance(null, bool):
-        raise ParameterError("null_key", "is neither true nor false", "true where NULL is a group")
+        raise ParameterError("null_key", "is neither true nor false", "true if NULL is a group")
     try:
         return Keys([*listed, None] if null else listed)
     except ParameterError as error:

@@ -30,7 +30,7 @@ def parsed(file: Path) -> object:
     Raises
     ------
     ParameterError
-        If it is no TOML, with the line and the column.
+        If it is not TOML, with the line and the column.
     OSError
         If it cannot be read.
     """
@@ -43,7 +43,7 @@ def parsed(file: Path) -> object:
         place = f" {found[0]}" if found else ""
     except RecursionError:
         pass
-    raise ParameterError(f"{file.name}:", f"this is no TOML{place}", "see https://toml.io, or discreet init")
+    raise ParameterError(f"{file.name}:", f"this is not TOML{place}", "see https://toml.io, or discreet init")
 
 
 class Section:
@@ -90,12 +90,14 @@ class Section:
             Keys that may be there; None if the keys are names that the owner chose.
         """
         if not isinstance(found, dict):
-            self.refuse("it", "is no section", "keys with values")
+            self.refuse("it", "is not a section", "keys with values")
         known = (*needed, *(optional or ()))
         for key in found if optional is not None else ():
             if key not in known:
                 near = get_close_matches(key, known, n=2, cutoff=0.7)
-                self.refuse(_shown(key), "is no key of this section", " or ".join(near) or ", ".join(known))
+                self.refuse(
+                    _shown(key), "is not a key of this section", " or ".join(near) or ", ".join(known)
+                )
         for key in needed:
             if key not in found:
                 self.refuse(key, "is missing", ", ".join(needed))
@@ -107,19 +109,19 @@ class Section:
         if value is None:
             return None
         if not isinstance(value, str) or not value or "\0" in value:
-            self.refuse(key, "is no text", 'text in quotes, such as "visits"')
+            self.refuse(key, "is not text", 'text in quotes, such as "visits"')
         return value
 
     def refuse_blanks(self, content: Mapping[str, object]) -> None:
-        """Refuse what is still to be filled in, here or deeper, all of it at once."""
+        """Refuse what must still be filled in, here or deeper, all of it at once."""
         blanks = list(_blanks(content))
         if not blanks:
             return
         allowed = "what is known without looking at the data"
         section = self.of(*blanks[0][:-1])
         if len(blanks) == 1:
-            section.refuse(_shown(blanks[0][-1]), "is still to be filled in", allowed)
-        self.refuse(", ".join(_dotted(path) for path in blanks), "are still to be filled in", allowed)
+            section.refuse(_shown(blanks[0][-1]), "must still be filled in", allowed)
+        self.refuse(", ".join(_dotted(path) for path in blanks), "must still be filled in", allowed)
 
     def _named(self, error: ParameterError) -> ParameterError:
         name = _dotted(self.path)
@@ -135,7 +137,7 @@ class Section:
 
 
 def _blanks(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Go over the paths of all that is still to be filled in."""
+    """Go over the paths of all that must still be filled in."""
     for key, value in content.items():
         if isinstance(value, dict):
             yield from ((key, *rest) for rest in _blanks(value))

@@ -157,8 +157,10 @@ def _step(width: Fraction) -> Fraction:
 def _kind(curator: Curator, table: str, column: str) -> Type:
     tables = curator.tables
     if table not in tables:
-        raise ParameterError("table", "is no declared table", f"one of {sorted(tables)}")
+        raise ParameterError("table", "is not a declared table", f"one of {sorted(tables)}")
     found = tables[table].schema.get(column)
     if found is None or not found.is_number:
-        raise ParameterError("column", "is no column of numbers", "a column of integers, decimals or floats")
+        raise ParameterError(
+            "column", "is not a column of numbers", "a column of integers, decimals or floats"
+        )
     return found

@@ -278,7 +278,7 @@ def _integers(values: ArrayLike, name: str, allowed: str) -> NDArray[np.integer]
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "are no array of integers", allowed) from None
+        raise ParameterError(name, "are not an array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "are empty", allowed)
     if array.dtype.kind not in "iu":

@@ -254,5 +254,5 @@ def _entered(counts: Counts) -> NDArray[np.int64]:
         return np.empty(0, np.int64)
     persons = _LATTICE.enter(counts, "counts")  # type: ignore[arg-type]
     if persons.ndim != 1:
-        raise ParameterError("counts", "are no vector", "one integer for each key")
+        raise ParameterError("counts", "are not a vector", "one integer for each key")
     return persons

@@ -63,7 +63,7 @@ def lie_probability(epsilon: Fraction, others: int) -> Fraction:
 def check_gap(gap: Fraction, name: str) -> None:
     """Refuse a law under which an answer says next to nothing: no estimate could be drawn from it."""
     if gap < _LEAST_GAP:
-        raise ParameterError(name, "leaves nothing of the truth but noise", "larger")
+        raise ParameterError(name, "leaves only noise", "larger")
 
 
 def category_array(value: int | Categories, categories: int, name: str = "value") -> NDArray[np.int64]:
@@ -72,15 +72,15 @@ def category_array(value: int | Categories, categories: int, name: str = "value"
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "is no array of integers", allowed) from None
+        raise ParameterError(name, "is not an array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "is empty", allowed)
     if array.dtype.kind == "b" and categories == 2:
         array = array.astype(np.int64)  # no is 0 and yes is 1
     if array.dtype.kind not in "iu" or array.ndim > 1:
-        raise ParameterError(name, "is no integer and no one-dimensional array of integers", allowed)
+        raise ParameterError(name, "is neither an integer nor a one-dimensional array of integers", allowed)
     if array.min() < 0 or array.max() >= categories:
-        raise ParameterError(name, "is no category", allowed)
+        raise ParameterError(name, "is not a category", allowed)
     return array.astype(np.int64)
 
 
@@ -196,7 +196,7 @@ class RandomizedResponse:
         """Return a randomized answer for one person, or one for each person of an array.
 
         This is the client's part. It is meant to run where the true answer is known already, so a
-        value that is no category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, told to nobody else, before anything is drawn.
         """
         truths = category_array(value, self.categories)
         source = current()

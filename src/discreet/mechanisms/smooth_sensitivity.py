@@ -107,7 +107,9 @@ class SmoothSensitivity:
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
         if not isinstance(noise, Admissible):
-            raise ParameterError("noise", "is no admissible noise", "one of discreet.mechanisms.admissible")
+            raise ParameterError(
+                "noise", "is not an admissible noise", "one of discreet.mechanisms.admissible"
+            )
         check_relation(neighbors)
         rate = _decay(decay)
         shift = noise.largest_shift(dilation=rate + Profile.SLACK, epsilon=epsilon, delta=delta, rho=rho)
@@ -173,7 +175,7 @@ class SmoothSensitivity:
             if not local or max(local) <= 0 or local != sorted(local):
                 raise ParameterError(
                     "sensitivity_hint",
-                    "is no growing list of sizes",
+                    "is not a growing list of sizes",
                     "numbers that never fall, the last positive",
                 )
             noise, rate = best_noise_and_decay(offer, local, Profile.SLACK)
@@ -235,7 +237,7 @@ class SmoothSensitivity:
     def _law(self, profile: Profile) -> tuple[Fraction, Fraction]:
         """Return the center and the scale of what is drawn, in steps of the grid."""
         if not isinstance(profile, Profile):
-            raise ParameterError("profile", "is no profile", "a discreet.stability.Profile of a statistic")
+            raise ParameterError("profile", "is not a profile", "a discreet.stability.Profile of a statistic")
         if profile.relation != self.neighbors:
             raise ParameterError("profile", "holds for another neighbor relation", repr(self.neighbors))
         return profile.value / self.grid, profile.smooth(self.decay) / (self.shift * self.grid)

@@ -130,7 +130,7 @@ def _from_text(text: str, name: str) -> Fraction:
         return _limited(numerator, denominator, name)
     if _DECIMAL.fullmatch(text):
         return _from_decimal(Decimal(text.strip()), name)
-    raise ParameterError(name, "is text that is no number", _ALLOWED)
+    raise ParameterError(name, "is text that is not a number", _ALLOWED)
 
 
 def _from_decimal(value: Decimal, name: str) -> Fraction:

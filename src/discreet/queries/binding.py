@@ -67,7 +67,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     for name in read:
         if name not in tables:
             known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
-            raise UndeclaredColumn(f"there is no such table; there is {known}")
+            raise UndeclaredColumn(f"there is no such table; known tables: {known}")
     relation, aggregates = _calculated(query)
     columns = columns_of_relation(relation, tables)
     persons, own = person_columns(relation, tables), own_columns(relation, tables)

@@ -141,7 +141,7 @@ def for_error(
     names = [output.name for output in bound.outputs]
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(
-            "error", "names no output, or another one", f"a margin for some of {', '.join(names)}"
+            "error", "is empty, or names an unknown output", f"a margin for some of {', '.join(names)}"
         )
     wanted = {name: rational(margin, "error", positive=True) for name, margin in error.items()}
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)

@@ -155,7 +155,7 @@ class QuantileOutput(ChoiceOutput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtremeOutput(ChoiceOutput):
-    """A value a few ranks inside of the least (or the largest) value, as many as privacy needs.
+    """A value a few ranks inside the least (or the largest) value, as many as privacy needs.
 
     Nobody's single row may show, so the least value itself cannot. One choice, at rank T from the end: with
     t the most by which its score falls short, T = t + 1.
@@ -194,7 +194,7 @@ class ExtremeOutput(ChoiceOutput):
     def formula(self) -> str:
         """In words."""
         end = "largest" if self.largest else "least"
-        return f"a value a few ranks inside of the {end}, chosen from {self.histogram.width} grid points"
+        return f"a value a few ranks inside the {end}, chosen from {self.histogram.width} grid points"
 
     @property
     def identity(self) -> dict[str, object]:
@@ -235,7 +235,7 @@ class ExtremeOutput(ChoiceOutput):
             margin=expected.margin,
             standard_deviation=expected.standard_deviation,
             assumes=expected.assumes,
-            means=f"how far inside of the {'largest' if self.largest else 'least'} value it may be",
+            means=f"how far inside the {'largest' if self.largest else 'least'} value it may be",
         )
 
 
@@ -311,7 +311,7 @@ class FrequentOutput(ChoiceOutput):
             name=self.name,
             margin=float(_shortfall(mechanism, confidence, self.histogram.width)),
             standard_deviation=deviation_in_rows(self.rule, mechanism),
-            means="rows that it may be short of the most frequent",
+            means="by how many rows it may fall short of the most frequent",
         )
 
 

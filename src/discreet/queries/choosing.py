@@ -162,9 +162,9 @@ def _estimate(
         )
     except ParameterError:
         raise UnsupportedQuery(
-            "the budget for each group is too small for an estimate by smooth sensitivity, which takes an "
-            f"epsilon of some {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or groups "
-            "of a person, or ask for MEDIAN or QUANTILE"
+            "the budget for each group is too small for an estimate by smooth sensitivity, which needs an "
+            f"epsilon of about {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or "
+            "groups of a person, or ask for MEDIAN or QUANTILE"
         ) from None
     made = rule(share=parameter, rows=int(statistic.sensitivity.linf))
     return Estimate(rule=made, mechanism=mechanism, groups=statistic.groups)

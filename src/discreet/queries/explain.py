@@ -105,7 +105,7 @@ def _computed(
         yield f"by {by}: as many groups as keys are shown"
         yield (
             f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; "
-            "a key of one person is all but never shown"
+            "a key of one person is almost never shown"
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
@@ -164,11 +164,11 @@ def _statements(
 ) -> Iterator[str]:
     """Yield what the engine runs. For keys that are to be chosen there is no second statement yet."""
     if not unknown:
-        yield "the engine's statement, … for the lots:"
+        yield "the engine's statement, with … for the lots:"
         yield engine_sql(bound.plan, tables)
         return
     for name, plan in key_plans(query, tables):
-        yield f"the engine's statement for the keys of {name!r}, … for the lots:"
+        yield f"the engine's statement for the keys of {name!r}, with … for the lots:"
         yield key_counts_sql(plan, tables)
 
 
@@ -233,7 +233,7 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
 
 def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
     """Say what is measured instead, where all counts together err less than one by one."""
-    yield "measured instead, since all counts together then err less:"
+    yield "measured instead, because all counts together then have less error:"
     for part in request.parts:
         yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"
         yield f"     {_sensitivity(part.statistic)}"

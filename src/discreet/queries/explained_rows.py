@@ -68,7 +68,7 @@ def bounding(relation: Relation, tables: Mapping[str, Table], limits: Limits) ->
         yield "at most 1 row of each person: nobody can have more"
         return
     if needs_no_bounding(relation, tables):
-        yield f"at most {_limits(limits)}, drawn ahead: before any condition, and for all queries alike"
+        yield f"at most {_limits(limits)}, drawn in advance: before any condition, the same for all queries"
         return
     yield f"at most {_limits(limits)}, sampled by a keyed hash"
 
@@ -82,7 +82,7 @@ def _source(name: str, table: Table) -> str:
 
 
 def _beside(outer: bool) -> str:
-    return "each beside the" if not outer else "each, also if there is none, beside the"
+    return "each joined with the" if not outer else "each, even if there is none, joined with the"
 
 
 def _limits(limits: Limits) -> str:

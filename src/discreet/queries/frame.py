@@ -76,7 +76,7 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, str) or not self.table:
-            raise ParameterError("table", "is no name of a table", "text such as 'visits'")
+            raise ParameterError("table", "is not a table name", "text such as 'visits'")
 
     def filter(self, *conditions: Formula) -> TableRequest:
         """Return the rows for which every condition is TRUE; FALSE and NULL leave a row out."""
@@ -119,7 +119,7 @@ class TableRequest:
             Which columns are added; by default all but the person and those of `on`.
         """
         if how not in {"inner", "left"}:
-            raise UnsupportedQuery("a join is of another kind; write how='inner' or how='left'")
+            raise UnsupportedQuery("a join has an unknown kind; write how='inner' or how='left'")
         equal = _equalities([on] if isinstance(on, str) else on)
         added = None if columns is None else _equalities(columns)
         if isinstance(other, TableRequest):
@@ -224,7 +224,9 @@ def _key(key: str | Formula) -> Named:
 def _calculated(formulas: Mapping[str, Formula]) -> tuple[Named, ...]:
     for formula in formulas.values():
         if not isinstance(formula, Formula):
-            raise UnsupportedQuery("a calculated column is no formula; write one such as double=col('x') * 2")
+            raise UnsupportedQuery(
+                "a calculated column is not a formula; write one such as double=col('x') * 2"
+            )
     return tuple(Named(name=name, expression=formula.expression) for name, formula in formulas.items())
 
 

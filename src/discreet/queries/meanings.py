@@ -195,7 +195,7 @@ class _Meaning:
         most = None if aggregate.parameter is None else int(aggregate.parameter)
         if most is not None and most > len(keys):
             raise UnsupportedQuery(
-                f"more of the most frequent keys are asked than {column!r} has; ask for at most {len(keys)}"
+                f"more of the most frequent keys are wanted than {column!r} has; ask for at most {len(keys)}"
             )
         return FrequentOutput(name=name, histogram=self._histogram(column, keys), most=most)
 

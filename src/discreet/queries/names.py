@@ -23,7 +23,7 @@ def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
     found = _found(name, quoted, tables)
     if found is None:
         known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
-        raise UndeclaredColumn(f"there is no such table; there is {known}")
+        raise UndeclaredColumn(f"there is no such table; known tables: {known}")
     return found
 
 
@@ -32,7 +32,7 @@ def column_named(name: str, *, quoted: bool, schema: Schema) -> str:
     found = _found(name, quoted, schema)
     if found is None:
         quotes = "; text is written in single quotes, as in 'x'" if quoted else ""
-        raise UndeclaredColumn(f"there is no such column; there is {suggestion(name, schema)}{quotes}")
+        raise UndeclaredColumn(f"there is no such column; known columns: {suggestion(name, schema)}{quotes}")
     return found
 
 

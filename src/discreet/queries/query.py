@@ -62,8 +62,8 @@ class Query:
             _check_name(name)
             if name.lower() in taken:
                 raise UnsupportedQuery(
-                    "two columns of the answer would have one name, but for upper and lower case; "
-                    "name the aggregates apart with AS"
+                    "two columns of the answer would have the same name, apart from case; "
+                    "give the aggregates different names with AS"
                 )
             taken.add(name.lower())
         check_after(self.after, [*(key.name for key in self.keys), *self.names])
@@ -75,7 +75,9 @@ class Query:
         """
         having = self.after.having
         if self.after.limit is not None or self.after.offset:
-            raise UnsupportedQuery("having comes after head, which would drop others; call having first")
+            raise UnsupportedQuery(
+                "having is called after head, which would then keep other groups; call having first"
+            )
         for condition in conditions:
             if not isinstance(condition, Formula):
                 raise UnsupportedQuery("having takes conditions; write one such as col('n') > 10")
@@ -86,7 +88,9 @@ class Query:
     def sort_by(self, *names: str, descending: bool | Sequence[bool] = False) -> Query:
         """Return the query with its answer sorted by released values; missing ones come last."""
         if self.after.limit is not None or self.after.offset:
-            raise UnsupportedQuery("sort_by comes after head, which would cut others; call sort_by first")
+            raise UnsupportedQuery(
+                "sort_by is called after head, which would then keep other groups; call sort_by first"
+            )
         return replace(self, after=replace(self.after, order=orders(names, descending)))
 
     def head(self, n: int, *, offset: int = 0) -> Query:
@@ -170,7 +174,9 @@ def orders(names: Sequence[str], descending: bool | Sequence[bool]) -> tuple[Ord
     """Return columns to order by; `descending` is one for all, or one for each."""
     directions = [descending] * len(names) if isinstance(descending, bool) else list(descending)
     if not names or len(directions) != len(names):
-        raise UnsupportedQuery("the order names no column, or not one direction for each; write sort_by('n')")
+        raise UnsupportedQuery(
+            "sort_by names no column, or does not give one direction for each; write sort_by('n')"
+        )
     return tuple(
         Order(column=name, descending=direction) for name, direction in zip(names, directions, strict=True)
     )
@@ -194,4 +200,4 @@ def _check_name(name: object) -> None:
     except UnicodeEncodeError:
         encodable = False
     if not encodable:
-        raise UnsupportedQuery(f"the name of an output holds a NUL or half a character; {allowed}")
+        raise UnsupportedQuery(f"the name of an output contains a NUL or an incomplete character; {allowed}")

@@ -28,7 +28,7 @@ Point: TypeAlias = "Fraction | str | bool | None"
 """A value that stands for its region; None for NULL. Days are numbered, and times are parts of days."""
 
 _OTHER = "\0"
-"""Stands for all text that is no constant: text with a NUL is no literal."""
+"""Stands for all text that is not a constant: text with a NUL is not a literal."""
 
 
 def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tuple[bool, ...]] | None:

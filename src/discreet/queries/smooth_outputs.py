@@ -95,7 +95,7 @@ class SmoothOutput(ChoiceOutput):
             margin=min(error.quantile(float(confidence)) * step, float(bounds.upper - bounds.lower)),
             standard_deviation=min(error.deviation * step, float(bounds.upper - bounds.lower)),
             assumes=f"{rows} values in every group, spread evenly over the bounds",
-            means="how far off it would be; the answer does not tell",
+            means="how far off it would be; the answer does not show it",
         )
 
     @property

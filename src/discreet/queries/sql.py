@@ -144,7 +144,7 @@ class _Reader:
         if node.args.get("table") is None and alias is not None:
             if self._scope.has(node):
                 raise UnsupportedQuery(
-                    "a name in GROUP BY is that of a column and of a calculation in SELECT; give the "
+                    "a name in GROUP BY means both a column and a calculation in SELECT; give the "
                     "calculation "
                     "another name with AS"
                 )
@@ -156,7 +156,7 @@ class _Reader:
         return Named(name=field.name, expression=Column(name=field.column))
 
     def _calculated(self, node: exp.Column) -> Named | None:
-        """Return what SELECT calls by a name, if it is no plain column of the same name."""
+        """Return what SELECT calls by a name, if it is not a plain column of the same name."""
         for item, alias in self._items:
             if alias is None or not isinstance(node.this, exp.Identifier):
                 continue

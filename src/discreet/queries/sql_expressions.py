@@ -111,7 +111,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
 
 
 def condition_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
-    """Return the expression that a condition of SQL means; `checking` refuses one that is no condition."""
+    """Return the expression that a condition of SQL means; `checking` refuses one that is not a condition."""
     return expression_of(node, columns, members)
 
 

@@ -90,7 +90,7 @@ def _typed(node: exp.Cast) -> Literal:
     else:
         raise refused("CAST of a text to this type", "write the value itself, such as 40, TRUE or 'a'")
     if value is None:
-        raise UnsupportedQuery(f"a date or time is none that the calendar has; write it like {wanted}")
+        raise UnsupportedQuery(f"a date or time does not exist in the calendar; write it like {wanted}")
     return literal(value)
 
 

@@ -78,7 +78,7 @@ class _Grouping:
                 fields.append(Field(table="", name=alias, column=alias))
         if len({field.name.lower() for field in fields}) != len(fields):
             raise UnsupportedQuery(
-                "two columns of a subquery have one name, but for upper and lower case; name them apart "
+                "two columns of a subquery have the same name, apart from case; give them different names "
                 "with AS"
             )
         having = self._having()

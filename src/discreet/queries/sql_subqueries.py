@@ -116,7 +116,7 @@ def _named(alias: str | None) -> str:
 def _check_apart(fields: tuple[Field, ...]) -> None:
     if len({field.name.lower() for field in fields}) != len(fields):
         raise UnsupportedQuery(
-            "two columns of a subquery have one name, but for upper and lower case; name them apart with AS"
+            "two columns of a subquery have the same name, apart from case; give them different names with AS"
         )
 
 
@@ -129,7 +129,7 @@ def _distinct(select: exp.Select, scope: Scope, rows: Rows) -> Scope:
     if not person_columns(scope.relation, rows.tables) & {field.column for field in scope.fields}:
         raise refused(
             "DISTINCT without the person",
-            "whether a row is there would depend on other people; select the person column, too: "
+            "whether a row is present would depend on other people; select the person column, too: "
             "SELECT DISTINCT person, x",
         )
     exact = scope.exact(columns=iter(columns_of_relation(scope.relation, rows.tables)))
@@ -146,7 +146,7 @@ def _union(node: exp.Union, rows: Rows) -> Scope:
         if one.args.get("distinct"):
             raise refused(
                 "UNION without ALL",
-                "whether a row is there would depend on other people; write UNION ALL, and SELECT DISTINCT "
+                "whether a row is present would depend on other people; write UNION ALL, and SELECT DISTINCT "
                 "with the person around it",
             )
         parts.append(one.expression)

@@ -57,7 +57,7 @@ def missing_keys(
     others = _known("keys", columns)
     if name in persons and not aggregate:
         return UndeclaredColumn(
-            f"{name!r} says whose row it is: each group would be one person, and groups of one person cannot "
+            f"{name!r} is the person column: each group would be one person, and groups of one person cannot "
             f"be private; {f'group by {others}, or ' if others else ''}ask without GROUP BY {name}"
         )
     if aggregate:
@@ -80,7 +80,7 @@ def missing_bounds(
     others = _known("bounds", columns)
     if name in persons:
         return UndeclaredColumn(
-            f"the {function} of {name!r} needs bounds, which a column that says whose row it is cannot "
+            f"the {function} of {name!r} needs bounds, which the person column cannot "
             f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
         )
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "

@@ -99,10 +99,12 @@ class Profile:
         rows = check_step(relation, rows)
         held = np.array(local, dtype=np.float64)
         if held.ndim != 1 or not held.size:
-            raise ParameterError("local", "is no list of numbers", "one number for each distance from 0 on")
+            raise ParameterError(
+                "local", "is not a list of numbers", "one number for each distance from 0 on"
+            )
         if not np.isfinite(held).all() or held[0] < 0 or (np.diff(held) < 0).any():
             raise ParameterError(
-                "local", "falls, or holds what is no size", "numbers from 0 on that never fall"
+                "local", "falls, or holds what is not a size", "numbers from 0 on that never fall"
             )
         held.setflags(write=False)
         return cls(

@@ -88,9 +88,9 @@ class Measurement(HistogramMechanism):
     def __post_init__(self) -> None:
         whole(self.cells, "cells", least=1)
         if not isinstance(self.strategy, Strategy | ResidualPart | TablePart):
-            raise ParameterError("strategy", "is none whose norms are proven", "one of `workloads`")
+            raise ParameterError("strategy", "is not one whose norms are proven", "one of `workloads`")
         if not isinstance(self.noise, Laplace | Gaussian):
-            raise ParameterError("noise", "is of another kind", "Laplace or Gaussian")
+            raise ParameterError("noise", "has another type", "Laplace or Gaussian")
         if not self.noise.lattice.integers or self.noise.size != self.cells * self.strategy.measurements:
             raise ParameterError(
                 "noise", "is for another number of values", "integers, one for each measurement"

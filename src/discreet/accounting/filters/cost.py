@@ -120,7 +120,7 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
             _touched([(cost[entry], times) for cost, times in costs], touched) for entry in range(width)
         )
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return rate(event)
 
 

@@ -73,7 +73,7 @@ class Filter(ABC):
 
     def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:
         if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+            raise ParameterError("neighbors", "is not a neighbor relation", "such as ADD_REMOVE_PERSON")
         totals = (Fraction(0),) * len(limits)
         for name, value in {"neighbors": neighbors, "_limits": limits, "_totals": totals, **others}.items():
             object.__setattr__(self, name, value)
@@ -141,7 +141,7 @@ class Filter(ABC):
 
     def _checked(self, event: Event) -> Event:
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(
@@ -252,7 +252,7 @@ class Filter(ABC):
         except (TypeError, ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or not isinstance(content.get("spent"), list):
-            raise ParameterError("text", "is no stored filter", _ALLOWED)
+            raise ParameterError("text", "is not a stored filter", _ALLOWED)
         relation, spent = (content.pop(name, None) for name in ("neighbors", "spent"))
         fresh = Filter.described(content, Neighbors.from_text(cast("str", relation)))
         totals = tuple(_read_fraction(total) for total in spent)
@@ -346,7 +346,7 @@ def _cut(event: Event) -> str:
 
 def _read_fraction(text: object) -> Fraction:
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise ParameterError("spent", "holds something that is no fraction", _ALLOWED)
+        raise ParameterError("spent", "holds something that is not a fraction", _ALLOWED)
     return Fraction(text)
 
 
@@ -357,4 +357,4 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)

@@ -73,7 +73,7 @@ class Odometer:
 
     def __init__(self, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+            raise ParameterError("neighbors", "is not a neighbor relation", "such as ADD_REMOVE_PERSON")
         self._set(neighbors, Fraction(0), Fraction(0), Fraction(0))
 
     def _set(
@@ -90,7 +90,7 @@ class Odometer:
     def add(self, event: Event) -> Odometer:
         """Return the odometer after an event. Nothing is ever refused but another relation."""
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(

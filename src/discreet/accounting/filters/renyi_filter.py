@@ -97,7 +97,7 @@ class RenyiFilter(Filter):
         limits = tuple(non_negative(epsilon, "epsilons") for epsilon in _several(epsilons, "epsilons"))
         if not exact or min(exact) <= 1 or len(set(exact)) < len(exact):
             raise ParameterError(
-                "orders", "are none, repeat, or are not above 1", "different numbers above 1"
+                "orders", "are empty, repeat, or are not above 1", "different numbers above 1"
             )
         if len(limits) != len(exact):
             raise ParameterError("epsilons", "are not as many as the orders", "one for each order")
@@ -165,7 +165,7 @@ class RenyiRate:
 
     def __init__(self, orders: tuple[Fraction, ...]) -> None:
         self.orders = orders
-        # An order that is no float is rounded up: a divergence grows with its order.
+        # An order that is not a float is rounded up: a divergence grows with its order.
         self._floats = np.array([float_above(order) for order in orders])
         self._hash = hash(orders)
 
@@ -233,4 +233,4 @@ def _several(values: Iterable[Number], name: str) -> tuple[Number, ...]:
     try:
         return tuple(values)
     except TypeError:
-        raise ParameterError(name, "are no sequence", "a sequence of numbers") from None
+        raise ParameterError(name, "are not a sequence", "a sequence of numbers") from None

@@ -68,7 +68,7 @@ class UnionFilter:
             raise ParameterError("delta", "is 0: epsilons alone can be counted", "above 0; or a PureFilter")
         made = members_for(whole, share, neighbors) if members is None else tuple(members)
         if not made or not all(isinstance(one, Filter) and one.neighbors == neighbors for one in made):
-            raise ParameterError("members", "are no filters of this relation", "one Filter or more")
+            raise ParameterError("members", "are not filters of this relation", "one Filter or more")
         values = {"neighbors": neighbors, "epsilon": whole, "delta": share, "members": made}
         for name, value in values.items():
             object.__setattr__(self, name, value)

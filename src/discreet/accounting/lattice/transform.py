@@ -125,7 +125,7 @@ def nodes(
     )
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is no number says nothing, below
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not a number says nothing, below
         untilted = powers(total - order * spacing * start, -order * spacing, len(numbers))
         delta = _deltas(inside * untilted, spacing)
         rounding = error * untilted * _series(order * spacing, spacing)

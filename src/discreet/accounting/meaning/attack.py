@@ -278,7 +278,7 @@ def _checked(curve: Curve) -> Curve:
         value = float(curve(epsilon))
         if not value >= 0:
             raise ParameterError(
-                "guarantee", "gave something that is no delta", "a function with values in [0, 1]"
+                "guarantee", "gave something that is not a delta", "a function with values in [0, 1]"
             )
         return min(value, 1.0)
 

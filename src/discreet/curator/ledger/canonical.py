@@ -43,7 +43,7 @@ def check_body(body: Body) -> str:
     Raises
     ------
     ParameterError
-        Where it is no object, holds something that is no value, or is too long or too deep. The message
+        If it is not an object, holds something that is not a value, or is too long or too deep. The message
         names types only.
     """
     if not isinstance(body, dict):

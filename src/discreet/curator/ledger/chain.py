@@ -51,7 +51,7 @@ def follow(position: Position[State], entries: Iterable[Entry], fold: Fold[State
     for entry in entries:
         expected = position.sequence + 1
         if entry.sequence != expected:
-            raise LedgerTampered("it is missing, or others stand in its place", expected)
+            raise LedgerTampered("it is missing, or other entries are in its place", expected)
         entry.checked()
         if entry.previous != position.hash:
             raise LedgerTampered("it does not follow the entry before it", expected)
@@ -78,7 +78,7 @@ def meet(anchor: Anchor | None, position: Position[State], *, last: bool = False
     if last and anchor.sequence > position.sequence:
         raise LedgerTampered(
             f"it ends at entry {position.sequence}, before its anchor at entry {anchor.sequence}: "
-            "an end was cut off, or an old copy put back"
+            "the end was cut off, or an old copy was restored"
         )
 
 

@@ -55,7 +55,7 @@ class Anchor:
             or not _ANCHOR.fullmatch(str(self))
         ):
             raise ParameterError(
-                "anchor", "is no anchor", "a sequence from 0 and a hash of 64 hexadecimal digits"
+                "anchor", "is not an anchor", "a sequence from 0 and a hash of 64 hexadecimal digits"
             )
 
     def __str__(self) -> str:
@@ -66,7 +66,9 @@ class Anchor:
         """Read what ``str(anchor)`` wrote."""
         found = _ANCHOR.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise ParameterError("anchor", "is no text of an anchor", "a sequence and a hash, as in '17 3f…'")
+            raise ParameterError(
+                "anchor", "is not the text of an anchor", "a sequence and a hash, as in '17 3f…'"
+            )
         return Anchor(sequence=int(found[1]), hash=found[2])
 
 
@@ -119,7 +121,7 @@ class Entry:
         Raises
         ------
         LedgerTampered
-            Where it is no entry, or its hash is not that of its content.
+            Where it is not an entry, or its hash is not that of its content.
         """
         try:
             content = read_canonical(line.strip())
@@ -128,7 +130,7 @@ class Entry:
                 raise TypeError
             return Entry(text=canonical(body), **content).checked()  # type: ignore[arg-type]
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise LedgerTampered("a line is no entry") from None
+            raise LedgerTampered("a line is not an entry") from None
 
     def checked(self) -> Entry:
         """Return the entry if its fields have their form and its hash is that of its content.
@@ -152,7 +154,7 @@ class Entry:
         except (TypeError, ValueError):
             formed = False
         if not formed:
-            raise LedgerTampered("it has not the form of an entry", sequence)
+            raise LedgerTampered("it does not have the form of an entry", sequence)
         if self.hash != _hash_of(self.text, self._others()):
             raise LedgerTampered("its hash is not that of its content", sequence)
         return self
@@ -181,7 +183,7 @@ def seal(*, sequence: int, kind: str, key: str | None, time: str, body: Body, pr
 def check_kind(kind: str) -> str:
     """Return a kind, if it may be one."""
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-        raise ParameterError("kind", "is no kind of entry", "up to 32 lower-case letters and underscores")
+        raise ParameterError("kind", "is not a kind of entry", "up to 32 lower-case letters and underscores")
     return kind
 
 
@@ -195,7 +197,9 @@ def check_key(key: str | None, parameter: str = "key") -> None:
     """
     if key is not None and (not isinstance(key, str) or not _KEY.fullmatch(key)):
         raise ParameterError(
-            parameter, f"is no {parameter}", f"1 to {MOST_KEY} characters, none of them a control character"
+            parameter,
+            f"is not a {parameter}",
+            f"1 to {MOST_KEY} characters, none of them a control character",
         )
 
 

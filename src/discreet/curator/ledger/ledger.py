@@ -163,7 +163,7 @@ class Ledger(Generic[State]):
             Where the charge is not in the ledger, or its answer is not what was kept.
         """
         if not isinstance(content, bytes) or len(content) > MOST_BYTES:
-            raise ParameterError("content", "is no answer", f"at most {MOST_BYTES} bytes")
+            raise ParameterError("content", "is not an answer", f"at most {MOST_BYTES} bytes")
         self.state()  # what others wrote while it was computed is folded before anybody waits
         with self._store.transaction() as records:
             position = self._catch_up(records)
@@ -262,7 +262,8 @@ class Ledger(Generic[State]):
         if known.sequence:
             if not fresh or fresh[0].sequence != known.sequence:
                 raise LedgerTampered(
-                    "it was there and is missing: an end was cut off, or an old copy put back", known.sequence
+                    "it was there and is now missing: the end was cut off, or an old copy was restored",
+                    known.sequence,
                 )
             if fresh[0].hash != known.hash:
                 raise LedgerTampered("it is another entry than before", known.sequence)
@@ -281,13 +282,13 @@ class Ledger(Generic[State]):
 
     def _answer(self, records: Reader, charge: Entry, position: Position[State]) -> bytes | None:
         if records.entries(after=charge.sequence - 1, limit=1) != [charge] or charge.kind == ANSWER:
-            raise LedgerTampered("the charge is no entry of this ledger", charge.sequence)
+            raise LedgerTampered("the charge is not an entry of this ledger", charge.sequence)
         record = self._find(records, ANSWER, str(charge.sequence), position)
         content = records.answer(charge.sequence)
         if record is not None:
             return checked_answer(record, content)
         if content is not None:
-            raise LedgerTampered("its answer is recorded by no entry", charge.sequence)
+            raise LedgerTampered("no entry records its answer", charge.sequence)
         return None
 
     def _append(

@@ -75,7 +75,7 @@ def check_schema(connection: sqlite3.Connection) -> None:
     ((application,),) = ask(connection, "PRAGMA application_id")
     ((version,),) = ask(connection, "PRAGMA user_version")
     if application != _APPLICATION:
-        raise LedgerMismatch("the file is no ledger")
+        raise LedgerMismatch("the file is not a ledger")
     if version != _VERSION:
         raise LedgerMismatch(f"the ledger has form {version}; this version of discreet reads form {_VERSION}")
     found = ask(connection, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")

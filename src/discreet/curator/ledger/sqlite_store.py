@@ -7,7 +7,7 @@ Decisions
 - Rollback journal with ``synchronous=EXTRA``, never a write-ahead log: a commit survives loss of power, at
   rest the ledger is one file, and the corruption by a reset of the write-ahead log in SQLite up
   to 3.51.2 cannot happen (https://www.sqlite.org/wal.html#walresetbug).
-- The file is made under another name and linked to its own when complete: an empty file is no new ledger.
+- The file is made under another name and linked to its own when complete: an empty file is not a new ledger.
 
 A network file system must offer working POSIX locks and a faithful fsync, which many do not: use
 PostgreSQL instead.
@@ -171,7 +171,7 @@ class _View:
             return None
         ((content,),) = found
         if not isinstance(content, bytes):
-            raise LedgerTampered("its answer is no sequence of bytes", charge)
+            raise LedgerTampered("its answer is not a sequence of bytes", charge)
         return content
 
     def answers(self) -> int:

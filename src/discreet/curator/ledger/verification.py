@@ -184,7 +184,7 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Report:
     try:
         lines = Path(path).read_text(encoding="ascii").splitlines()
     except UnicodeDecodeError:
-        raise LedgerTampered("a line is no entry") from None
+        raise LedgerTampered("a line is not an entry") from None
     except OSError:
         raise LedgerUnavailable(faults.EXPORT) from None
     position = beginning(None)
@@ -219,7 +219,7 @@ def _pages(store: Store) -> Iterator[list[Entry]]:
 def _charge_of(record: Entry) -> int:
     charge = record.body.get("charge")
     if not isinstance(charge, int) or not 0 < charge < record.sequence:
-        raise LedgerTampered("it names no charge", record.sequence)
+        raise LedgerTampered("it does not name a charge", record.sequence)
     return charge
 
 

@@ -67,7 +67,7 @@ class Gaussian(Admissible):
         s, t = check_move(shift, dilation)
         if epsilon is None:
             raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise answers with its delta"
+                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
             )
         loss = rational(epsilon, "epsilon", positive=True)
         s = max(s, _LEAST_SHIFT) if s else s  # a larger shift allows all the same moves

@@ -56,7 +56,7 @@ class Laplace(Admissible):
         s, t = check_move(shift, dilation)
         if epsilon is None:
             raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise answers with its delta"
+                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
             )
         loss = rational(epsilon, "epsilon", positive=True)
         if not _within(s, t, loss):

@@ -234,7 +234,7 @@ def group(event: Event, size: int) -> Event:
         events about one unit.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     size = whole(size, "size", least=1)
     return event if size == 1 else event._group(size)
 
@@ -259,7 +259,7 @@ def post_process(event: Event) -> Event:
         The same event.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return event
 
 
@@ -286,7 +286,7 @@ def _counted(parts: Iterable[tuple[Event, int]]) -> Parts:
     counts: Counter[Event] = Counter()
     for event, times in parts:
         if not isinstance(event, Event):
-            raise ParameterError("parts", "hold something that is no event", "events")
+            raise ParameterError("parts", "hold something that is not an event", "events")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("parts", "are nested too deeply", f"nested at most {MOST_DEPTH} deep")
         counts[event] += whole(times, "times", least=0)
@@ -312,11 +312,11 @@ def _depth(event: Event) -> int:
 def _read_parts(content: object, name: str) -> list[tuple[Event, int]]:
     allowed = "a list of pairs [event, times]"
     if not isinstance(content, list):
-        raise ParameterError(name, "is no list", allowed)
+        raise ParameterError(name, "is not a list", allowed)
     parts = []
     for pair in content:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise ParameterError(name, "holds something that is no pair", allowed)
+            raise ParameterError(name, "holds something that is not a pair", allowed)
         parts.append((read_event(pair[0]), whole(pair[1], "times", least=1)))
     return parts
 

@@ -168,7 +168,7 @@ _ALLOWED = "what Event.to_json wrote"
 def read_event(content: object) -> Event:
     """Build the event that a decoded JSON object describes."""
     if not isinstance(content, dict):
-        raise ParameterError("text", "is no object", _ALLOWED)
+        raise ParameterError("text", "is not an object", _ALLOWED)
     values = dict(content)
     name = values.pop("event", None)
     event_class = _registry.get(name) if isinstance(name, str) else None
@@ -204,7 +204,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)
 
 
 def _quoted(name: object) -> str:

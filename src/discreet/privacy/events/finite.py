@@ -204,7 +204,7 @@ def _canonical(outcomes: Iterable[tuple[Number, Number]], name: str) -> Masses:
 def _pairs(given: object, name: str, shape: str, most: int) -> Sequence[tuple[Number, Number]]:
     pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not pairs or len(pairs) > most or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-        raise ParameterError(name, "is no sequence of pairs", f"1 to {most} pairs {shape}")
+        raise ParameterError(name, "is not a sequence of pairs", f"1 to {most} pairs {shape}")
     return pairs
 
 

@@ -57,7 +57,7 @@ class Wrapper(Event):
 
     def _wrap(self, event: Event, change: Change, **values: object) -> None:
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is None or relation.change is not change:
             verb = "adds or removes" if change is Change.ADD_REMOVE else "replaces"
@@ -264,7 +264,7 @@ def sampling_assumption(event: Event) -> str:
     joined by semicolons in alphabetical order.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return "; ".join(sorted(_assumptions(event)))
 
 

@@ -92,11 +92,11 @@ class ColumnRelease(RangeRelease):
         """
         exact = rational(share, "share")
         if not 0 < exact < 1:
-            raise ParameterError("share", "is no share", "a number between 0 and 1, such as 0.5")
+            raise ParameterError("share", "is not a share", "a number between 0 and 1, such as 0.5")
         chosen, size = self._groups_of(conditions), self.design.strategy.size
         if size > _MOST_CELLS:
             raise ParameterError(
-                "share", f"is asked of {size:,} cells", f"at most {_MOST_CELLS:,}: ask with a larger width"
+                "share", f"is asked over {size:,} cells", f"at most {_MOST_CELLS:,}: ask with a larger width"
             )
         (axis,) = self.axes
         level = self.request.confidence if confidence is None else confidence
@@ -124,7 +124,7 @@ class ColumnRelease(RangeRelease):
         (axis,) = self.axes
         sums, found = self._sums(conditions), self._cumulative(conditions)
         values = np.clip(found.counts / max(found.total, 1.0), 0.0, 1.0)
-        column = Column(name="share", values=values, offers="at_most(x) tells intervals")
+        column = Column(name="share", values=values, offers="at_most(x) gives intervals")
         if axis.cells <= _MOST_CELLS:
             groups = len(self._groups_of(conditions))
             lower, upper = prefix_shares(sums, self.design, groups, self.request.confidence)

@@ -41,7 +41,7 @@ def explain_linear(
     request = question.request(tables, offer or Offer.pure(1), _CONFIDENCE)
     lines = [*_computed(request, tables), *_measured(request, supposed=offer is None)]
     if sql:
-        lines += ["the engine's statement, … for the lots:", engine_sql(request.plan, tables)]
+        lines += ["the engine's statement, with … for the lots:", engine_sql(request.plan, tables)]
     return "\n".join(lines)
 
 

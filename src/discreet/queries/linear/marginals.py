@@ -235,17 +235,19 @@ def marginals(
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     _check_names(names)
     if ways is not None and sets is not None:
-        raise ParameterError("ways", "is given beside sets", "one of the two")
+        raise ParameterError("ways", "is given together with sets", "one of the two")
     if sets is None:
         several = min(2, len(names)) if ways is None else ways
         if not isinstance(several, int) or not 1 <= several <= len(names):
-            raise ParameterError("ways", "is no number of columns", f"from 1 to {len(names)}")
+            raise ParameterError("ways", "is not a number of columns", f"from 1 to {len(names)}")
         chosen = tuple(combinations(names, several))
     else:
         chosen = tuple(tuple([one] if isinstance(one, str) else one) for one in sets)
         for one in chosen:
             if not one or not set(one) <= set(names) or len(set(one)) != len(one):
-                raise ParameterError("sets", "names no column, another one or one twice", f"sets of {names}")
+                raise ParameterError(
+                    "sets", "is empty, names an unknown column or repeats one", f"sets of {names}"
+                )
     if not chosen:
         raise ParameterError("sets", "are none", "at least one set of columns")
     return MarginalsQuestion(

@@ -137,7 +137,7 @@ class LinearQuestion(ABC):
         (output,) = self.request(tables, offer(Fraction(1)), confidence).outputs
         if not isinstance(error, Mapping) or set(error) != {output.name}:
             raise ParameterError(
-                "error", "names no output, or another one", f"error={{{output.name!r}: 100}}"
+                "error", "is empty, or names an unknown output", f"error={{{output.name!r}: 100}}"
             )
         wanted = rational(error[output.name], "error", positive=True)
 

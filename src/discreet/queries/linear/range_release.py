@@ -167,13 +167,13 @@ class RangeRelease(Release):
         if low is not None or high is not None:
             if len(self.axes) != 1 or self.axes[0].column in conditions:
                 raise ParameterError(
-                    "range", "is not clear: of which column is it?", "ranges by name, such as age=(20, 40)"
+                    "range", "does not say which column it is for", "ranges by name, such as age=(20, 40)"
                 )
             ends[self.axes[0].column] = (low, high)
         for name in columns & set(conditions):
             pair = conditions[name]
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ParameterError(name, "is no range", "a pair (low, high): low <= x < high")
+                raise ParameterError(name, "is not a range", "a pair (low, high): low <= x < high")
             ends[name] = (pair[0], pair[1])
         return ends
 
@@ -182,14 +182,14 @@ class RangeRelease(Release):
         names = [*(axis.column for axis in self.axes), *(key.column for key in self.groups)]
         for name in conditions:
             if name not in names:
-                raise ParameterError(name, "is no column of this answer", ", ".join(names))
+                raise ParameterError(name, "is not a column of this answer", ", ".join(names))
         wanted = []
         for key in self.groups:
             given = conditions.get(key.column, key.values.values)
             listed = tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
             if not listed or not set(listed) <= set(key.values.values):
                 allowed = f"one of {list(key.values.values[:10])!r}, or several of them"
-                raise ParameterError(key.column, "names no group of this answer", allowed)
+                raise ParameterError(key.column, "does not name a group of this answer", allowed)
             wanted.append(set(listed))
         groups = product(*(key.values.values for key in self.groups))
         return [

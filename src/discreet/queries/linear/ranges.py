@@ -156,7 +156,7 @@ class RangesOutput(WholeOutput):
         released = self.released(draws)
         values = as_drawn(np.concatenate([group.cells.reshape(-1) for group in released]), draws)
         if self.measure.width > _MOST_INTERVALS:
-            return Column(name=self.name, values=values, offers="count(low, high) tells intervals")
+            return Column(name=self.name, values=values, offers="count(low, high) gives intervals")
         unit = half_width(self.design.mechanism, 1.0, confidence)
         margins = np.tile(unit * np.sqrt(self.design.strategy.cell_variances()), len(released))
         return Column(name=self.name, values=values, lower=values - margins, upper=values + margins)

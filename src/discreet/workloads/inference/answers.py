@@ -54,7 +54,7 @@ def real_matrix(values: ArrayLike, name: str, rows: str, instead: str) -> Real:
     except ValueError:
         raise ParameterError(name, "does not form a matrix", f"two dimensions: {rows}") from None
     if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise ParameterError(name, "is no matrix of numbers", f"two dimensions: {rows}")
+        raise ParameterError(name, "is not a matrix of numbers", f"two dimensions: {rows}")
     check_entries(given.shape, name, instead)
     matrix = given.astype(np.float64)
     if not np.isfinite(matrix).all():
@@ -67,7 +67,9 @@ def real_vector(values: ArrayLike, name: str, size: int | None = None) -> Real:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(name, "hold something that is no number", "a list or array of numbers") from None
+        raise ParameterError(
+            name, "hold something that is not a number", "a list or array of numbers"
+        ) from None
     if array.ndim != 1:
         raise ParameterError(name, f"have {array.ndim} dimensions", "numbers in one dimension")
     if size is not None and array.size != size:

@@ -162,4 +162,4 @@ def price_residual(prices: Real, point: Real) -> float:
 
 def _check_total(total: float, size: int) -> None:
     if size == 0 and total != 0:
-        raise ParameterError("constraints", "ask of no entries a total other than zero", "a total of 0")
+        raise ParameterError("constraints", "ask for a total other than zero of no entries", "a total of 0")
