@@ -6,7 +6,7 @@
     ├── RequestRefused            a request that was refused before any charge
     │   ├── BudgetExceeded        it would cost more than is left
     │   ├── UnsupportedQuery      it uses a construct outside the language
-    │   └── UndeclaredColumn      it names no column, or needs a public fact that nobody declared
+    │   └── UndeclaredColumn      it names an unknown column, or needs an undeclared fact
     ├── EngineFailed              the engine did not finish; its own words are withheld
     ├── LedgerError               the ledger cannot be trusted or written
     │   ├── LedgerMismatch        it was opened with other declarations than it records

@@ -106,7 +106,7 @@ def test_unions_windows_and_calculations_are_told():
         "FROM visits) AS t WHERE k = 1"
     )
     assert "row number within the person by day as k" in text
-    assert "at most 1 row of each person: nobody can have more" in text
+    assert "at most 1 row of each person: no one can have more" in text
 
 
 def test_the_limits_are_those_that_hold():

@@ -1,4 +1,4 @@
-"""The delta beside a Rényi curve: outside of an event of this probability, the curve holds."""
+"""The delta of a Rényi curve: outside of an event of this probability, the curve holds."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ source = "visits.parquet"
 person = "patient_id"                            # all visits of one patient are protected together
 limits = { rows = 25 }                           # at most 25 visits of a patient count
 
-[tables.visits.columns]                          # what one knows without looking at the data
+[tables.visits.columns]                          # what is known without looking at the data
 cost = { lower = 0, upper = 5000, step = 0.01 }  # higher costs count as 5000
 age = { lower = 0, upper = 110 }
 """

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0; 2 where the request was refused, or 3 where the ledger cannot be trusted or used: the reason is
-        then on the error stream. 130 where it was interrupted, 141 where nobody reads its output any more.
+        then on the error stream. 130 if it was interrupted, 141 if its output is no longer read.
     """
     make_printable(sys.stdout)
     try:

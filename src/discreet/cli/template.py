@@ -22,7 +22,7 @@ _HEAD = """\
 #
 # Write what is known without looking at the data: what a column means, not what it holds. A bad guess
 # costs accuracy and never privacy: values are clipped to their bounds, and rows beyond a limit are left out.
-# Whatever says "{blank}" has to be filled in.
+# Every "{blank}" must be filled in.
 
 [ledger]
 # Remembers every answer and what it cost. Keep it: a new ledger over the same data voids the guarantee.
@@ -51,7 +51,7 @@ source = {source}
 # Changes with the data, so that no stored answer is returned for other data.
 version = "1"
 #   prepare = true                            keeps the table ready: faster; limits on rows come first then
-# A table that is not secret, to be joined, is declared beside it by its source and public = true:
+# A public table to join with is declared in the same way, by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"
 #   public = true

@@ -1,4 +1,4 @@
-"""The curator: the one door to private data, and the ledger that it pays first.
+"""The curator: the one entrance to private data, and the ledger that is charged first.
 
 - `budget`, `period`, `account`: what may be spent, and what was; `fold` reads it off the ledger.
 - `request`: what is asked, frozen before anything is charged; `declaration`: of which tables.

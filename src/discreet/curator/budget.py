@@ -24,7 +24,7 @@ Cap: TypeAlias = PureFilter | ZeroConcentratedFilter | RenyiFilter | UnionFilter
 """A filter that a budget makes."""
 
 LARGEST = 10**9
-"""The largest epsilon or rho of a budget; far smaller ones already protect nobody."""
+"""The largest epsilon or rho of a budget; far smaller ones already protect no one."""
 
 _RESERVED = Fraction(1, 2)
 """The share of delta that a budget of a single order, as old ledgers record it, keeps for events with one."""

@@ -1,4 +1,4 @@
-"""What a ledger says of tables and plans, and whether a door still computes with it.
+"""What a ledger says about tables and plans, and whether an open curator still agrees with it.
 
 Declarations and outlines are public. They are written out where that is short; of a long one, such as a
 hundred thousand keys, the ledger keeps the hash.
@@ -38,7 +38,7 @@ _DEEPEST = 32
 
 
 def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table]:
-    """Return tables by name, if that is what was given: private ones, and public ones beside them.
+    """Return tables by name, if that is what was given: private tables, and public ones.
 
     Where one is taken for private, `facts` refuses a public one.
     """
@@ -50,7 +50,7 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
     ):
         raise ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
     if all(isinstance(table, PublicTable) for table in tables.values()):
-        raise ParameterError("tables", "are all public", "a private table beside them, such as Table(…)")
+        raise ParameterError("tables", "are all public", "at least one private table, such as Table(…)")
     return cast("dict[str, Table]", dict(tables))
 
 
@@ -93,7 +93,7 @@ def check_current(account: Account, declared: Declared) -> None:
 
 
 def check_reason(reason: str) -> None:
-    """Refuse to put on the record what nobody explains."""
+    """Refuse to record a change without a reason."""
     if not isinstance(reason, str) or not reason.strip():
         raise ParameterError("reason", "is missing", "a reason in words, for the record")
 

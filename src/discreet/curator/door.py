@@ -1,4 +1,4 @@
-"""The door: the one place where private data and noise meet, and only after the ledger was charged."""
+"""The request path: the only place where private data and noise meet, after the ledger was charged."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Door:
         BudgetExceeded
             If it does not fit. Nothing was charged and no data was read.
         LedgerMismatch
-            If the tables were amended by another process since this door was opened.
+            If the tables were amended by another process since this curator was opened.
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
@@ -309,7 +309,7 @@ class Door:
         BudgetExceeded
             If more was spent already, or is reserved, than the new caps allow.
         LedgerMismatch
-            If the tables were amended by another process since this door was opened.
+            If the tables were amended by another process since this curator was opened.
         """
         caps = None if budget is None else _checked_budget(budget)
         before = self._tables

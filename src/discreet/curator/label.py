@@ -1,6 +1,6 @@
 """The label: what an answer promises, in a form that a machine, a lawyer or a registry can read.
 
-The form is fixed by `label.schema.json` beside this file (JSON Schema 2020-12).
+The form is fixed by `label.schema.json` next to this file (JSON Schema 2020-12).
 """
 
 from __future__ import annotations

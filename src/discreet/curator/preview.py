@@ -63,7 +63,7 @@ class Preview:
     answered : bool
         Whether it was answered before: then asking again costs nothing.
     keys : tuple of KeyExpectation
-        Of the keys that nobody declared, which will be chosen.
+        The undeclared keys, which will be chosen.
     cap : str
         The cap that holds the fewest of them, in words: the budget, or the analyst's share of it.
     """

@@ -1,4 +1,4 @@
-"""How a value is printed beside its interval: with as many digits as its error leaves it, and no more.
+"""How a value is printed with its interval: with as many digits as its error allows, and no more.
 
 Two digits of the error are shown, and the value to the same place. Margins and ends are rounded outward, so
 that what is printed holds what it stands for. All digits remain in the answer itself.

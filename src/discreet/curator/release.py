@@ -56,7 +56,7 @@ class Release:
     stored : bool
         Whether it was read from the ledger's store: then nothing was spent for it this time.
     chosen : tuple of KeyRequest
-        How its keys were chosen, where nobody had declared them. They were paid for as well.
+        How its keys were chosen, if they were undeclared. This was paid for as well.
     before : tuple of Request
         The earlier measurements that it is averaged with. They were paid for as well.
     """

@@ -1,6 +1,6 @@
 """A request: what is computed, which noise it gets, and how the noisy numbers become an answer.
 
-A request is frozen before anything is charged. The door needs nothing else: SQL, dataframes, ranges
+A request is frozen before anything is charged. The request path needs nothing else: SQL, dataframes, ranges
 and marginals are all requests.
 """
 
@@ -182,7 +182,7 @@ class Expectation:
 
     @property
     def note(self) -> str:
-        """What is to be said beside the figures."""
+        """What to say next to the figures."""
         assumed = f"assuming {self.assumes}" if self.assumes else ""
         return "; ".join(words for words in (self.means, assumed) if words)
 

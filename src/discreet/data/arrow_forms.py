@@ -55,7 +55,7 @@ def lost_values(before: pyarrow.Table, after: pyarrow.Table) -> dict[str, int]:
 
 
 def _missing(column: pyarrow.ChunkedArray) -> int:
-    """Return how many values are NULL, by way of a dictionary too."""
+    """Return how many values are NULL, also through a dictionary."""
     return int(pc.sum(pc.is_null(column)).as_py() or 0)
 
 

@@ -1,6 +1,6 @@
 """Coarser grids: the same range in fewer, wider steps.
 
-Squares of fine steps, and candidates for a quantile, would be more than there is room or budget for. A
+Squares of fine steps, and candidates for a quantile, would be too many for memory or budget. A
 coarser grid has a step that is 1, 2 or 5 times a power of ten of the declared one; its ends are moved
 outward to the nearest multiples, so that no declared value is clipped; what takes the place of NULL, NaN
 and infinity is rounded to it. Which values are present stays as declared.

@@ -69,8 +69,8 @@ def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
 def contributions(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
     """Return one row for each row that passes the plan's filters and has one of the plan's keys and cells.
 
-    Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0. To
-    contingency tables a row brings its cell on each axis, once however many tables have the axis.
+    Rows whose person is NULL belong to no person and are left out. A measure that a row does not have adds
+    0. To contingency tables a row brings its cell on each axis, once however many tables have the axis.
     """
     rows = rows_of(plan.source, tables, salt)
     for key in plan.keys:

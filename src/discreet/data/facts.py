@@ -317,7 +317,7 @@ def _window(relation: Window, columns: Columns, tables: Tables) -> Columns:
 
 
 def _check_ordered(names: Iterable[str], columns: Columns, place: str) -> None:
-    """Refuse columns that are not there, or whose values nobody can compare."""
+    """Refuse columns that do not exist, or whose values cannot be compared."""
     for name in names:
         if column_type(name, types_of(columns)) in {Type.OTHER, Type.NULL}:
             raise UnsupportedQuery(

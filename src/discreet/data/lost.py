@@ -1,4 +1,4 @@
-"""What was left out when rows were copied in: for the owner of a table, and nobody else."""
+"""What was left out when rows were copied in: only for the owner of a table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Made-up rows behind the declarations of a table, drawn from what is public and from nothing else.
 
 Only names, types, bounds, keys, days and limits are looked at, so that no private value can be in them.
-They protect nobody and need no good randomness: a seed makes the same rows again.
+They need no protection and no secure randomness: a seed makes the same rows again.
 """
 
 from __future__ import annotations

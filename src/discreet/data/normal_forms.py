@@ -69,7 +69,7 @@ def duckdb(column: Column) -> Value:
         return _within(exact, micro, *(end.replace(tzinfo=zone) for end in (_FIRST, _LAST)))
     if kind.is_floating():
         # Files state the least and largest of their numbers without regard to NaN, and the engine leaves
-        # out rows by that: whether a NaN were found would depend on the numbers of others beside it.
+        # out rows by that: whether a NaN is found would depend on other people's numbers.
         nan = ibis.literal("nan").cast(kind)
         return ibis.ifelse(_is_nan(column), nan, column)
     if kind.is_decimal() and (kind.precision, kind.scale) == (MOST_DIGITS, 0):

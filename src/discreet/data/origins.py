@@ -1,7 +1,7 @@
 """Where the rows of a table come from, so that one row under two names is known to be one.
 
 Where each row is a separate person, nothing in a row tells whose it is. If two tables read the same
-rows, a union of them holds a person twice, whose weight nobody counts. So a table remembers its origins:
+rows, a union of them holds a person twice, and their weight is not bounded. So a table remembers its origins:
 the file, the frame, the stored tables below a view; and a union of tables that have an origin in common
 is refused. Origins are names and numbers, public facts; contents are never compared.
 

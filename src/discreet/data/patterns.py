@@ -2,7 +2,7 @@
 
 Spark matches LIKE by trying every way in which the %-signs could share out a text: with k of them and n
 characters up to n^k ways, hours for a text of some thousand equal letters. It need not: where the parts of a
-pattern are looked for from the left, the first place of each leaves most room for the rest, so that a part
+pattern are looked for from the left, the first match of each leaves the most for the rest, so that a part
 once found never has to be looked for again. Atomic groups say just that.
 """
 

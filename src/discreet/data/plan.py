@@ -108,7 +108,7 @@ class Group:
 class KeyPlan:
     """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
 
-    A person counts for at most `keys` of his keys, chosen by the salt.
+    A person counts for at most `keys` of their keys, chosen by the salt.
     """
 
     source: Relation

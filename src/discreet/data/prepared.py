@@ -1,7 +1,7 @@
 """Tables that are kept ready in the engine: every later query reads integers, not text and floats.
 
 A prepared table lies in the engine under a name of its own (a temporary table; on Spark, a checkpoint).
-Beside each column with `Bounds` lies its integer on the grid, beside each with `Keys` the number of its key,
+Each column with `Bounds` is stored with its integer on the grid, each with `Keys` with the number of its key,
 so that a query neither converts numbers nor compares text. What else is done ahead depends on the limits:
 see `Sample` for limits on rows, `Arrangement` for limits on groups.
 """
@@ -53,7 +53,7 @@ class Prepared(ABC):
     limits : Limits
         How much one person may contribute.
     columns : mapping of names to what is declared of them
-        Which columns get an integer beside them.
+        Which columns are stored with an integer.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Prepared(ABC):
         await_table(name, self)
 
     def integer_name(self, column: str) -> str:
-        """Return the name of the integer that lies beside a declared column."""
+        """Return the name of the integer that is stored with a declared column."""
         return self._free_name(f"integer_{list(self._declared).index(column)}")
 
     def draw(self) -> None:
@@ -102,7 +102,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def carried(self) -> Mapping[str, str]:
-        """Return the columns that `bounded` needs beside keys and measures, by the names that it knows."""
+        """Return the columns that `bounded` needs in addition to keys and measures, by its own names."""
 
     @abstractmethod
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:
@@ -124,7 +124,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def _added_kinds(self) -> Mapping[str, dt.DataType]:
-        """Return the further columns of `relation`, which are not beside a declared one."""
+        """Return the other columns of `relation`, which are not stored with a declared one."""
 
     def _free_name(self, name: str) -> str:
         while name in self._rows.columns:

@@ -92,7 +92,7 @@ def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
 
 
 def _is_ready(plan: Plan, table: Table) -> bool:
-    """Tell whether the integers that lie beside columns are those that keys and measures need."""
+    """Tell whether the integers stored with the columns are those that keys and measures need."""
     return (
         not plan.present
         and all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures)

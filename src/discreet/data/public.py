@@ -1,6 +1,6 @@
 """Public tables: what everybody may know, to be joined with private rows.
 
-A public table protects nobody. Its content is looked at freely: which columns are unique, which values they
+A public table is not protected. Its content may be read freely: which columns are unique, which values they
 have, how far they reach. It is held in memory and sent to the engine with each request that joins it.
 What it holds is part of every such request, by its digest.
 """

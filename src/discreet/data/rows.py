@@ -1,4 +1,4 @@
-"""Relations in Ibis: private rows, each beside its person.
+"""Relations in Ibis: private rows, each with its person.
 
 Whatever brings rows together does so within one person: joins of private tables equate the person, groups
 and partitions begin with it, and DISTINCT compares it along. `person_rows` holds what is computed of a
@@ -173,7 +173,7 @@ def _joined(
     added: Sequence[tuple[str, Value]],
     outer: bool,
 ) -> Rows:
-    """Return the rows of the left beside those of the right that are equal in every pair.
+    """Return the rows of the left joined with those of the right that are equal in every pair.
 
     What is equated is brought to one type first, under names of its own on either side.
     """

@@ -4,7 +4,7 @@ A table is a frame of a Spark session, or a table of an Ibis connection to one. 
 rows of a table: Spark evaluates it anew for every statement, so one that draws at random, or that
 takes the first rows of something, has no fixed rows to protect.
 
-Statements run in a session of our own beside the one that a table came from: it reads the same data, but its
+Statements run in a separate session, not in the one that a table came from: it reads the same data, but its
 settings are ours alone, set before every statement, and it never is the active session of the process.
 Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL where they have no
 result, and names are exact, whatever other sessions are set to. Columns are read by rule:
@@ -106,7 +106,7 @@ def from_frame(frame: object) -> Table:
 
 
 def own_session(session: Any) -> Any:
-    """Return our session beside another, or a session that is ours already."""
+    """Return our own session for a user's session, or a session that is already ours."""
     with _sessions_lock:
         if session in _sessions.values():
             return session

@@ -47,7 +47,7 @@ class Table:
         (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
     person : str or EACH_ROW
-        The column that says whose row it is; rows in which it is NULL are nobody's, and left
+        The column that identifies the person of a row; rows in which it is NULL are left
         out. `EACH_ROW` where every row is a person of its own.
     limits : Limits, optional
         How much one person may contribute to one release. Required with a person column.
@@ -77,7 +77,8 @@ class Table:
     how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
 
     Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
-    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL is nobody's.
+    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL belongs to no
+    person.
 
     Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
     persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they

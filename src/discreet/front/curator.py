@@ -1,4 +1,4 @@
-"""The curator: private tables behind a budget, asked in SQL or in the manner of dataframes."""
+"""The curator: private tables behind a budget, asked in SQL or like a dataframe."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Curator(Door):
         return f"Curator(tables: {', '.join(self.tables)}; budget: {self.budget})"
 
     def table(self, name: str) -> TableRequest:
-        """Begin a request about a table, in the manner of dataframes. Building it touches nothing."""
+        """Begin a request about a table, like a dataframe. Building it reads no data."""
         if name not in self.tables:
             raise ParameterError("name", "is not a declared table", f"one of {sorted(self.tables)}")
         return TableRequest(table=name)
@@ -104,7 +104,7 @@ class Curator(Door):
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
         key_share : number
-            For keys that nobody declared, which `ask` has chosen first and `preview` previews: how much of
+            For undeclared keys, which `ask` has chosen first and `preview` previews: how much of
             epsilon the choice gets, above 0 and below 1, by default a third. It takes epsilon and delta.
             A larger share shows smaller groups; a smaller one leaves more for the values.
         """
@@ -168,7 +168,7 @@ class Curator(Door):
         The same question with the same offer on the same data returns the same answer at no cost, whatever
         its outputs are called.
 
-        Where keys are grouped by that nobody declared, an offer of epsilon and delta has them chosen first:
+        If a question groups by undeclared keys, an offer of epsilon and delta has them chosen first:
         those are shown that enough persons have. Epsilon is divided by `key_share` (a third unless stated)
         between the choice and the values, delta in halves. What does not fit the budget together is refused
         before the first charge; if choosing succeeds and answering does not, asking again pays for the rest
@@ -270,7 +270,7 @@ class Curator(Door):
     def _selection(
         self, question: Question, offer: dict[str, object]
     ) -> tuple[Query, Selection, dict[str, Any]] | None:
-        """Return how the keys of a question that nobody declared are chosen; None if there are none."""
+        """Return how the undeclared keys of a question are chosen; None if there are none."""
         if isinstance(question, Request | LinearQuestion) or "error" in offer:
             return None
         query = self._query(question)
@@ -312,11 +312,11 @@ class Curator(Door):
         return replace(again, chosen=release.chosen, label=label_of_chosen(again.label, release.label))
 
     def suggest_bounds(self, table: str, column: str, **offer: object) -> Suggestion:
-        """Buy bounds for a column of numbers that nobody knows: see `discreet.front.suggestions`."""
+        """Spend on bounds for a column of unknown numbers: see `discreet.front.suggestions`."""
         return suggest_bounds(self, table, column, **offer)  # type: ignore[arg-type]
 
     def suggest_limits(self, table: str, **offer: object) -> Suggestion:
-        """Buy limits for a table whose persons nobody has counted: see `discreet.front.suggestions`."""
+        """Spend on limits for a table with unknown rows per person: see `discreet.front.suggestions`."""
         return suggest_limits(self, table, **offer)  # type: ignore[arg-type]
 
     @property
@@ -347,7 +347,7 @@ class Curator(Door):
         return Remaining(epsilon=largest, _account=account, _analyst=analyst)
 
     def _offer(self, **offer: Number | None) -> Offer:
-        """Return an offer, unless it has a delta that the budget has no use for."""
+        """Return an offer, unless it has a delta that the budget cannot spend."""
         made = Offer(**offer)
         caps = self.budget if made.delta is not None else None
         if caps is not None and any(one is not None and _is_pure(one) for one in (caps, caps.per_analyst)):

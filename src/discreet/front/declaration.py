@@ -152,7 +152,7 @@ class Declaration:
     budget : Budget
         The caps.
     tables : mapping of names to TableFacts or PublicFacts
-        The private tables, and public ones beside them.
+        The private tables, and the public ones.
     """
 
     ledger: LedgerPlace

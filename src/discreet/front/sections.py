@@ -1,6 +1,6 @@
 """A TOML file, section by section: every key is known, and every refusal says where it is.
 
-A key that nobody knows is refused, since a rule that is misspelled is a rule that does not hold. Refusals
+An unknown key is refused, because a misspelled rule would not be applied. Refusals
 name the file, the section and the key; they never repeat a value.
 """
 

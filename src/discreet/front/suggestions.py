@@ -1,4 +1,4 @@
-"""Bounds and limits that are bought: what to declare where nobody knows the data.
+"""Suggested bounds and limits, paid for: what to declare if the data are unknown.
 
 Both are ordinary requests, a count of rows by size of the value and a count of persons by number of rows, and
 public arithmetic on their answers. What they cost is charged like any other answer.

@@ -1,4 +1,4 @@
-"""Answers for keys that nobody declared: chosen first, then asked about."""
+"""Answers for undeclared keys: chosen first, then asked about."""
 
 from __future__ import annotations
 

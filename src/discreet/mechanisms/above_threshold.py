@@ -262,7 +262,7 @@ class AboveThreshold:
 class Session:
     """A run of above-threshold on values that arrive one by one.
 
-    It holds the noise of its threshold, which nobody may see, and counts what it has found. It
+    It holds the noise of its threshold, which must stay secret, and counts what it has found. It
     cannot be copied, pickled or carried on in a forked process: two copies would answer twice as
     much under the same noise.
     """

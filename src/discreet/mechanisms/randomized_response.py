@@ -1,4 +1,4 @@
-"""Randomized response: everyone answers a question about themselves, and nobody can be held to it.
+"""Randomized response: everyone answers a question about themselves, and every answer is deniable.
 
 This is local privacy. `release` runs on the person's own side, and only its answer is sent; the
 server never sees a true answer. Nothing that `release` needs belongs to the server: what the server
@@ -196,7 +196,7 @@ class RandomizedResponse:
         """Return a randomized answer for one person, or one for each person of an array.
 
         This is the client's part. It is meant to run where the true answer is known already, so a
-        value that is not a category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, shown only to the caller, before anything is drawn.
         """
         truths = category_array(value, self.categories)
         source = current()

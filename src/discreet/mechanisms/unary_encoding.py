@@ -166,7 +166,7 @@ class UnaryEncoding:
         """Return noisy bits for one person, or one row of them for each person of an array.
 
         This is the client's part. It is meant to run where the true category is known already, so a
-        value that is not a category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, shown only to the caller, before anything is drawn.
         """
         truths = category_array(value, self.size)
         source = current()

@@ -111,7 +111,7 @@ class Source(ABC):
 
 
 # The library behind ciphers has locks of its own, which a child would inherit locked if another thread made a
-# cipher while its parent forked. So nobody makes one then. A signal's handler may, in the same thread.
+# cipher while its parent forked. So no thread makes one then. A signal handler may, in the same thread.
 _making_ciphers = threading.RLock()
 
 

@@ -1,4 +1,4 @@
-"""Requests in SQL and in the manner of dataframes, from names to noise.
+"""Requests in SQL and like a dataframe, from names to noise.
 
 - `sql` and `frame` make a `Query` of names; neither touches any data.
 - `binding` says what it means over declared tables: a plan, and outputs that share measures (`meanings`).

@@ -1,6 +1,6 @@
 """What is done with an answer once it is there: groups dropped, sorted and cut by released values.
 
-Released values are public, so this costs nothing and protects nobody less. HAVING, ORDER BY and LIMIT of a
+Released values are public, so this costs nothing and loses no privacy. HAVING, ORDER BY and LIMIT of a
 query mean this, and nothing that happens before noise.
 
 >>> from discreet.data.formulas import col

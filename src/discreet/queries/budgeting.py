@@ -80,7 +80,7 @@ def build_request(
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
     epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
     is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
-    theorem 7), or by way of rho.
+    theorem 7), or through rho.
     """
     return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
 

@@ -157,7 +157,7 @@ class QuantileOutput(ChoiceOutput):
 class ExtremeOutput(ChoiceOutput):
     """A value a few ranks inside the least (or the largest) value, as many as privacy needs.
 
-    Nobody's single row may show, so the least value itself cannot. One choice, at rank T from the end: with
+    No single row may show, so the least value itself cannot. One choice, at rank T from the end: with
     t the most by which its score falls short, T = t + 1.
 
     Error

@@ -6,7 +6,7 @@ of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy,
 range. Permute-and-flip, which errs less at the same epsilon, has no such range and would cost g e^2 / 2: it
 is taken for the most frequent key where epsilon is what counts.
 
-An estimate by smooth sensitivity costs the same in every group that a person is in, however few of his rows
+An estimate by smooth sensitivity costs the same in every group that a person is in, however few of their rows
 are there, so that with a limit on rows it is charged for as many groups as rows.
 """
 

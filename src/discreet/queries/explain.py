@@ -57,7 +57,7 @@ def explain(
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
     key_share : number
-        How much of epsilon the choice of keys gets, where nobody declared them.
+        How much of epsilon the choice of keys gets, if they are undeclared.
     sql : bool
         Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
         draw in the place of which three dots stand.

@@ -59,13 +59,13 @@ def rows_in_words(relation: Relation, tables: Mapping[str, Table]) -> Iterator[s
 
 
 def bounding(relation: Relation, tables: Mapping[str, Table], limits: Limits) -> Iterator[str]:
-    """Say how much one person adds at most, and when the others of his rows are left out."""
+    """Say how much one person adds at most, and when their other rows are left out."""
     from discreet.data.sample import needs_no_bounding
 
     if not has_person(relation, tables):
         return
     if is_single(relation, tables):
-        yield "at most 1 row of each person: nobody can have more"
+        yield "at most 1 row of each person: no one can have more"
         return
     if needs_no_bounding(relation, tables):
         yield f"at most {_limits(limits)}, drawn in advance: before any condition, the same for all queries"

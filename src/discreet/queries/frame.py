@@ -1,4 +1,4 @@
-"""Requests in the manner of dataframes.
+"""Requests that are built like a dataframe.
 
 >>> from discreet.data import col, count
 >>> visits = TableRequest(table="visits")
@@ -88,7 +88,7 @@ class TableRequest:
         return self._with(relation)
 
     def derive(self, **formulas: Formula) -> TableRequest:
-        """Return the rows with calculated columns beside their own; one of the same name is replaced."""
+        """Return the rows with calculated columns added; one of the same name is replaced."""
         return self._with(derived(self._rows(), _calculated(formulas)))
 
     def select(self, *columns: str | Formula, **formulas: Formula) -> TableRequest:
@@ -104,7 +104,7 @@ class TableRequest:
         how: str = "inner",
         columns: Sequence[str] | Mapping[str, str] | None = None,
     ) -> TableRequest:
-        """Return every row beside the rows of something else that it equals.
+        """Return every row joined with the rows of something else that match it.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class TableRequest:
             The columns that are equal: of a public table at least one, of private rows those besides the
             person.
         how : "inner" or "left"
-            Whether a row that equals none stays, with missing values beside it.
+            Whether a row without a match stays, with missing values in the other columns.
         columns : names, or mapping of new names to names there, optional
             Which columns are added; by default all but the person and those of `on`.
         """

@@ -37,7 +37,7 @@ def key_facts(query: Query, tables: Tables) -> Columns:
     """Return what is public about the keys of a query, by their names.
 
     Keys that conditions rule out are not among those of a column; where none were declared, those that
-    conditions list are. A column that says whose row it is has none.
+    conditions list are. A person column has none.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Which table or column a name in SQL means.
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
-the only one that differs in upper and lower case alone. What is not found is not repeated: a
-name that nobody declared may be text in the wrong quotes.
+the only one that differs in upper and lower case alone. What is not found is not repeated: an
+undeclared name may be text in the wrong quotes.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Offer:
 
         It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
         more than this rho. It buys less than the (epsilon, delta) itself, whose Gaussian noise is calibrated
-        analytically; answers that were stored while that noise went by way of rho are found by it.
+        analytically; answers that were stored when that noise was calibrated through rho are found by it.
         """
         if self.epsilon is None or self.delta is None:
             return self

@@ -41,7 +41,7 @@ class Query:
     after : After
         What is done with the answer once it is there, by its released values.
     listed : tuple of (name, Keys)
-        Keys that the request brings along, for columns whose keys nobody declared.
+        Keys that come with the request, for columns with undeclared keys.
     """
 
     relation: Relation
@@ -156,7 +156,7 @@ def filtered(relation: Relation, condition: Expression) -> Relation:
 
 
 def derived(relation: Relation, columns: tuple[Named, ...]) -> Relation:
-    """Return the rows with columns beside their own; without any, as they are.
+    """Return the rows with columns added; without any, as they are.
 
     Columns on top of columns that they do not read are one step.
     """

@@ -1,6 +1,6 @@
 """Subqueries: rows calculated, filtered, numbered, put under each other, or aggregated per person.
 
-What a subquery may do is what keeps every row the work of one person: DISTINCT beside the person, GROUP BY
+A subquery may do what keeps every row the work of one person: DISTINCT with the person, GROUP BY
 with the person, windows partitioned by the person. The rest is refused, since whether a row is there would
 depend on other people.
 """

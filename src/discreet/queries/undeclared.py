@@ -48,7 +48,7 @@ def missing_keys(
     columns : Columns
         All that there are.
     persons : collection of str
-        Those that say whose row it is.
+        The person columns.
     table : str or None
         The private table that the column is one of; None if it is calculated.
     aggregate : str

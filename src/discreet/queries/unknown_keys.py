@@ -1,4 +1,4 @@
-"""Keys that nobody declared: which they are, and what it takes to have them chosen privately.
+"""Undeclared keys: which they are, and what it costs to have them chosen privately.
 
 A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
 the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
@@ -53,7 +53,7 @@ class Selection:
     Attributes
     ----------
     requests : tuple of (name, KeyRequest)
-        One for each key that nobody declared.
+        One for each undeclared key.
     rest : Offer
         For the values.
     """
@@ -104,7 +104,7 @@ def check_share(share: Number) -> Fraction:
 
 
 def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
-    """Return what is counted to choose each of the keys that nobody declared, by its name."""
+    """Return what is counted to choose each of the undeclared keys, by its name."""
     plain = all(key == key_of(key.name) for key in query.keys)
     source = query.relation if plain else Project(source=query.relation, columns=query.keys)
     count = keys_of_a_person(limits_of(source, tables))

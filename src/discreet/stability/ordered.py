@@ -124,7 +124,7 @@ class Listed(Ordered):
         """Return the widest gap of the windows [s, s + length] for the starts s from `first` to `last`.
 
         Where s < 0 the gap grows with s, and where s + length > n + 1 it falls, so
-        that beside the windows within 0..n+1 only the ends of those ranges matter.
+        that apart from the windows within 0..n+1 only the ends of those ranges matter.
         """
         end = self.size + 1
         corners = {first, last, min(max(0, first), last), min(max(end - length, first), last)}

@@ -104,7 +104,7 @@ def persons_and_edges(
 ) -> tuple[NDArray[Any], Integers, Integers]:
     """Return the distinct persons, sorted, and the places in it of both ends of each edge between them.
 
-    Self-loops and edges to anyone who is not among the persons are dropped, and an edge that is there
+    Self-loops and edges to someone not among the persons are dropped, and an edge that is there
     twice or in both directions counts once: the graph without a person is the graph of the others.
     """
     present = np.unique(exact_integers(persons, "persons"))

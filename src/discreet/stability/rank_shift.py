@@ -33,7 +33,7 @@ Ranks: TypeAlias = NDArray[np.int64]
 
 
 def reach_of_shifts(size: int, rows: int) -> int:
-    """Return after how many persons nobody may be left, so that the next makes any value the quantile."""
+    """Return after how many persons no one may be left, so that the next makes any value the quantile."""
     return -(-size // rows)
 
 

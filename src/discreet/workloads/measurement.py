@@ -1,4 +1,4 @@
-"""A strategy at the door: the counts of a table become noisy linear measurements, and nothing else leaves."""
+"""A strategy in a request: the counts of a table become noisy linear measurements, and only these leave."""
 
 from __future__ import annotations
 

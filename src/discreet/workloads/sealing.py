@@ -1,4 +1,4 @@
-"""Arrays that nobody writes to: a strategy is shared by plans, requests and releases."""
+"""Read-only arrays: a strategy is shared by plans, requests and releases."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ SHARES = {
 thousand sampled steps at a rate of 0.01 or more, need less than 3% more epsilon than at delta (at 0.7 delta
 normal noise of epsilon 0.1 needs 3.2%), while sums of small requests lose only by the logarithm of their
 share: at one tenth, 2 to 7% of the normal noise that one half would admit at the order of before. Deltas of
-events fit either beside sums of tight pairs, up to the first share, or beside small requests, up to the
+events fit either next to sums of tight pairs, up to the first share, or next to small requests, up to the
 second: of (0.1, 1e-8) thresholds on (3, 1e-6) that is 26, and 38 at a share of 0.19, which would take 1.5% of
 discrete normal noise, 2.6% of normal noise, and the 3% of runs."""
 

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 _MOST_POINTS = 200_000
 _MOST_EXPONENT = 600.0
 _DECAY = 60.0
-"""Steps so small that e^-60 bounds what the trapezoidal rule misses, beside factors below e^4."""
+"""Steps so small that e^-60 bounds what the trapezoidal rule misses, apart from factors below e^4."""
 _TAIL = 100.0
 
 

@@ -56,7 +56,7 @@ class ForkGate:
                     self._changed.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until only the forking thread may be inside, and let nobody enter."""
+        """Wait until only the forking thread may be inside, and let no other enter."""
         with self._changed:
             while self._forking:
                 self._changed.wait()

@@ -324,7 +324,7 @@ class Ledger(Generic[State]):
     def _check_anchor(self, records: Reader, position: Position[State]) -> None:
         """Refuse to go on from a store that does not hold the entry that its anchor names.
 
-        Inside the only writing transaction nobody else commits, and anchors are written after their commit:
+        Inside the only writing transaction no one else commits, and anchors are written after their commit:
         whatever the file says now, an honest store holds.
         """
         if self._anchor_file is not None:

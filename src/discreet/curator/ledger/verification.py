@@ -1,4 +1,4 @@
-"""Checking a whole ledger: the chain, the answers beside it, and an anchor kept elsewhere.
+"""Checking a whole ledger: the chain, its answers, and an anchor kept elsewhere.
 
 Entries only ever grow, so that a ledger can be read page by page, each in a view of its own, while others
 write: the chain ties the pages together.

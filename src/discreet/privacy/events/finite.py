@@ -31,7 +31,7 @@ Masses = tuple[tuple[Fraction, Fraction], ...]
 MOST_OUTCOMES = 5000
 _MOST_POINTS = 2000
 _LEAST_MASS = Fraction(1, 2**960)
-"""A smaller mass beside a larger one is an outcome of its own: floats could not hold their ratio."""
+"""A smaller mass next to a larger one is a separate outcome: floats could not hold their ratio."""
 _GROUPED = 200  # points of a profile that a group keeps; each point on its own is a bound
 
 

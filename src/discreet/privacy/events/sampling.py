@@ -224,7 +224,7 @@ class SampledWithReplacement(Wrapper):
 class Shuffled(Wrapper):
     """Local reports of several people, handed over in a random order and without names.
 
-    All people use the same randomizer: reports that tell whose they are hide nobody.
+    All people use the same randomizer: reports that show whose they are hide no one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What was released for one column: beside counts also shares, quantiles and a curve that never falls."""
+"""What was released for one column: counts, shares, quantiles and a curve that never falls."""
 
 from __future__ import annotations
 

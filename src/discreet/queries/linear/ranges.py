@@ -52,7 +52,7 @@ class RangesQuestion(LinearQuestion):
     by : tuple of str
         The columns of keys for each of whose combinations the ranges are asked.
     listed : tuple of (column, Keys)
-        Keys that the question brings along, for columns of `by` whose keys nobody declared.
+        Keys that come with the question, for columns of `by` with undeclared keys.
     """
 
     relation: Relation
@@ -217,7 +217,7 @@ def ranges(
         step of the bounds, or a round multiple of it that leaves at most 512 cells (of
         several columns together 16,384).
     by : str, names, or mapping of names to keys, optional
-        Columns of keys: ranges are asked for each of their combinations. Keys that nobody declared are
+        Columns of keys: ranges are asked for each of their combinations. Undeclared keys are
         listed here, by whoever knows them without looking at the data.
 
     Returns
