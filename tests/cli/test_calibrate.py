@@ -101,7 +101,10 @@ def test_no_step_at_all_is_an_answer():
         ("calibrate --epsilon 1 --delta 1 --steps 10", "--delta is out of range"),
         (f"{PROMISE} --rate 2 --steps 10", "--rate is out of range"),
         (f"{PROMISE} --noise-multiplier 0 --find steps", "--noise-multiplier is not positive"),
-        (f"{PROMISE} --mechanism pure --each-epsilon 0 --find steps", "most is a number of steps that keeps"),
+        (
+            f"{PROMISE} --mechanism pure --each-epsilon 0 --find steps",
+            "most is a number of steps that still keeps",
+        ),
     ],
 )
 def test_unclear_requests_are_refused(typed, reason):

@@ -144,7 +144,7 @@ def test_paths_and_names(tmp_path):
 
 def test_without_a_source():
     assert "tables.visits.source" in answered("init").output
-    with pytest.raises(ParameterError, match="still to be filled in"):
+    with pytest.raises(ParameterError, match="must still be filled in"):
         read_declaration("clinic.toml")
 
 

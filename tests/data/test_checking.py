@@ -164,8 +164,8 @@ def test_types_of_calculations(formula, kind):
     [
         (least(col("at"), col("seen")), "one type"),
         (coalesce(col("tags"), col("tags")), "IS NULL"),
-        (col("at").cast("integer"), "go by way of"),
-        (col("seen").cast("instant"), "go by way of"),
+        (col("at").cast("integer"), "convert it first to"),
+        (col("seen").cast("instant"), "convert it first to"),
         (col("tags").cast("text"), "integers, dates or booleans"),
         (col("seen") - col("seen"), "DATEDIFF"),
         (col("day") + 1, "DATEDIFF"),

@@ -158,7 +158,7 @@ def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
         ('person = "patient_id"', "person = 3", "person is not text"),
         ("limits = { rows = 2 }", "", "limits are missing, which a person needs"),
         ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is not a limit"),
-        ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "two kinds at once"),
+        ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "mixes two kinds"),
         ("{ rows = 2 }", "{ groups = 1 }", "it is not a limit"),
         ("{ rows = 2 }", "{ rows = 0 }", "[tables.visits.limits]: rows is out of range"),
         ("{ rows = 2 }", "{ rows = 2.5 }", "rows is not an integer"),
@@ -329,7 +329,7 @@ def test_prepared_tables(tmp_path):
     assert clinic.tables["visits"].declaration["bounded"] == "before conditions"
     answer = clinic.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 40", epsilon=5)
     assert answer.label["tables"]["visits"]["bounded"] == "before conditions"
-    assert "drawn ahead: before any condition" in clinic.explain("SELECT COUNT(*) AS n FROM visits")
+    assert "drawn in advance: before any condition" in clinic.explain("SELECT COUNT(*) AS n FROM visits")
     limits = "limits = { rows = 2 }"
     assert "prepare is neither true" in refusal(tmp_path, limits, limits + '\nprepare = "SECRET"')
     groups = "limits = { groups = 2, rows_per_group = 1 }\nprepare = true"

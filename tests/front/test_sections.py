@@ -69,7 +69,7 @@ def test_blanks_are_found_however_deep():
     HERE.refuse_blanks({"a": 1, "b": {"c": ["x"]}})
     for content in ({"a": BLANK}, {"b": {"a": BLANK}}, {"a": ["x", BLANK]}):
         assert "a must still be filled in" in refusal(HERE.refuse_blanks, content)
-    assert "[tables.visits.'b c']: a is" in refusal(HERE.refuse_blanks, {"b c": {"a": BLANK}})
+    assert "[tables.visits.'b c']: a must" in refusal(HERE.refuse_blanks, {"b c": {"a": BLANK}})
 
 
 def test_all_blanks_are_told_at_once():

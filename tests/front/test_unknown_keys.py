@@ -263,7 +263,7 @@ def test_a_preview_says_whether_there_is_an_answer(place):
     curator = clinic(place)
     before = curator.preview(BY_TOWN, **OFFER)
     assert not before.answered
-    assert "takes" in str(before)
+    assert "costs" in str(before)
     curator.ask(BY_TOWN, **OFFER)
     spent = curator.spent
     after = curator.preview(BY_TOWN, **OFFER)
