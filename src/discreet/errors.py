@@ -55,7 +55,7 @@ class UnsupportedQuery(RequestRefused):
 
 
 class UndeclaredColumn(RequestRefused):
-    """A request names a column that is not there, or needs bounds or keys that were never declared."""
+    """A request names a column that does not exist, or needs bounds or keys that were never declared."""
 
 
 class EngineFailed(DiscreetError):

@@ -239,7 +239,7 @@ def _bracket(cost: _Cost, low: float, high: float) -> tuple[float, float]:
 
 
 def _slope(cost: _Cost) -> int:
-    """Tell whether the cost rises (1) or falls (-1) over what was seen so far; 0 if neither."""
+    """Return whether the cost rises (1) or falls (-1) over what was seen so far; 0 if neither."""
     places = sorted(cost.seen)
     difference = cost.seen[places[-1]] - cost.seen[places[0]]
     return (difference > 0) - (difference < 0)

@@ -40,7 +40,7 @@ def convolved(steps: Steps, side: Side) -> AtomicLoss | None:
 def _repeated(atoms: Atoms, count: int, side: Side) -> Atoms | None:
     """Add `count` copies by doubling."""
     if (count // 2 * (len(atoms[0]) - 1)) ** 2 > _MOST_PRODUCTS:
-        return None  # a sum of sets has at least so many values
+        return None  # a sum of sets has at least this many values
     result: Atoms | None = None
     power: Atoms | None = atoms
     while count and power is not None:

@@ -259,7 +259,7 @@ def _atoms(pair: Pair, direction: int) -> AtomicLoss | None:
 
 
 def _convolved(one: LossDistribution, other: LossDistribution, least: float) -> LossDistribution:
-    """Add two losses, by sums of products that are not negative: each is off by so many units."""
+    """Add two losses, by sums of products that are not negative: each is off by this many units."""
     if len(one.masses) == 1 and one.lowest == 0:
         return other
     masses = np.convolve(one.masses, other.masses) * (1 + 2.0**-52 * (len(other.masses) + 4))

@@ -1,4 +1,4 @@
-"""What an accountant answers: an interval that holds the true number, and how it was found."""
+"""What an accountant answers: an interval that contains the true number, and how it was found."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def cyclic_sensitivity(strategy: ArrayLike, *, period: int) -> Sensitivity:
     """Return the sensitivity where a unit takes part every `period` steps: once in every epoch.
 
     The order of units is the same in all epochs, so there are `period` sets of steps, and each is looked at.
-    The two bounds are equal, but for rounding, where no entry of C^T C is negative.
+    The two bounds are equal, except for rounding, where no entry of C^T C is negative.
     """
     matrix = _checked(strategy)
     period = whole(period, "period", least=1, most=len(matrix))

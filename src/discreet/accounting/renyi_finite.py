@@ -1,7 +1,7 @@
 """Rényi curves of finite laws, given the outcomes that both laws can have.
 
 The outcomes that only one of the laws can have are left out and both laws are made whole again; their
-probability is the delta outside of which the curve holds (docs/proofs/finite.md, lemma 3).
+probability is the delta outside which the curve holds (docs/proofs/finite.md, lemma 3).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def ways(event: Parallel) -> list[Counter[Event]] | None:
 
 
 def scenarios(event: Event) -> list[Leaves]:
-    """Return sequences of steps that some unit may meet, its parts fixed ahead; some where they are many.
+    """Return sequences of steps that a unit may meet, its parts fixed in advance; some if there are many.
 
     Of equal parallel releases every multiset of ways counts, n + 1 of them for n releases of two parts.
     """

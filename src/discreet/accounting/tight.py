@@ -1,6 +1,6 @@
 """Tight, certified accounting: epsilon and delta of any composition, from both sides.
 
-Valid where the parameters of all steps are fixed ahead; for steps that are chosen as answers
+Valid where the parameters of all steps are fixed in advance; for steps that are chosen as answers
 come in, use a filter.
 """
 
@@ -148,7 +148,7 @@ def _unknown(event: Event, upper: float) -> Interval:
 def _worst(event: Event, solve: Solve, fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
     found = bounds_of(leaves_of(event), solve)
-    if found is not None and is_rounded(event):  # what is known of the ideal noise holds from above only
+    if found is not None and is_rounded(event):  # what is known about the ideal noise holds from above only
         found = found._replace(lower=0.0)
     lower, upper, method = (found.lower, found.upper, found.method) if found else (0.0, inf, "Rényi")
     is_loose = found is None or upper == inf or not found.attained

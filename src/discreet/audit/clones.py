@@ -114,7 +114,7 @@ def _source_repeats(name: str) -> bool:
 
 
 def _common(traces: list[bytes]) -> bool:
-    """Tell whether two processes share the trace of the mechanism, or of the source."""
+    """Return whether two processes share the trace of the mechanism, or of the source."""
     parts = [{trace[:32] for trace in traces}, {trace[32:] for trace in traces}]
     return any(len(part) < len(traces) for part in parts)
 

@@ -68,7 +68,7 @@ def in_toml(error: UndeclaredColumn, file: str) -> str:
 
 
 def exists(place: LedgerPlace) -> bool:
-    """Tell whether there is a ledger already."""
+    """Return whether there is a ledger already."""
     from discreet.curator.ledger.faults import MISSING
 
     if place.file is not None:

@@ -212,7 +212,7 @@ def _name(options: Namespace) -> str:
 
 
 def _path(source: str, file: Path) -> str:
-    """Return the path of the source, from the directory of the file on where it lies inside of it."""
+    """Return the path of the source, from the directory of the file on where it lies inside it."""
     place, start = Path(source).expanduser().absolute(), file.absolute().parent
     inside = os.path.relpath(place, start)
     return str(place) if inside.startswith("..") else Path(inside).as_posix()

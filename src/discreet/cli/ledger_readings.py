@@ -177,7 +177,7 @@ def replay(options: Namespace) -> str:
 
 
 def _events(account: Account) -> Iterator[Event]:
-    """Go over all that was charged or is set aside; a permit that was never closed counts as a whole."""
+    """Iterate over all that was charged or is reserved; a permit that was never closed counts as a whole."""
     node = account.history
     while node is not None:
         yield node.event

@@ -168,7 +168,7 @@ def event_of(part: Part) -> Event:
 
 
 def epochs(part: Part, steps: int) -> int:
-    """Return how many passes over the data so many steps are, counting one that is not finished.
+    """Return how many passes over the data this many steps are, counting one that is not finished.
 
     A loader that drops an incomplete last batch makes floor(1 / rate) steps in an epoch.
     """
@@ -197,7 +197,7 @@ def _mechanism(part: Part) -> str:
 
 
 def _refuse_others(part: Part, mechanism: str, needed: tuple[str, ...]) -> None:
-    """Refuse options that the mechanism does not know, rather than pass over them in silence."""
+    """Refuse options that the mechanism does not know, rather than ignore them silently."""
     known = {*needed, "mechanism", "steps"}
     known |= {"loader"} if mechanism == "sampled-gaussian" else set()
     known |= {"categories"} if mechanism == "randomized-response" else set()

@@ -24,7 +24,7 @@ __all__ = ["Account", "Reservation", "Spent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """Budget that is set aside for trusted code, and what that code has used of it."""
+    """Budget that is reserved for trusted code, and what that code has used of it."""
 
     analyst: str
     event: Event
@@ -81,7 +81,7 @@ class Account:
     charges : int
         How many charges there were.
     history : Spent or None
-        All charges, the latest first: when caps change, they are counted anew.
+        All charges, the latest first: when caps change, they are counted again.
     """
 
     tables: Mapping[str, object] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Account:
                 raise BudgetExceeded(refusal(words, current, event, most=most)) from None
 
     def check_held(self) -> None:
-        """Refuse an account that has spent, or set aside, more than its caps allow."""
+        """Refuse an account that has spent, or reserved, more than its caps allow."""
         analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
         for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
             if not current.fits():

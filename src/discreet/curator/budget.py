@@ -38,9 +38,9 @@ class Budget:
     ---------
     With epsilon alone: all answers together are epsilon-differentially private (epsilons add up). With
     epsilon and delta: they are (epsilon, delta)-private, counted in several ways at once of which one must
-    fit: the sum of pure epsilons; the sum of epsilons and deltas, where a run that is fixed ahead has its
-    tight ones; Rényi divergence at fixed orders; and the sum of squares of mu (`UnionFilter`). With rho: they
-    are rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
+    fit: the sum of pure epsilons; the sum of epsilons and deltas, where a run that is fixed in advance has
+    its tight ones; Rényi divergence at fixed orders; and the sum of squares of mu (`UnionFilter`). With rho:
+    they are rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
     request is chosen after seeing all answers before it (docs/proofs/filters.md). With `renews`, this holds
     for every period on its own; over several periods budgets add up.
 
@@ -55,7 +55,7 @@ class Budget:
     per_analyst : Budget, optional
         A cap for each analyst, under the cap for all: analysts who share answers together stay below it.
     renews : {"daily", "weekly", "monthly", "quarterly", "yearly"}, optional
-        When the caps start anew, at midnight UTC.
+        When the caps start again, at midnight UTC.
     neighbors : Neighbors
         Whose presence or values are protected. Questions are about adding or removing a person; under any
         other relation only permits can be charged, by events of that relation (an edge of a graph is a row).

@@ -43,7 +43,7 @@ class RankRule:
     """Prefer values near a rank: that of the share a / b of n values, moved by some rows.
 
     With #{x < c} and #{x <= c} the values below and up to a candidate c, and the target T = a n + shift,
-    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside of the ranks that c
+    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside the ranks that c
     holds, b times. The lowest candidate counts as never too high, the highest as never too low, so that one
     of score 0 exists for every shift.
 
@@ -167,7 +167,7 @@ class Choice:
         return self.rule.picks
 
     def most(self, width: int) -> int:
-        """Return the largest place among so many values."""
+        """Return the largest place among this many values."""
         return width - 1
 
     @property
@@ -181,7 +181,7 @@ class Choice:
         return self.mechanism.event * self.groups
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for scores that move so far, in so many groups."""
+        """Return whether it is made for scores that move so far, in this many groups."""
         mechanism, bound = self.mechanism, statistic.sensitivity
         return (
             mechanism.scores.lattice.integers
@@ -262,7 +262,7 @@ class Choices(HistogramMechanism):
         return [one.rule.identity for one in self.choices]
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether a histogram of as many values, that moves so far, is covered."""
+        """Return whether a histogram of as many values, that moves so far, is covered."""
         measure = statistic.measure
         return (
             isinstance(measure, Histogram)
@@ -277,7 +277,7 @@ class Choices(HistogramMechanism):
         return current().mark(drawn.reshape(-1))
 
     def may_draw(self, steps: Integers) -> bool:
-        """Tell whether integers are such as `release` returns."""
+        """Return whether integers are such as `release` returns."""
         table = np.asarray(steps).reshape(self.cells, self.picks)
         most = np.repeat([one.most(self.width) for one in self.choices], [one.picks for one in self.choices])
         return bool(((table >= 0) & (table <= most)).all())

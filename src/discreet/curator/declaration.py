@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Declared = dict[str, Value]
-"""What is declared of each table, by name."""
+"""What is declared about each table, by name."""
 
 _LONGEST = 1 << 14
 _DEEPEST = 32
@@ -55,12 +55,12 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
 
 
 def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
-    """Return what is declared of tables, as a ledger records it."""
+    """Return what is declared about tables, as a ledger records it."""
     return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
 
 
 def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
-    """Return the keys that owners declared: they stand in the ledger anyway."""
+    """Return the keys that owners declared: they are in the ledger anyway."""
     private = (table for table in tables.values() if isinstance(table, Table))
     return [one for table in private for one in table.columns.values() if isinstance(one, Keys)]
 
@@ -106,7 +106,7 @@ def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callabl
     reason : str
         Why, for the record.
     declared : mapping
-        What is declared of all tables from now on.
+        What is declared about all tables from now on.
     budget : Budget or None
         The caps from now on; None where they stay.
     """

@@ -56,7 +56,7 @@ class Door:
     Guarantee
     ---------
     All answers that ever leave, chosen in whatever way by whoever asks, keep what `Budget` promises, for
-    the unit of each table, provided the ledger is not replaced and what is declared was not read off
+    the unit of each table, provided the ledger is not replaced and what is declared was not read from
     the data. Every answer was charged, durably, before any data was read; a charge is never taken back
     (proof: door).
 
@@ -71,7 +71,7 @@ class Door:
     name : str, optional
         The name of the ledger in a database.
     anchor : str or Path, optional
-        A file outside of the ledger that remembers how long it was, to detect that an old copy was put back.
+        A file outside the ledger that remembers how long it was, to detect that an old copy was restored.
     clock : callable, optional
         Returns the current time, aware of its zone.
     """
@@ -144,7 +144,7 @@ class Door:
         return preview(request, account, analyst, rows, answered=answered, chosen=chosen)
 
     def is_charged(self, request: Request | KeyRequest) -> bool:
-        """Tell whether a request was charged before, so that asking again costs nothing."""
+        """Return whether a request was charged before, so that asking again costs nothing."""
         declared = declare(_checked(request, self._tables))
         return self.ledger.find(CHARGE, request.digest(self._secret, declared)) is not None
 
@@ -196,7 +196,7 @@ class Door:
         Parameters
         ----------
         before : sequence of Request
-            What was answered before: the same plan, with noise of its own.
+            What was answered before: the same plan, with its own noise.
         request : Request
             The next one.
         """

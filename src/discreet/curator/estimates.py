@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["FINENESS", "LARGEST_ESTIMATES", "Estimate", "SmoothQuantileRule", "SmoothRule", "TrimmedMeanRule"]
 
 FINENESS = 64
-"""Estimates lie on a grid so many times as fine as the histogram."""
+"""Estimates lie on a grid this many times as fine as the histogram."""
 
 LARGEST_ESTIMATES = 2_000
 """How many groups one request may make estimates of: each takes some tens of milliseconds."""
@@ -76,7 +76,7 @@ class SmoothRule(ABC):
 
     @abstractmethod
     def supposed(self, width: int, rows: int, decay: float) -> float:
-        """Return the smooth sensitivity if there were so many values, spread evenly: for previews."""
+        """Return the smooth sensitivity if there were this many values, spread evenly: for previews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class Estimate:
         return 1
 
     def most(self, width: int) -> int:
-        """Return the largest integer that an estimate among so many values may be."""
+        """Return the largest integer that an estimate among this many values may be."""
         return (width - 1) * FINENESS
 
     @property
@@ -164,7 +164,7 @@ class Estimate:
         return self.mechanism.event * self.groups
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for persons with so many rows in a group, in so many groups."""
+        """Return whether it is made for persons with this many rows in a group, in this many groups."""
         bound = statistic.sensitivity
         return (
             self.neighbors == bound.neighbors

@@ -43,7 +43,7 @@ class HistogramMechanism(ABC):
 
     @abstractmethod
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for such a histogram, and for counts that move so far."""
+        """Return whether it is made for such a histogram, and for counts that move so far."""
 
     @abstractmethod
     def release(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -51,4 +51,4 @@ class HistogramMechanism(ABC):
 
     @abstractmethod
     def may_draw(self, steps: NDArray[np.int64]) -> bool:
-        """Tell whether integers are such as `release` returns."""
+        """Return whether integers are such as `release` returns."""

@@ -12,7 +12,7 @@ __all__ = ["keyed_digest"]
 
 
 def keyed_digest(identity: bytes, secret: bytes, tables: Iterable[str], declared: Mapping[str, Value]) -> str:
-    """Return a keyed hash of an identity and of what is declared of the tables that are read.
+    """Return a keyed hash of an identity and of what is declared about the tables that are read.
 
     Requests that are alike but protect another unit have other hashes, so that neither gets the answer of the
     other.

@@ -42,7 +42,7 @@ class ChosenKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRequest:
-    """Which keys of a column to show, for people who have at most so many of them.
+    """Which keys of a column to show, for people who have at most this many of them.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class KeyRequest:
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
     def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
-        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
     def draw(self, tables: Mapping[str, Table]) -> bytes:

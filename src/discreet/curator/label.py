@@ -106,7 +106,7 @@ def _alone(event: Event) -> Odometer:
 
 
 def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
-    """Return what is known of this release by itself, as exact fractions."""
+    """Return what is known about this release by itself, as exact fractions."""
     alone = _alone(request.event)
     return {
         "epsilon": None if alone.epsilon is None else str(alone.epsilon),

@@ -1,4 +1,4 @@
-"""Permits: budget that is set aside for trusted code, which reads rows and says what it ran."""
+"""Permits: budget that is reserved for trusted code, which reads rows and says what it ran."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ class Permit:
     def rows(self, table: str) -> pyarrow.Table:
         """Return the rows of a table within its declaration; private.
 
-        At most so many rows of each person as the limits say, drawn at random; numbers clipped to
+        At most as many rows of each person as the limits say, drawn at random; numbers clipped to
         their bounds and rounded to their step; keys and days that were not declared are NULL. The columns are
-        the person and those that something was declared of.
+        the person and those that something was declared about.
         """
         found = self._table(table)
         return found._rows() if isinstance(found, PublicTable) else declared_rows(found)

@@ -1,4 +1,4 @@
-"""What a request would cost and how wrong its answer would be: from public facts, for nothing."""
+"""What a request would cost and how wrong its answer would be: from public facts, at no cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KeyExpectation:
     column : str
         The key.
     half, most : int
-        A key of so many persons is shown with a probability of one half, and of 95 %.
+        A key with this many persons is shown with a probability of one half, and of 95 %.
     """
 
     column: str

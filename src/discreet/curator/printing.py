@@ -70,7 +70,7 @@ def number(value: float, error: float, *, side: int = 0, whole: bool = False) ->
 
 
 def remark_of(column: Column) -> str:
-    """Return what has to be said of a column below the table; empty if nothing."""
+    """Return what has to be said about a column below the table; empty if nothing."""
     if column.bias:
         bias = number(column.bias, column.bias, side=1)
         return f"{column.name}: raised to 0 where negative, which puts it up to {bias} too high on average"

@@ -187,7 +187,7 @@ class Release:
         return said + [remark for column in self.outputs if (remark := remark_of(column))]
 
     def _notes(self) -> list[str]:
-        """Return what has to be said of the answer as a whole."""
+        """Return what has to be said about the answer as a whole."""
         notes = []
         if not self.label["private"]:
             notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
@@ -240,7 +240,7 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
 
 
 def are_private(draws: Sequence[Draw]) -> bool:
-    """Tell whether the noise came from the operating system, not from a replay for tests."""
+    """Return whether the noise came from the operating system, not from a replay for tests."""
     return all(is_private(draw.steps) for draw in draws)
 
 

@@ -117,7 +117,7 @@ class Column:
         What is promised where there is no interval, such as how many rows a key may be short of the most
         frequent.
     unknown : array of booleans, optional
-        Where the noise leaves nothing to be said of a value: its interval is all that is possible.
+        Where the noise leaves nothing to be said about a value: its interval is all that is possible.
     excess : float, optional
         Of counts alone: how far the expected value lies above a true count of 0, if negative values are
         raised to 0. Above larger counts it lies less far.
@@ -188,7 +188,7 @@ class Expectation:
 
 
 class Output(ABC):
-    """How a column of the answer is made of noisy parts: public arithmetic, told ahead.
+    """How a column of the answer is made of noisy parts: public arithmetic, stated in advance.
 
     Subclasses are frozen dataclasses with a `name` and the measures they read.
     """
@@ -213,12 +213,12 @@ class Output(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """What makes this output differ from others, but for its name, as plain JSON values."""
+        """What makes this output differ from others, except for its name, as plain JSON values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that an answer depends on, but for the data and the noise.
+    """All that an answer depends on, except for the data and the noise.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ class Request:
         return self.parts[self.plan.measures.index(measure)]
 
     def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
-        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
 

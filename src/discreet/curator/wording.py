@@ -54,7 +54,7 @@ def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
     words : str
         What the cap is called.
     cap : Cap
-        With all counted that was spent or is set aside.
+        With all counted that was spent or is reserved.
     *events : Event
         What does not fit.
     most : Fraction

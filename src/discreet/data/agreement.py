@@ -106,6 +106,6 @@ def _form(kind: dt.DataType) -> dt.DataType:
 
 
 def alike(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values that are to be compared as values of one type."""
+    """Return two values that will be compared as values of one type."""
     kind = common([one.type(), other.type()])
     return one.cast(kind), other.cast(kind)

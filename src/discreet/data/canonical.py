@@ -97,7 +97,7 @@ def to_json(node: Node) -> bytes:
 
 
 def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
-    """Write a node as `to_json` does, with the types of literals in the place of their values.
+    """Write a node as `to_json` does, with the types of literals in place of their values.
 
     Keys and bounds that a calculation with literals implies are left out. Where it is said which keys were
     declared, so are the others: the request listed them.
@@ -109,7 +109,7 @@ def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
 
 
 def _lists_only(value: object, declared: Collection[Keys]) -> bool:
-    """Tell whether all keys of a plan are among some."""
+    """Return whether all keys of a plan are among some."""
     if isinstance(value, Keys):
         return value in declared
     if isinstance(value, tuple):
@@ -120,7 +120,7 @@ def _lists_only(value: object, declared: Collection[Keys]) -> bool:
 
 
 def calculates(value: object) -> bool:
-    """Tell whether a column is calculated with a literal, which its bounds and keys may then tell."""
+    """Return whether a column is calculated with a literal, which its bounds and keys may then tell."""
     if isinstance(value, tuple):
         return any(calculates(item) for item in value)
     if isinstance(value, Named):

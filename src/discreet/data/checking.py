@@ -184,7 +184,7 @@ def _arithmetic_type(expression: Arithmetic, schema: Schema) -> Type:
 
 
 def _is_whole(operand: Expression, found: Type) -> bool:
-    """Tell whether an operand is an integer, and if it is a literal one that doubles hold exactly."""
+    """Return whether an operand is an integer, and if it is a literal one that doubles hold exactly."""
     if isinstance(operand, Literal):
         return type(operand.value) is int and abs(operand.value) <= _LARGEST_EXACT
     return found is Type.INTEGER

@@ -15,7 +15,7 @@ __all__ = ["ColumnFacts", "Columns", "types_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
-    """What is known of every value of a column, from declarations and from how it is calculated.
+    """What is known about every value of a column, from declarations and from how it is calculated.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ def compare_literal(comparison: Comparison, value: Value, constant: Literal) -> 
 
 
 def _is_exact(kind: dt.DataType) -> bool:
-    """Tell whether literals can be written in a type: integers and decimals."""
+    """Return whether literals can be written in a type: integers and decimals."""
     return bool(kind.is_integer() or kind.is_decimal())
 
 
@@ -74,7 +74,7 @@ def _range(kind: dt.DataType) -> tuple[int, int, int]:
 def _compare_exactly(comparison: Comparison, value: NumericValue, number: Fraction) -> BooleanValue:
     """Compare an integer or a decimal with a number: in whole units of its own last place.
 
-    A value of scale s is n 10^-s with an integer n, and n < z holds just if n <= floor(z) for a z
+    A value of scale s is n 10^-s with an integer n, and n < z holds exactly if n <= floor(z) for a z
     that is not an integer. A z outside the range of n decides the comparison by itself.
     """
     scale, least, largest = _range(value.type())

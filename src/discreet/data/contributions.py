@@ -48,7 +48,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
 
     Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
-    many, or were bounded ahead, are taken as they are.
+    many, or were bounded in advance, are taken as they are.
     """
     ready = prepared_totals.totals(plan, tables, salt)
     if ready is not None:

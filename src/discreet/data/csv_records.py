@@ -1,6 +1,6 @@
 """CSV files, record by record: what is wrong with one record changes no other.
 
-A record is a line. Wherever quotes stand, a line ends at its line feed (a carriage return before it belongs
+A record is a line. Wherever quotes are, a line ends at its line feed (a carriage return before it belongs
 to the ending), so that a quote that is never closed harms its own line and no line after it. Then each line
 is read by itself:
 

@@ -68,7 +68,7 @@ class _Person(Enum):
 
 
 EACH_ROW: Final = _Person.EACH_ROW
-"""Stands for the person column of a table in which every row is a person of its own."""
+"""Stands for the person column of a table in which every row is a separate person."""
 
 Person: TypeAlias = str | _Person
 """The name of the person column, or `EACH_ROW`."""
@@ -81,7 +81,7 @@ class Limits:
     Parameters
     ----------
     rows : int, optional
-        At most so many rows of a person are used, whatever groups they are in.
+        At most this many rows of a person are used, whatever groups they are in.
     groups, rows_per_group : int, optional
         Instead: rows in at most `groups` groups, and at most `rows_per_group` in each.
 
@@ -222,7 +222,7 @@ class Bounds:
         return rule
 
     def contains(self, other: Bounds) -> bool:
-        """Tell whether `other` is the same grid and the same rules, over the same or a narrower range."""
+        """Return whether `other` is the same grid and the same rules, over the same or a narrower range."""
         return (
             self.step == other.step
             and self.lower <= other.lower
@@ -280,7 +280,7 @@ class Keys:
         return None in self.values
 
     def contains(self, other: Keys) -> bool:
-        """Tell whether every key of `other` is one of these."""
+        """Return whether every key of `other` is one of these."""
         return self.type == other.type and set(other.values) <= set(self.values)
 
     def __len__(self) -> int:
@@ -318,7 +318,7 @@ class Dates:
         object.__setattr__(self, "last", last)
 
     def contains(self, other: Dates) -> bool:
-        """Tell whether all days of `other` are among these."""
+        """Return whether all days of `other` are among these."""
         return self.first <= other.first and other.last <= self.last
 
     def __repr__(self) -> str:
@@ -333,4 +333,4 @@ def _key(value: object) -> KeyValue:
 
 
 Declared: TypeAlias = Bounds | Keys | Dates | Type
-"""What may be declared of a column: bounds, keys, days, or only its type."""
+"""What may be declared about a column: bounds, keys, days, or only its type."""

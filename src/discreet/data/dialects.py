@@ -47,7 +47,7 @@ LOT = "lot"
 """The name of the function that draws lots; each dialect has its own way to write it."""
 
 _EXACT_DIGITS = 15
-"""Decimals of so many digits are a quotient of two integers that doubles hold."""
+"""Decimals of this many digits are a quotient of two integers that doubles hold."""
 _DIGITS = 15
 """So many hexadecimal digits of a digest make a lot."""
 _WIDEST = dt.Decimal(38, 0)

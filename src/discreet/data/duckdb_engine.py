@@ -1,6 +1,6 @@
 """The embedded engine: DuckDB, closed to the world once the rows are in it.
 
-Each table gets a database of its own in memory. After loading, the database can read no file (but the
+Each table gets its own database in memory. After loading, the database can read no file (but the
 Parquet file it was opened on), load no extension, and its settings are locked. Frames and
 CSV files are copied in, so that later changes to them are not seen; a Parquet file is read where it lies.
 """

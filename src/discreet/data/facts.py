@@ -53,7 +53,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 __all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]
 
 _FINER = 100
-"""A mean of grid points is rounded to a grid so many times finer."""
+"""A mean of grid points is rounded to a grid this many times finer."""
 _EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
 
@@ -64,7 +64,7 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     Raises
     ------
     UndeclaredColumn
-        For a table or a column that is not there.
+        For a table or a column that does not exist.
     UnsupportedQuery
         For an expression that its types do not admit, and for a relation in which rows of different persons
         would meet.
@@ -86,7 +86,7 @@ def limits_of(relation: Relation, tables: Tables) -> Limits:
 
 
 def is_single(relation: Relation, tables: Tables) -> bool:
-    """Tell whether every person has at most one row, whatever the data."""
+    """Return whether every person has at most one row, for any data."""
     if isinstance(relation, PerPerson):
         grouped = set(relation.keys) - person_columns(relation.source, tables)
         return not grouped or is_single(relation.source, tables)

@@ -8,7 +8,7 @@ it multiplies a lot, are bounded before they happen: no more than `LARGEST_MEETI
 out of one join, unless they had more on one side of it (`crowds`).
 
 Where the facts say that this cannot happen, because a side has one row of each person, or a table was
-bounded ahead, nothing is bounded and nothing is counted. (Proof: fanout.)
+bounded in advance, nothing is bounded and nothing is counted. (Proof: fanout.)
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FanOut:
     rows : int
         A person with at most n rows in each table has at most `rows` times n here.
     person : int or None
-        How many rows any person has at most, whatever the data; None where nothing limits them.
+        How many rows any person has at most, for any data; None where nothing limits them.
     """
 
     rows: int
@@ -97,7 +97,7 @@ def _fan_out(relation: Relation, tables: Tables) -> FanOut:
 
 
 def is_crowded(relation: JoinPublic | JoinPersons, tables: Tables) -> bool:
-    """Tell whether a join may multiply a person's rows so far that they are bounded before it."""
+    """Return whether a join may multiply a person's rows so far that they are bounded before it."""
     if isinstance(relation, JoinPublic):
         if not has_person(relation, tables):
             return False

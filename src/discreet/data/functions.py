@@ -84,7 +84,7 @@ class Function(StrEnum):
     LENGTH = "length"
     """The number of code points."""
     SUBSTRING = "substring"
-    """From a constant place, counted from 1, and if a constant length is given so many code points."""
+    """From a constant place, counted from 1, and if a constant length is given this many code points."""
     CONCAT = "concat"
     """Texts side by side; NULL if one is. What would be longer than 16,384 code points ends there."""
     STARTS_WITH = "starts_with"
@@ -124,7 +124,7 @@ class Function(StrEnum):
     WIDTH_BUCKET = "width_bucket"
     """Which of n equal parts of [low, high) holds x: 1 to n, 0 below, n + 1 from high on; NULL for NaN.
 
-    low, high and n are constants. x is in part i or above just if x >= low + (i - 1)(high - low) / n,
+    low, high and n are constants. x is in part i or above exactly if x >= low + (i - 1)(high - low) / n,
     compared as with a literal. n is at most 1,000.
     """
 

@@ -31,7 +31,7 @@ def applied(function: Function, values: tuple[Any, ...]) -> KeyValue:
 
 
 def is_applicable(function: Function) -> bool:
-    """Tell whether a function has an image of keys."""
+    """Return whether a function has an image of keys."""
     return function in _MEANINGS
 
 

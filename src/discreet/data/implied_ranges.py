@@ -46,7 +46,7 @@ _CALENDAR = (1, 9999)
 
 
 def range_of(expression: Expression, columns: Columns) -> Range:
-    """Return what is known of the numbers that an expression gives."""
+    """Return what is known about the numbers that an expression gives."""
     if isinstance(expression, Literal):
         return constant(Fraction(expression.value))  # type: ignore[arg-type]
     if isinstance(expression, Column):
@@ -64,7 +64,7 @@ def range_of(expression: Expression, columns: Columns) -> Range:
 
 
 def is_never_null(expression: Expression) -> bool:
-    """Tell whether an expression has a value in every row, whatever the row holds."""
+    """Return whether an expression has a value in every row, whatever the row holds."""
     if isinstance(expression, IsNull):
         return True
     if isinstance(expression, Literal):
@@ -159,7 +159,7 @@ def _called(call: Call, columns: Columns) -> Range:
 
 
 def _extreme(call: Call, ranges: Sequence[Range]) -> Range:
-    """Return the range of LEAST and GREATEST, which pass over NULL.
+    """Return the range of LEAST and GREATEST, which skip NULL.
 
     What is never NULL always takes part: LEAST is at most the least of such operands.
     """

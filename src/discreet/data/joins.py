@@ -65,7 +65,7 @@ def added_columns(relation: JoinPublic, tables: Tables) -> Added:
 
 
 def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> None:
-    """Refuse columns that are not there, or that cannot be equal."""
+    """Refuse columns that do not exist, or that cannot be equal."""
     for part in on:
         kinds = (column_type(part.left, types_of(left)), column_type(part.right, types_of(right)))
         if Type.OTHER in kinds or not (kinds[0] is kinds[1] or all(kind.is_number for kind in kinds)):
@@ -77,12 +77,12 @@ def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> N
 
 
 def as_floats(left: Type, right: Type) -> bool:
-    """Tell whether two columns are compared as doubles: where one of them holds such, and nowhere else."""
+    """Return whether two columns are compared as doubles: where one of them holds such, and nowhere else."""
     return Type.FLOAT in (left, right)
 
 
 def is_unique_join(relation: JoinPublic, columns: Columns, tables: Tables) -> bool:
-    """Tell whether every row finds at most one row of the public table, by the content of that table."""
+    """Return whether every row finds at most one row of the public table, by the content of that table."""
     return most_matches(relation, columns, tables) <= 1
 
 

@@ -1,7 +1,7 @@
 """Which keys occur, and how many persons have each: what private key selection decides on.
 
 Where the keys of a column were never declared, even their names are private. They are counted here by
-persons, exactly, each person being counted for at most so many keys, and the counts go to a
+persons, exactly, each person being counted for at most this many keys, and the counts go to a
 mechanism that decides which keys are shown; nothing else of them leaves.
 """
 

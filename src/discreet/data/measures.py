@@ -229,7 +229,7 @@ Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | S
 
 
 def adds_up(measure: Measure) -> bool:
-    """Tell whether a measure of a group is the sum of one integer of each of its rows."""
+    """Return whether a measure of a group is the sum of one integer of each of its rows."""
     return not isinstance(measure, CountPersons | CountDistinct | Binned)
 
 
@@ -256,7 +256,7 @@ def columns_read(measure: Measure) -> tuple[str, ...]:
 
 def _center(center: Fraction, bounds: Bounds) -> Fraction:
     exact = rational(center, "center")
-    if exact:  # zero is on every grid, also where it is outside the bounds
+    if exact:  # zero is on every grid, even where it is outside the bounds
         bounds.steps(exact, "center")
     return exact
 

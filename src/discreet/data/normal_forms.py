@@ -36,7 +36,7 @@ __all__ = ["LONGEST_RESULT", "LONGEST_TEXT", "PRESENT", "duckdb", "of_text", "sq
 LONGEST_TEXT = 1 << 14
 """A stored text of more bytes in UTF-8 is NULL. Engines know the number of bytes without reading them."""
 LONGEST_RESULT = LONGEST_TEXT
-"""A text that is put together ends after so many code points; a stored one is never longer."""
+"""A text that is put together ends after this many code points; a stored one is never longer."""
 PRESENT = b""
 """What stands for a value that requests can only test for NULL."""
 
@@ -50,7 +50,7 @@ def _bytes(text: str) -> int:  # type: ignore[empty-body]
 
 @ibis.udf.scalar.builtin(name="isnan")  # type: ignore[untyped-decorator]
 def _is_nan(value: float) -> bool:  # type: ignore[empty-body]
-    """Tell whether a number is none."""
+    """Return whether a number is none."""
 
 
 def duckdb(column: Column) -> Value:

@@ -68,7 +68,7 @@ def origins_of(source: object, opened: ibis.expr.types.Table, backend: ibis.Base
 
 
 def overlap(tables: Iterable[Origins]) -> bool:
-    """Tell whether two of some tables have an origin in common."""
+    """Return whether two of some tables have an origin in common."""
     listed = list(tables)
     return len(frozenset().union(*listed)) < sum(map(len, listed))
 

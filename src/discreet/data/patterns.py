@@ -14,7 +14,7 @@ _SPECIAL = frozenset("\\^$.|?*+()[]{}-&~#@ ")
 
 
 def atomic_pattern(pattern: str) -> str:
-    """Return the regular expression (of Java) that finds itself in a text just if LIKE matches the text.
+    """Return the regular expression (of Java) that finds itself in a text exactly if LIKE matches the text.
 
     Between the first part, which begins the text, and the last, which ends it, each part is found at its
     first place after the one before, and kept there.

@@ -1,6 +1,6 @@
 """Whose rows they are: which relations carry a person, and which of their columns are that person.
 
-A person may be one value of a column, or each row may be a person of its own. In the second case nothing
+A person may be one value of a column, or each row may be a separate person. In the second case nothing
 tells later that two rows come from one, so that whatever makes several rows of one, or one of several, is
 refused.
 """
@@ -53,7 +53,7 @@ def private_table(name: str, tables: Tables) -> Table:
 
 
 def has_person(relation: Relation, tables: Tables) -> bool:
-    """Tell whether rows carry a person, rather than each being a person of its own."""
+    """Return whether rows carry a person, rather than each being a separate person."""
     return all(private_table(name, tables).person is not EACH_ROW for name in sources_of(relation))
 
 
@@ -108,7 +108,7 @@ def check_persons(relation: Relation, tables: Tables) -> None:
 
 
 def _share_rows(tables: list[Table]) -> bool:
-    """Tell whether two of some tables are one, or are known to read the same rows."""
+    """Return whether two of some tables are one, or are known to read the same rows."""
     from discreet.data.origins import overlap
 
     return len({id(table) for table in tables}) < len(tables) or overlap(table._origins for table in tables)

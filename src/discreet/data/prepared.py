@@ -1,9 +1,9 @@
 """Tables that are kept ready in the engine: every later query reads integers, not text and floats.
 
-A prepared table lies in the engine under a name of its own (a temporary table; on Spark, a checkpoint).
+A prepared table lies in the engine under its own name (a temporary table; on Spark, a checkpoint).
 Each column with `Bounds` is stored with its integer on the grid, each with `Keys` with the number of its key,
-so that a query neither converts numbers nor compares text. What else is done ahead depends on the limits:
-see `Sample` for limits on rows, `Arrangement` for limits on groups.
+so that a query neither converts numbers nor compares text. What else is done in advance depends on the
+limits: see `Sample` for limits on rows, `Arrangement` for limits on groups.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Prepared(ABC):
         The column of persons.
     limits : Limits
         How much one person may contribute.
-    columns : mapping of names to what is declared of them
+    columns : mapping of names to what is declared about them
         Which columns are stored with an integer.
 
     Attributes
@@ -94,7 +94,7 @@ class Prepared(ABC):
         return self._free_name(f"integer_{list(self._declared).index(column)}")
 
     def draw(self) -> None:
-        """Make the table, unless it was made: with a salt of its own, once for all threads."""
+        """Make the table, unless it was made: with its own salt, once for all threads."""
         with self._lock:
             if not self._is_made:
                 keep(self.relation.op().name, self._made(), self._backend)

@@ -82,7 +82,7 @@ def _integers(rows: Rows, plan: Plan, table: Table, prepared: Prepared) -> Rows:
 
 
 def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
-    """Put the keys themselves in the place of their numbers."""
+    """Put the keys themselves in place of their numbers."""
     for place, key in enumerate(plan.keys):
         listed = numbered_keys(cast("Keys", table.columns[key.column]), every=True)
         joined = grouped.join(listed, grouped[key_name(place)] == listed[LISTED_NUMBER])
@@ -92,7 +92,7 @@ def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
 
 
 def _is_ready(plan: Plan, table: Table) -> bool:
-    """Tell whether the integers stored with the columns are those that keys and measures need."""
+    """Return whether the integers stored with the columns are those that keys and measures need."""
     return (
         not plan.present
         and all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures)

@@ -87,7 +87,7 @@ class PublicTable:
         }
 
     def facts(self, name: str) -> ColumnFacts:
-        """Return what is known of a column: its type, its values as keys, its range as bounds."""
+        """Return what is known about a column: its type, its values as keys, its range as bounds."""
         with self._lock:
             if name not in self._facts:
                 self._facts[name] = _facts(self._arrow.column(name), self.schema[name])
@@ -109,7 +109,7 @@ class PublicTable:
             return self._equal[listed]
 
     def is_unique(self, columns: Iterable[tuple[str, bool]]) -> bool:
-        """Tell whether no two rows are equal in some columns, as `most_equal` compares them."""
+        """Return whether no two rows are equal in some columns, as `most_equal` compares them."""
         return self.most_equal(columns) <= 1
 
     def _rows(self) -> pyarrow.Table:

@@ -5,7 +5,7 @@ that person's own rows and public facts. Nothing here can let one person's rows 
 another: there is no LIMIT, no DISTINCT, no window, no aggregate but within one person. Contributions
 are bounded afterwards, once, by the plan's `Group`; what a join may make of a person's rows, before it.
 
-The person is carried along with the visible columns. A relation's columns have distinct names, also when
+The person is carried along with the visible columns. A relation's columns have distinct names, even when
 upper and lower case are ignored.
 
 >>> from discreet.data.expressions import Column, Compare, literal

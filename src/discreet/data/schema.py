@@ -59,7 +59,7 @@ Schema: TypeAlias = Mapping[str, Type]
 
 
 def comparable(left: Type, right: Type) -> bool:
-    """Tell whether values of two types may be compared."""
+    """Return whether values of two types may be compared."""
     return any(left in family and right in family for family in ORDERED_TOGETHER)
 
 

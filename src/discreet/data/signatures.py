@@ -72,7 +72,7 @@ CASTS: dict[Type, frozenset[Type]] = {
 
 
 def is_long(expression: Expression) -> bool:
-    """Tell whether an expression is an integer literal that 64 bits do not hold."""
+    """Return whether an expression is an integer literal that 64 bits do not hold."""
     return (
         isinstance(expression, Literal)
         and expression.type is Type.INTEGER

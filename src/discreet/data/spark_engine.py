@@ -1,7 +1,7 @@
 """Spark as an engine: rows stay where Spark reads them, and only totals are collected.
 
 A table is a frame of a Spark session, or a table of an Ibis connection to one. A frame must stand for the
-rows of a table: Spark evaluates it anew for every statement, so one that draws at random, or that
+rows of a table: Spark evaluates it again for every statement, so one that draws at random, or that
 takes the first rows of something, has no fixed rows to protect.
 
 Statements run in a separate session, not in the one that a table came from: it reads the same data, but its
@@ -88,7 +88,7 @@ _CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 def is_frame(source: object) -> bool:
-    """Tell whether a source is a frame of a Spark session."""
+    """Return whether a source is a frame of a Spark session."""
     return type(source).__name__ == "DataFrame" and type(source).__module__.startswith("pyspark.sql.")
 
 

@@ -48,11 +48,11 @@ class Table:
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
     person : str or EACH_ROW
         The column that identifies the person of a row; rows in which it is NULL are left
-        out. `EACH_ROW` where every row is a person of its own.
+        out. `EACH_ROW` where every row is a separate person.
     limits : Limits, optional
         How much one person may contribute to one release. Required with a person column.
     columns : mapping of names to Bounds, Keys, Dates or Type
-        What is declared of columns: `Bounds` for those that are summed, `Keys` for those that are
+        What is declared about columns: `Bounds` for those that are summed, `Keys` for those that are
         grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
         CSV file its type. Other columns can be used in conditions only.
     version : str, optional

@@ -24,7 +24,7 @@ def _trim(text: str, characters: str) -> str:  # type: ignore[empty-body]
 
 @ibis.udf.scalar.builtin(name="left")  # type: ignore[untyped-decorator]
 def _left(text: str, length: int) -> str:  # type: ignore[empty-body]
-    """Return the first so many code points of a text."""
+    """Return this many code points from the start of a text."""
 
 
 def stripped(text: StringValue) -> StringValue:

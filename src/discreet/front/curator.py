@@ -217,7 +217,7 @@ class Curator(Door):
         return explain(self._query(question), self.tables, made, key_share=key_share, sql=sql)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
-        """Return a curator of made-up rows behind the same declarations, to try questions on for nothing.
+        """Return a curator of made-up rows behind the same declarations, to try questions at no cost.
 
         The rows are drawn from what is public alone; no private value is read, and nothing is spent here.
         The labels of its answers say that they are not private.
@@ -243,7 +243,7 @@ class Curator(Door):
         rho: Number | None = None,
         analyst: str = "",
     ) -> Permit:
-        """Set budget aside for trusted code that reads rows itself. Never for analysts.
+        """Reserve budget for trusted code that reads rows itself. Never for analysts.
 
         The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
         rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
@@ -289,7 +289,7 @@ class Curator(Door):
         Each is weighted by the inverse of its variance, so that an answer for epsilon 1 and another one for
         epsilon 1 are about as good as one for epsilon 1.4. The interval is for the average of what was
         measured: each time other rows of people over the limits may have been drawn. All groups are
-        answered, also where the question showed some of them.
+        answered, even where the question showed some of them.
 
         Parameters
         ----------

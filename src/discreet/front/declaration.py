@@ -20,7 +20,7 @@
     person = "patient_id"            # or each_row = true
     limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
     version = "2026-01"              # "1" if left out
-    # prepare = true                 # keeps the table ready; of limits on rows, draws the sample ahead
+    # prepare = true                 # keeps the table ready; of limits on rows, draws the sample in advance
 
     [tables.visits.columns]
     cost = { lower = 0, upper = 5000, step = 0.01 }  # and the rules nan, infinity, null
@@ -102,7 +102,7 @@ class LedgerPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
-    """What is declared of a table, before it is opened. See `Table`.
+    """What is declared about a table, before it is opened. See `Table`.
 
     An address of a database may hold a password, so that the source is never shown.
     """

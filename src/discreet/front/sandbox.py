@@ -1,4 +1,4 @@
-"""A sandbox: made-up rows behind the same declarations, to try questions on for nothing.
+"""A sandbox: made-up rows behind the same declarations, to try questions at no cost.
 
 The rows are drawn from what is public (names, types, bounds, keys, limits) and from nothing else, so
 that no private value can be in them. Answers look like real ones and mean nothing; their labels say

@@ -19,7 +19,7 @@ from discreet.errors import ParameterError
 __all__ = ["BLANK", "Section", "parsed"]
 
 BLANK = "FILL IN"
-"""What stands in a file where its owner has still to say something."""
+"""What is in a file where its owner has still to say something."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -72,7 +72,7 @@ class Section:
         return self.file.absolute().parent / Path(path).expanduser()
 
     def refuse(self, key: str, problem: str, allowed: str) -> NoReturn:
-        """Refuse what stands under a key."""
+        """Refuse what is under a key."""
         raise self._named(ParameterError(key, problem, allowed))
 
     def content(
@@ -83,7 +83,7 @@ class Section:
         Parameters
         ----------
         found : object
-            What stands there.
+            What is there.
         needed : tuple of str
             Keys that must be there.
         optional : tuple of str or None
@@ -137,7 +137,7 @@ class Section:
 
 
 def _blanks(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Go over the paths of all that must still be filled in."""
+    """Iterate over the paths of all that must still be filled in."""
     for key, value in content.items():
         if isinstance(value, dict):
             yield from ((key, *rest) for rest in _blanks(value))

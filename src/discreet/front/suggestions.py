@@ -30,12 +30,12 @@ _SIZES = tuple(digit * Fraction(10) ** power for power in range(-3, 13) for digi
 _EDGES = (*(-size for size in reversed(_SIZES)), Fraction(0), *_SIZES)
 _ROWS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _FINEST = 10_000
-"""A grid has so many steps, or up to ten times as many."""
+"""A grid has this many steps, or up to ten times as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What to declare, and the answer that it was read off.
+    """What to declare, and the answer that it was read from.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def _share(coverage: Number) -> Fraction:
 
 
 def _step(width: Fraction) -> Fraction:
-    """Return the largest power of ten that divides a width into at least so many steps."""
+    """Return the largest power of ten that divides a width into at least this many steps."""
     step = Fraction(10) ** 12
     while width / step < _FINEST:
         step /= 10

@@ -40,7 +40,7 @@ _RATIO_PARTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class AboveThreshold:
-    """Tell which values of a stream lie above a threshold, until so many have been found.
+    """Tell which values of a stream lie above a threshold, until a given number was found.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ class Session:
         return self._left == 0
 
     def test(self, value: int | float) -> bool:
-        """Tell whether a value lies above the threshold, give or take the noise.
+        """Return whether a value lies above the threshold, give or take the noise.
 
         Raises
         ------

@@ -35,7 +35,7 @@ class GaussianThreshold(KeySelection):
     epsilon : number, optional
         The privacy loss, together with `delta`. Give this or `rho`.
     rho : number, optional
-        The zero-concentrated loss, but for `delta`.
+        The zero-concentrated loss, except for `delta`.
     keys : int
         In how many keys a person counts at most.
 
@@ -112,7 +112,7 @@ def _delta_of_keys(offer: Offer) -> Fraction:
 
 
 def _is_rounded(offer: Offer) -> bool:
-    """Tell whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
+    """Return whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
     return offer.epsilon is not None and offer.keys > 1
 
 

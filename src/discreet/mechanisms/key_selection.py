@@ -36,7 +36,7 @@ _MOST_COMPARED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Offer:
-    """What a selection may cost: epsilon or rho, with delta, for persons of at most so many keys."""
+    """What a selection may cost: epsilon or rho, with delta, for persons of at most this many keys."""
 
     epsilon: Fraction | None
     rho: Fraction | None
@@ -106,7 +106,7 @@ class KeySelection(ABC):
     Guarantee
     ---------
     (epsilon, delta)-DP when a person is added or removed, if built for epsilon and delta. If built for rho
-    and delta, the law is rho-zero-concentrated private but for a share delta of it (proof:
+    and delta, the law is rho-zero-concentrated private except for a share delta of it (proof:
     docs/proofs/key_selection.md). In particular the keys that only one person has, up to `keys` of them, are
     shown with total probability at most delta. Only the set of shown keys is released: values on them are
     charged separately.
@@ -183,11 +183,11 @@ class KeySelection(ABC):
         return self.offer.guarantee
 
     def shown(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is shown, rounded down."""
+        """Return the probability that a key with this many persons is shown, rounded down."""
         return self.error.shown(persons)
 
     def missed(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is not shown, rounded up."""
+        """Return the probability that a key with this many persons is not shown, rounded up."""
         return self.error.missed(persons)
 
     def size_for(self, probability: Number) -> int:
@@ -227,7 +227,7 @@ class KeySelection(ABC):
         epsilon : number, optional
             The privacy loss, together with `delta`. Give this or `rho`.
         rho : number, optional
-            The zero-concentrated loss, but for `delta`.
+            The zero-concentrated loss, except for `delta`.
         keys : int
             In how many keys a person counts at most.
         """

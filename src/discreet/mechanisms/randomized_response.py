@@ -270,5 +270,5 @@ class RandomizedResponse:
         def build(epsilon: Fraction) -> RandomizedResponse:
             return cls(categories=categories, epsilon=epsilon)
 
-        build(Fraction(1))  # a bad parameter is to be blamed now, not for every epsilon that is tried
+        build(Fraction(1))  # a bad parameter should be reported now, not for every epsilon that is tried
         return build(epsilon_for_error(lambda x: build(x).error, tolerance, confidence, people))

@@ -43,7 +43,7 @@ LARGEST_SCORE = 1 << 61
 """In steps; the difference of two such scores fits an int64 with room to spare for noise."""
 
 _FAR = 8
-"""Neighboring inputs put a candidate so many units of noise behind: exp(-8) of its weight is left."""
+"""Neighboring inputs put a candidate this many units of noise behind: exp(-8) of its weight is left."""
 _FARTHEST = 1 << 50
 
 

@@ -59,7 +59,7 @@ class SmoothSensitivity:
     ----------------
     What is released is the rounding to a public grid of an ideal real number, exactly: the noise is drawn
     by comparing a uniform number, bit by bit, with certified bounds on the distribution function, so that the
-    theorem for real-valued noise holds as it stands. The rounding of the smooth sensitivity is
+    theorem for real-valued noise holds unchanged. The rounding of the smooth sensitivity is
     charged: the dilation is decay + 2^-39. The work of a draw depends a little on how far out it is, and on
     the length of the fractions; it is not constant.
 

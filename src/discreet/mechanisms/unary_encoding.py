@@ -242,5 +242,5 @@ class UnaryEncoding:
         def build(epsilon: Fraction) -> UnaryEncoding:
             return cls.symmetric(size, epsilon)
 
-        build(Fraction(1))  # a bad parameter is to be blamed now, not for every epsilon that is tried
+        build(Fraction(1))  # a bad parameter should be reported now, not for every epsilon that is tried
         return build(epsilon_for_error(lambda x: build(x).error, tolerance, confidence, people))

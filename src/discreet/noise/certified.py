@@ -53,7 +53,7 @@ def cumulative(law: SymmetricLaw, z: Fraction, bits: int) -> Enclosure:
 class CertifiedRounding:
     """The decision floor(center + scale Z + 1/2), clamped to least … most; Z is the quantile of U.
 
-    The outcome never falls as U grows: its law can be read off by bisection.
+    The outcome never falls as U grows: its law can be read from by bisection.
     """
 
     blocks = 1

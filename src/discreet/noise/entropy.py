@@ -110,7 +110,7 @@ class Source(ABC):
         self.__copy__()
 
 
-# The library behind ciphers has locks of its own, which a child would inherit locked if another thread made a
+# The library behind ciphers has its own locks, which a child would inherit locked if another thread made a
 # cipher while its parent forked. So no thread makes one then. A signal handler may, in the same thread.
 _making_ciphers = threading.RLock()
 

@@ -124,8 +124,8 @@ class CellAcceptance:
 
         1 + k^2 / 24 + k^4 / 1920 - e (1/12 + k^2 / 160) + e^2 / 160,
 
-    but for less than 2^-37 where k^2 <= 1/100 and v > 128^2. The exponential is that of
-    `gaussian.Acceptance`, and so is the band outside of which a comparison in floats is believed.
+    except for less than 2^-37 where k^2 <= 1/100 and v > 128^2. The exponential is that of
+    `gaussian.Acceptance`, and so is the band outside which a comparison in floats is believed.
     """
 
     blocks = 1

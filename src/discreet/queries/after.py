@@ -70,7 +70,7 @@ class After:
     order : tuple of Order
         Columns of the answer to sort by. Missing values come last either way; ties stay in order.
     limit : int or None
-        At most so many groups are shown.
+        At most this many groups are shown.
     offset : int
         So many are left out before that.
     """
@@ -136,7 +136,7 @@ def kept(
     columns : mapping of names to lists or arrays
         The released columns of an answer.
     unknown : mapping of names to lists or arrays, optional
-        Where nothing is known of a value: sorted by it, the group comes last, as if it were missing.
+        Where nothing is known about a value: sorted by it, the group comes last, as if it were missing.
     """
     lists = {name: [_plain(value) for value in values] for name, values in columns.items()}
     places = list(range(len(next(iter(lists.values()), []))))

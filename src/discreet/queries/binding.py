@@ -33,7 +33,7 @@ __all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundQuery:
-    """A query over declared tables: all that is public about it, but for a budget.
+    """A query over declared tables: all that is public about it, except for a budget.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     Raises
     ------
     UndeclaredColumn
-        For a table or a column that is not there, a key without declared keys, a sum or mean without bounds.
+        For a table or a column that does not exist, a key without declared keys, a sum or mean without bounds.
     UnsupportedQuery
         For a condition that compares what cannot be compared, of rows or of the answer.
     """
@@ -102,7 +102,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
 
 
 def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ...]]:
-    """Return the relation with every calculation as a column of its own, and the aggregates of columns.
+    """Return the relation with every calculation as a separate column, and the aggregates of columns.
 
     A query of plain columns keeps its relation as it is.
     """

@@ -145,7 +145,7 @@ def for_error(
         )
     wanted = {name: rational(margin, "error", positive=True) for name, margin in error.items()}
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
-    shares_of(bound, PURE, split)  # what is wrong with `split` or `offer` is to be told, not searched around
+    shares_of(bound, PURE, split)  # a wrong `split` or `offer` must be reported, not searched around
     offer(Fraction(1))
 
     def suffices(parameter: Fraction) -> bool:
@@ -168,7 +168,7 @@ def _built(
     split: Mapping[str, Number] | None,
     confidence: Fraction,
 ) -> Request:
-    """Return the request whose outputs have noise of their own or, where that errs less, noise together."""
+    """Return the request whose outputs have their own noise or, where that has less error, noise together."""
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,

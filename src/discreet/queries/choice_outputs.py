@@ -82,7 +82,7 @@ class QuantileOutput(ChoiceOutput):
 
     Error
     -----
-    With t the most by which a choice's score falls short (but for half of the failure probability), the
+    With t the most by which a choice's score falls short (except for half of the failure probability), the
     lower end has less than q n values below it, and the upper end at least q n up to it: the quantile is
     between.
     """
@@ -163,7 +163,7 @@ class ExtremeOutput(ChoiceOutput):
     Error
     -----
     With the confidence at least one value is at most (least) the one returned, so the true least value lies
-    between the lower bound and it; nothing better can be said of the other end, which one row decides.
+    between the lower bound and it; nothing better can be said about the other end, which one row decides.
     """
 
     name: str
@@ -304,7 +304,7 @@ class FrequentOutput(ChoiceOutput):
         return Column(name=self.name, values=values, offers=f"at most {short} rows short of {best}, {level}")
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return how many rows a key may be short, whatever the counts are."""
+        """Return how many rows a key may be short, for any counts."""
         del rows
         mechanism = _choices(parts[0]).of(self.rule)
         return Expectation(

@@ -1,7 +1,7 @@
 """What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
 
-It uses public facts only and, but for the statement of the engine where that is wanted, repeats no literal of
-the query. Where one decides the bounds of a calculation, these are shown.
+It uses public facts only and, except for the statement of the engine where that is wanted, repeats no
+literal of the query. Where one decides the bounds of a calculation, these are shown.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def explain(
         How much of epsilon the choice of keys gets, if they are undeclared.
     sql : bool
         Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
-        draw in the place of which three dots stand.
+        draw, shown as three dots.
     """
     unknown = unknown_keys(query, tables)
     if unknown:
@@ -162,7 +162,7 @@ def _afterwards(after: After) -> Iterator[str]:
 def _statements(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], unknown: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield what the engine runs. For keys that are to be chosen there is no second statement yet."""
+    """Yield what the engine runs. For keys that must be chosen there is no second statement yet."""
     if not unknown:
         yield "the engine's statement, with … for the lots:"
         yield engine_sql(bound.plan, tables)
@@ -232,7 +232,7 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
 
 
 def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
-    """Say what is measured instead, where all counts together err less than one by one."""
+    """Say what is measured instead, where all counts together have less error than one by one."""
     yield "measured instead, because all counts together then have less error:"
     for part in request.parts:
         yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"

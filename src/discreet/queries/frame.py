@@ -177,7 +177,7 @@ class TableRequest:
         descending : bool, or one for each name
             Whether it descends.
         within : name or names
-            Further columns within whose values rows are numbered anew.
+            Further columns within whose values rows are numbered again.
         name : str
             The name of the column.
         """

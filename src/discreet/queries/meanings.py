@@ -111,7 +111,7 @@ def outputs_of(aggregates: Sequence[tuple[str, Aggregate]], facts: Facts) -> tup
     Raises
     ------
     UndeclaredColumn
-        For a column that is not there, or without the bounds or keys that an aggregate needs.
+        For a column that does not exist, or without the bounds or keys that an aggregate needs.
     """
     meaning = _Meaning(facts, aggregates)
     return tuple(meaning.output(name, aggregate) for name, aggregate in aggregates)

@@ -37,7 +37,7 @@ def column_named(name: str, *, quoted: bool, schema: Schema) -> str:
 
 
 def same(name: str, *, quoted: bool, other: str) -> bool:
-    """Tell whether a name means a thing that is called `other`."""
+    """Return whether a name means a thing that is called `other`."""
     return name == other or (not quoted and name.lower() == other.lower())
 
 

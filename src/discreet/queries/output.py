@@ -71,5 +71,5 @@ def _noise(part: Part) -> Laplace | Gaussian | Averaged:
 
 
 def of_several(confidence: Fraction, count: int) -> Fraction:
-    """Return the confidence at which so many noises together keep the one that is wanted (union bound)."""
+    """Return the confidence at which this many noises together keep the one that is wanted (union bound)."""
     return 1 - (1 - confidence) / count

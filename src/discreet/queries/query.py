@@ -148,7 +148,7 @@ def key_of(column: str) -> Named:
 def filtered(relation: Relation, condition: Expression) -> Relation:
     """Return the rows for which a condition is TRUE; conditions on top of each other become one AND.
 
-    A row passes two filters just if both conditions are TRUE, just if their AND is.
+    A row passes two filters exactly if both conditions are TRUE, exactly if their AND is.
     """
     if isinstance(relation, Filter):
         return Filter(source=relation.source, condition=And(operands=(relation.condition, condition)))

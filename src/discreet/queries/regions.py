@@ -32,7 +32,7 @@ _OTHER = "\0"
 
 
 def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tuple[bool, ...]] | None:
-    """Return the combinations of conditions that can be TRUE of one row, but for none of them.
+    """Return the combinations of conditions that can be TRUE of one row, except the empty one.
 
     None where that cannot be said: where a condition is not made of comparisons of columns with
     constants, or where there are too many regions.
@@ -54,7 +54,7 @@ def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tu
 
 
 def _collect(node: Expression, schema: Schema, constants: dict[str, set[Point]]) -> bool:
-    """Gather the constants that columns are compared with; tell whether there is nothing else."""
+    """Gather the constants that columns are compared with; return whether there is nothing else."""
     if isinstance(node, And | Or):
         return all(_collect(operand, schema, constants) for operand in node.operands)
     if isinstance(node, Not):

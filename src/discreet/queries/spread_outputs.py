@@ -1,4 +1,4 @@
-"""Variances, deviations, covariances and correlations, read off noisy sums of powers and products.
+"""Variances, deviations, covariances and correlations, read from noisy sums of powers and products.
 
 With x the values less the center of their bounds, in steps, n their number and h the shift of their
 squares: the variance is h + (sum of x^2 - h) / n - ((sum of x) / n)^2, in squared steps. Each noisy sum

@@ -17,7 +17,7 @@ which column a name means, and `sql_refusals` what to write instead of everythin
 by a closed list of nodes; the text goes nowhere.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
-- Keys may stand anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
+- Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
 - An aggregate without AS is called count, count_x, sum_x or avg_x.
 - COUNT of a constant is COUNT(*).
@@ -77,7 +77,7 @@ def parse(text: str, tables: Tables) -> Query:
     UnsupportedQuery
         For everything outside the language: it names the construct and what to write instead.
     UndeclaredColumn
-        For a table or a column that is not there: it names those that are.
+        For a table or a column that does not exist: it names those that do.
     """
     select = read_select(text)
     check_parts(select, *_PARTS)
@@ -127,7 +127,7 @@ class _Reader:
         raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
 
     def _key_at(self, place: int) -> Named:
-        """Return the key that stands at a place of SELECT."""
+        """Return the key at a position of SELECT."""
         item, alias = self._items[place]
         if item.find(exp.AggFunc, exp.Star):
             raise no_aggregate_here("GROUP BY")

@@ -12,7 +12,7 @@ Which there are, and what they mean where engines differ:
   no interpolation.
 - MIN and MAX are values a few ranks inside the extremes. MODE(x), MODE() WITHIN GROUP (ORDER BY x) and
   APPROX_TOP_K(x, k) are chosen from declared keys.
-- FILTER (WHERE c) is CASE WHEN c THEN x END inside of the aggregate, and COUNT_IF(c) is COUNT(CASE WHEN c
+- FILTER (WHERE c) is CASE WHEN c THEN x END inside the aggregate, and COUNT_IF(c) is COUNT(CASE WHEN c
   THEN 1 END).
 """
 

@@ -100,7 +100,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
     Parameters
     ----------
     node : sqlglot expression
-        What stands in SELECT, WHERE or GROUP BY, or in an aggregate.
+        What is in SELECT, WHERE or GROUP BY, or in an aggregate.
     columns : callable
         Returns the column that a node names, or refuses it.
     members : callable, optional
@@ -258,7 +258,7 @@ class _Walk:
 
 
 def unwrapped(node: exp.Expression) -> exp.Expression:
-    """Return what stands in any number of parentheses."""
+    """Return what is inside any number of parentheses."""
     while isinstance(node, exp.Paren):
         check_parts(node, "this")
         node = node.this

@@ -26,7 +26,7 @@ Subquery = Callable[[exp.Expression, "Rows"], Scope]
 
 
 class Rows:
-    """Reads what stands behind FROM, given declared tables and the queries of WITH.
+    """Reads what follows FROM, given declared tables and the queries of WITH.
 
     Parameters
     ----------

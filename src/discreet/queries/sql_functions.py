@@ -52,7 +52,7 @@ _PARTS: dict[type[exp.Expression], tuple[Function, tuple[str, ...]]] = {
     exp.Minute: (Function.MINUTE, ("this",)),
     exp.WidthBucket: (Function.WIDTH_BUCKET, ("this", "min_value", "max_value", "num_buckets")),
 }
-"""Functions whose operands stand in these parts of their nodes, in order."""
+"""Functions whose operands are in these parts of their nodes, in order."""
 
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""

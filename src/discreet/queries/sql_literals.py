@@ -42,7 +42,7 @@ _MOMENTS = {exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ, exp.Dat
 
 
 def is_literal(node: exp.Expression) -> bool:
-    """Tell whether a node states a constant by itself."""
+    """Return whether a node states a constant by itself."""
     if isinstance(node, exp.Cast):
         return type(node) is exp.Cast and _is_text(node.this) and not node.to.expressions
     return isinstance(node, exp.Literal | exp.Boolean | exp.Null)

@@ -77,7 +77,7 @@ class Scope:
         return fields
 
     def has(self, node: exp.Column) -> bool:
-        """Tell whether a node names a column in sight, and one only."""
+        """Return whether a node names a column in sight, and one only."""
         try:
             self.field(node)
         except (UndeclaredColumn, UnsupportedQuery):
@@ -115,5 +115,5 @@ class Scope:
 
 
 def is_quoted(identifier: exp.Expression) -> bool:
-    """Tell whether a name stands in double quotes."""
+    """Return whether a name is in double quotes."""
     return bool(identifier.args.get("quoted"))

@@ -67,7 +67,7 @@ def _item(node: exp.Expression) -> tuple[exp.Expression, str | None]:
 
 
 def _aggregates(item: exp.Expression, select: exp.Select) -> bool:
-    """Tell whether an item of SELECT aggregates rows, rather than looking at them through a window."""
+    """Return whether an item of SELECT aggregates rows, rather than looking at them through a window."""
     return any(one.find_ancestor(exp.Select, exp.Window) is select for one in item.find_all(exp.AggFunc))
 
 

@@ -1,4 +1,4 @@
-"""Counts of rows under several conditions, measured together where that errs less than one by one.
+"""Counts of rows under several conditions, measured together where that has less error than one by one.
 
 Counts with conditions share rows: ranges overlap, and a row that is in no other range moves one count only.
 Rows fall into classes by which of the conditions they meet; the counts are sums of classes, and the
@@ -102,7 +102,7 @@ class TogetherOutput(QueryOutput):
         return Column(name=self.name, values=values, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of the noise, whatever the counts are."""
+        """Return the margin of the noise, for any counts."""
         del parts, rows
         return Expectation(
             name=self.name,

@@ -1,4 +1,4 @@
-"""What is said where an aggregate or a key needs a declaration that is not there."""
+"""What is said where an aggregate or a key needs a declaration that is missing."""
 
 from __future__ import annotations
 

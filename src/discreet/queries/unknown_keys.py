@@ -1,7 +1,7 @@
 """Undeclared keys: which they are, and what it costs to have them chosen privately.
 
 A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
-the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
+the rest. Both are separate requests: if the second is never asked, the first is paid for anyway.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Return the query with made-up keys in the place of unknown ones: more than most people have."""
+    """Return the query with made-up keys in place of unknown ones: more than most people have."""
     columns, listed, names = key_facts(query, tables), dict(query.listed), unknown_keys(query, tables)
     known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
     groups = prod(len(keys) for keys in known if keys is not None)

@@ -80,7 +80,7 @@ def regression_shifts(design: ArrayLike, response: ArrayLike, *, ridge: Number) 
     design : array of shape (n, d)
         One row for each person.
     response : array of n numbers
-        What is to be predicted.
+        What is predicted.
     ridge : number
         Positive and public, from 2^-800 to 2^800.
 

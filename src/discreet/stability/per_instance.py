@@ -195,7 +195,7 @@ def _scaled(shifts: Floats, scale: Fraction) -> Floats:
 
 
 def _logarithm(delta: Fraction) -> float:
-    """Return log(1 / delta), also where delta is below every float."""
+    """Return log(1 / delta), even where delta is below every float."""
     near = float_below(delta)
     if near > sys.float_info.min:
         return -log(near)

@@ -46,7 +46,7 @@ def check_step(relation: Neighbors, rows: int) -> int:
     """Check a neighbor relation together with how many values a person has, and return the latter.
 
     Under replace, and where the unit is a row, one step touches one value. Groups of
-    persons have no profile of their own: k persons are distance k.
+    persons have no separate profile: k persons are distance k.
     """
     check_relation(relation)
     if relation.size != 1:

@@ -58,7 +58,7 @@ def windows(size: int, rule: RankRule, rows: int, distance: int) -> Iterator[tup
     adding = np.arange(distance + 1, dtype=np.int64)
     added, removed = adding * rows, (distance - adding) * rows
     sizes = size + added - removed
-    # Window lengths repeat with the denominator of the level, but for sizes up to that of a person.
+    # Window lengths repeat with the denominator of the level, except for sizes up to that of a person.
     margin = rule.level.denominator + rows + 1
     for window in (_high_added, _low_added, _high_removed, _low_removed):
         first, _ = window(sizes, rule, rows)

@@ -114,7 +114,7 @@ class Measurement(HistogramMechanism):
         return {"strategy": self._fingerprint, "cells": self.cells}
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether the noise suffices for a table that moves so far."""
+        """Return whether the noise suffices for a table that moves so far."""
         measure, bound = statistic.measure, statistic.sensitivity
         if not isinstance(measure, ContingencyTable | Histogram) or measure.width != self.strategy.size:
             return False

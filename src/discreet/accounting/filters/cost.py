@@ -67,7 +67,7 @@ def pure_rate(event: Event) -> Cost:
 def concentrated_rate(event: Event) -> Cost:
     """Return (rho, delta).
 
-    An (epsilon, delta) event is, but for a share delta of its law, a pure epsilon event (Kairouz, Oh &
+    An (epsilon, delta) event is, except for a share delta of its law, a pure epsilon event (Kairouz, Oh &
     Viswanath 2015), hence costs epsilon^2 / 2 and delta. A sample is charged the inner rho, or what its
     amplified epsilon gives, and q delta: docs/proofs/filters.md, lemma 2.
     """

@@ -120,7 +120,7 @@ class Filter(ABC):
         *events : Event
             Each chosen after the answers of those before it.
         within : Event, optional
-            A run that was fixed ahead, of which these are steps; only `TightFilter` makes use of it.
+            A run that was fixed in advance, of which these are steps; only `TightFilter` makes use of it.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Filter(ABC):
         return self.covered(event, used, self.drift if recorded else WHOLE)
 
     def covered(self, event: Event, used: tuple[Event, ...], most: Fraction) -> bool:
-        """Return whether all that was used costs at most so many times what was reserved, in every entry."""
+        """Return whether all that was used costs at most `most` times what was reserved, in every entry."""
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
         return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
 
@@ -278,7 +278,7 @@ class Filter(ABC):
             raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
 
     def _parameters(self) -> dict[str, object]:
-        """Return what the constructor takes, but for the relation, in words of JSON."""
+        """Return what the constructor takes, except for the relation, in words of JSON."""
         return {name: str(limit) for name, limit in self.limits.items()}
 
     def _with_totals(self, totals: tuple[Fraction, ...]) -> Self:

@@ -1,6 +1,6 @@
 """The odometer: what was spent so far, as a reading.
 
-A budget that is fixed ahead (a filter) gives a guarantee. A running total does not: whoever chooses
+A budget that is fixed in advance (a filter) gives a guarantee. A running total does not: whoever chooses
 when to look, or what to ask next, by the answers so far, makes the total itself depend on
 the data. Rogers, Roth, Ullman & Vadhan (2016) show that for (epsilon, delta) the two differ
 in substance, not only in words.
@@ -30,7 +30,7 @@ __all__ = ["Odometer", "Reading"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What an odometer shows: no guarantee, unless everything that was run had been fixed ahead.
+    """What an odometer shows: no guarantee, unless everything that was run had been fixed in advance.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class RenyiFilter(Filter):
     epsilons : iterable of numbers
         The budget at each order, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
     """
@@ -191,7 +191,7 @@ class RenyiRate:
         return *self._divergences(event, bounds), delta + extra if extra else delta
 
     def _bounds(self, event: Event) -> tuple[list[float], Fraction]:
-        """Return the bounds of the Rényi accountant, and the delta outside of which they hold."""
+        """Return the bounds of the Rényi accountant, and the delta outside which they hold."""
         from discreet.accounting import renyi
 
         try:

@@ -34,7 +34,7 @@ _HARDLY = 1e-9  # of a spacing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeLaw:
-    """A measure on the lattice that bounds the loss of one step, but for the losses of its last cell upward.
+    """A measure on the lattice that bounds the loss of one step, except the losses of its last cell upward.
 
     Attributes
     ----------

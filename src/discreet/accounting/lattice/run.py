@@ -39,7 +39,7 @@ _LEAST_FINER, _MOST_FINER, _MOST_FINER_YET = 1.3, 32.0, 5.0
 
 
 class LatticeRun:
-    """Gaussian steps on Poisson samples or on all data, fixed ahead.
+    """Gaussian steps on Poisson samples or on all data, fixed in advance.
 
     Parameters
     ----------
@@ -122,11 +122,11 @@ class LatticeRun:
         return [NormalStep(mu, rate, times, direction, far) for mu, rate, times in self._parts]
 
     def _beyond(self, epsilon: float) -> bool:
-        """Tell whether an epsilon is beyond all losses where a unit is added."""
+        """Return whether an epsilon is beyond all losses where a unit is added."""
         return sum(step.times * step.most for step in self._steps(1, _LEAST_DELTA)) <= epsilon
 
     def _is_less(self, target: float, epsilon: float) -> bool:
-        """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
+        """Return whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
         if self._beyond(epsilon):
             return True
         if any(nodes.epsilon(target) <= epsilon for nodes in self._added):
@@ -219,7 +219,7 @@ def _is_narrow(low: float, high: float, width: float) -> bool:
 
 
 def _finer(excess: float) -> float:
-    """Return how much finer the next lattice is, where a width is so many times what it may be.
+    """Return how much finer the next lattice is, where a width is this many times what it may be.
 
     Errors are of second order in the spacing.
     """

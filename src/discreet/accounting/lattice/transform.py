@@ -43,9 +43,9 @@ class Nodes:
     values : array
         Bounds from above, or the law's own deltas where `errors` have yet to be subtracted.
     errors : array
-        What is to be subtracted between a node and the next; 0 in an upper bound.
+        What must be subtracted between a node and the next; 0 in an upper bound.
     slack : float
-        How far each epsilon is to be moved to the safe side.
+        How far each epsilon must be moved to the safe side.
     side : str
         Whether bounds are upper or lower ones.
     """

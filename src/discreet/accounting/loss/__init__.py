@@ -1,8 +1,8 @@
 """The privacy loss of every event: one file for each kind of law.
 
 `pair_of` returns the worst pair of laws of an event, of which every other pair of neighbors tells less, in
-the sense that no test on it has more power. Such pairs compose, also where a step is chosen by the
-answers before it, as long as its parameters were fixed ahead. Proofs: docs/proofs/dominating_pairs.md.
+the sense that no test on it has more power. Such pairs compose, even where a step is chosen by the
+answers before it, as long as its parameters were fixed in advance. Proofs: docs/proofs/dominating_pairs.md.
 
 ============================  ==============================================================================
 Event                         Pair, or why there is none

@@ -74,7 +74,7 @@ def worst_pair(ways: list[Way]) -> WorstPair | None:
 
 
 def _is_usual(pair: Pair) -> bool:
-    """Tell whether a pair can be cut into atoms."""
+    """Return whether a pair can be cut into atoms."""
     if isinstance(pair, BoundedPair):
         return _is_usual(pair.upper)
     if isinstance(pair, GaussianPair):

@@ -148,7 +148,7 @@ def posterior(guarantee: Guarantee | Curve, prior: Number, *, failure: Number = 
 
 
 def _loss(guarantee: Guarantee | Curve, failure: float) -> float:
-    """Bound the privacy loss, but for a set of answers of probability at most `failure`."""
+    """Bound the privacy loss, except for a set of answers of probability at most `failure`."""
     log_failure = log(failure) if failure else -inf
     match guarantee:
         case PureDP():

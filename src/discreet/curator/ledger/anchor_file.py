@@ -1,4 +1,4 @@
-"""A file outside of the ledger that remembers its head, so that an old copy is noticed.
+"""A file outside the ledger that remembers its head, so that an old copy is noticed.
 
 The file holds one anchor. It is replaced after each commit, in one step, and never goes back. It helps only
 where an accident, or an attacker, does not restore it together with the ledger: keep it on another disk.
@@ -65,7 +65,7 @@ class AnchorFile:
             raise LedgerUnavailable(faults.ANCHOR)
 
     def advance(self, head: Anchor) -> Anchor:
-        """Put a head in the place of an earlier one, or keep a later one; return the one that stays.
+        """Put a head in place of an earlier one, or keep a later one; return the one that stays.
 
         Raises
         ------

@@ -23,7 +23,7 @@ __all__ = ["GENESIS", "NO_TIME", "Anchor", "Entry", "check_key", "check_kind", "
 
 _DOMAIN = b"discreet ledger entry 1\n"
 GENESIS = hashlib.sha256(b"discreet ledger genesis 1\n").hexdigest()
-"""What the first entry has in the place of a previous hash."""
+"""What the first entry has in place of a previous hash."""
 
 NO_TIME = "0001-01-01T00:00:00.000000Z"
 """A time before that of any entry."""
@@ -41,7 +41,7 @@ _ANCHOR = re.compile(r"(0|[1-9][0-9]{0,17}) ([0-9a-f]{64})")
 class Anchor:
     """The head of a ledger at some moment: how many entries it had, and the hash of the last.
 
-    Kept anywhere outside of the ledger (another disk, an e-mail, paper), an anchor shows later whether
+    Kept anywhere outside the ledger (another disk, an e-mail, paper), an anchor shows later whether
     the ledger was cut short, rewritten or replaced by an old copy. Its text is ``sequence hash``.
     """
 
@@ -160,7 +160,7 @@ class Entry:
         return self
 
     def _others(self) -> dict[str, Value]:
-        """All that is hashed, but for the body."""
+        """All that is hashed, except for the body."""
         return {
             "key": self.key,
             "kind": self.kind,

@@ -71,7 +71,7 @@ class ForkGate:
             self._changed.notify_all()
 
     def in_child(self) -> None:
-        """Start anew, with no other thread; remember whether a connection came along."""
+        """Start again, with no other thread; remember whether a connection came along."""
         self._changed = threading.Condition()
         self._forking = False
         self._inherited = self._inherited or bool(self._inside)

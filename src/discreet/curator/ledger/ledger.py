@@ -66,7 +66,7 @@ class Ledger(Generic[State]):
     initial : State
         The state of an empty ledger. Never changed in place.
     anchor : str, Path or None
-        A file that remembers the head, outside of the ledger. Checked here and before each decision, advanced
+        A file that remembers the head, outside the ledger. Checked here and before each decision, advanced
         after each commit; made if it is missing here.
     clock : callable
         Returns the current time, aware of its zone.
@@ -212,12 +212,12 @@ class Ledger(Generic[State]):
             return self._time(self._catch_up(records))
 
     def anchor(self) -> Anchor:
-        """Return the head, to be kept outside of the ledger."""
+        """Return the head, to be kept outside the ledger."""
         with self._store.snapshot() as records:
             return self._catch_up(records).anchor
 
     def entries(self) -> Iterator[Entry]:
-        """Go over all entries, checking the chain."""
+        """Iterate over all entries, checking the chain."""
         return checked_entries(self._store)
 
     def replay(self, fold: Fold[Other], initial: Other) -> Other:

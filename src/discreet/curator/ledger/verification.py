@@ -1,6 +1,6 @@
 """Checking a whole ledger: the chain, its answers, and an anchor kept elsewhere.
 
-Entries only ever grow, so that a ledger can be read page by page, each in a view of its own, while others
+Entries only ever grow, so that a ledger can be read page by page, each in its own view, while others
 write: the chain ties the pages together.
 """
 
@@ -47,7 +47,7 @@ class Report:
     entries, answers : int
         How many there are; all were recomputed.
     head : Anchor
-        The last entry. Keep it outside of the ledger.
+        The last entry. Keep it outside the ledger.
     anchor : Anchor or None
         The older head with which the ledger was compared.
     first, last : str or None
@@ -67,7 +67,7 @@ class Report:
 
 
 def checked_entries(store: Store) -> Iterator[Entry]:
-    """Go over all entries of a store, checking the chain."""
+    """Iterate over all entries of a store, checking the chain."""
     position = beginning(None)
     for page in _pages(store):
         position = follow(position, page, ignore)

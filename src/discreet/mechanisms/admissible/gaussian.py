@@ -132,7 +132,7 @@ class Gaussian(Admissible):
 
 
 def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
-    """Tell whether s^2 <= 2 epsilon and t + s e^t <= epsilon, for certain."""
+    """Return whether s^2 <= 2 epsilon and t + s e^t <= epsilon, for certain."""
     if s * s > 2 * epsilon or t > epsilon:
         return False
     return exponential_of(t)[1] * s <= (epsilon - t) * _ONE

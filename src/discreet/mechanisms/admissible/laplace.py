@@ -122,7 +122,7 @@ class Laplace(Admissible):
 
 
 def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
-    """Tell whether s <= epsilon and t + s e^-t <= epsilon, for certain."""
+    """Return whether s <= epsilon and t + s e^-t <= epsilon, for certain."""
     if s > epsilon or t > epsilon:
         return False
     return t == 0 or s * _ONE <= exponential_of(t)[0] * (epsilon - t)

@@ -1,6 +1,6 @@
 """Events from numbers alone: two finite laws, or a privacy profile at finitely many points.
 
-They record what is known of a release that has no event of its own: an enumerated mechanism, a privacy-loss
+They record what is known about a release that has no event class: an enumerated mechanism, a privacy-loss
 distribution that another accountant wrote, or a curve of (epsilon, delta) from a paper.
 Proofs: docs/proofs/finite.md.
 """

@@ -48,7 +48,7 @@ class Grouped(Event):
 
     @property
     def neighbors(self) -> Neighbors:
-        """The relation in which so many changes of the inner event's happen at once."""
+        """The relation in which this many changes of the inner event's happen at once."""
         relation = self.inner.neighbors
         assert relation is not None  # noqa: S101 - checked when it was built
         return relation.group(self.size)

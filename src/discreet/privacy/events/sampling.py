@@ -2,7 +2,7 @@
 
 An adversary who does not know whether a unit was in the sample learns less about it. The
 events here record how the sample was drawn, and what was released about it; each says in its
-`assumption` what must be true of whoever draws. Every run, and every step of a sum, draws anew.
+`assumption` what must be true of whoever draws. Every run, and every step of a sum, draws again.
 
 A loader that shuffles the table and cuts it into batches is none of these: each unit is in exactly one
 batch of an epoch, and batches depend on one another. No amplification is claimed for it. With a public

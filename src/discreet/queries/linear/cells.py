@@ -42,7 +42,7 @@ def widened(column: str, bounds: Bounds, width: Number) -> Axis:
 
 
 def default_width(column: str, bounds: Bounds, most: int) -> Axis:
-    """Return the axis of at most so many cells whose width is the least round number of steps."""
+    """Return the axis of at most this many cells whose width is the least round number of steps."""
     points = grid_points(bounds)
     if points <= most:
         return Axis(column=column, values=bounds)

@@ -63,7 +63,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ColumnRelease(RangeRelease):
-    """The counts of one column's cells, made so that its ranges, or prefixes, err as little as possible."""
+    """The counts of one column's cells, made so that ranges, or prefixes, have the least error."""
 
     def at_most(self, value: Number, /, **conditions: object) -> Share:
         """Return the share of the rows whose number is at most a value: F(value).

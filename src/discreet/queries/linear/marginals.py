@@ -121,7 +121,7 @@ class MarginalsQuestion(LinearQuestion):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MarginalsOutput(WholeOutput):
-    """Estimates of all marginals, and of whatever is asked of them afterwards."""
+    """Estimates of all marginals, and of anything asked about them afterwards."""
 
     name: str
     axes: tuple[Axis, ...]
@@ -141,7 +141,7 @@ class MarginalsOutput(WholeOutput):
         return {"kind": type(self).__name__, "measures": measures, "sets": sets}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of a cell of the root mean square error, whatever the counts are."""
+        """Return the margin of a cell of the root mean square error, for any counts."""
         del parts, rows
         design, error = self.design, self.design.expected_error
         factor = error.mean_square / design.mechanism.error.variance
@@ -214,7 +214,7 @@ def marginals(
     columns : sequence of str
         Columns with declared keys, or with bounds.
     ways : int, optional
-        Ask for the tables of all sets of so many columns; by default 2, or 1 where there is one column.
+        Ask for the tables of all sets of this many columns; by default 2, or 1 where there is one column.
     sets : iterable of sequences of str, optional
         Or for those of these sets of columns.
     width : number or mapping of columns to numbers, optional

@@ -61,7 +61,7 @@ class Domain:
     versions: tuple[tuple[str, str], ...]
 
     def axis(self, column: str, width: Number | None, most: int) -> Axis:
-        """Return the axis of a column of numbers, in cells of a width, or of at most so many cells."""
+        """Return the axis of a column of numbers, in cells of a width, or of at most this many cells."""
         column_type(column, types_of(self.columns))
         bounds = self.columns[column].bounds
         if bounds is None and not self.columns[column].type.is_number:
@@ -105,7 +105,7 @@ class LinearQuestion(ABC):
     def domain(
         self, tables: Mapping[str, Table], by: tuple[str, ...] = (), listed: tuple[tuple[str, Keys], ...] = ()
     ) -> Domain:
-        """Return what is public about the rows, or refuse tables and groups that are not there."""
+        """Return what is public about the rows, or refuse tables and groups that do not exist."""
         query = Query(
             relation=self.relation,
             keys=tuple(key_of(name) for name in by),

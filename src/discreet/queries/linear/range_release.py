@@ -32,7 +32,7 @@ _MOST_FITTED = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RangeRelease(Release):
-    """Noisy counts of all cells of a table, made so that ranges of them err as little as possible.
+    """Noisy counts of all cells of a table, made so that ranges of them have as little error as possible.
 
     As a `Release` it is a table of its cells, each by its group and its lowest numbers.
 
@@ -41,7 +41,7 @@ class RangeRelease(Release):
     axes : tuple of Axis
         The columns and their cells.
     groups : tuple of GroupKey
-        What the groups are made of, each of which has a table of its own.
+        What the groups are made of, each of which has its own table.
     design : Plan
         Which strategy was measured, with which error for all ranges, and the error that none is below.
     released : tuple of ReleasedCells

@@ -34,7 +34,7 @@ MOST_CELLS = 1 << 20
 _MOST_ON_ONE_AXIS = 512
 _MOST_BY_DEFAULT = 1 << 14
 _MOST_INTERVALS = 1 << 12
-"""For more cells than these, intervals are told one by one, not all ahead."""
+"""For more cells than these, intervals are computed one by one, not all in advance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class CumulativeQuestion(RangesQuestion):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RangesOutput(WholeOutput):
-    """Estimates of all cells, and of whatever is asked of them afterwards."""
+    """Estimates of all cells, and of anything asked about them afterwards."""
 
     name: str
     measure: ContingencyTable
@@ -137,7 +137,7 @@ class RangesOutput(WholeOutput):
         return {"kind": self.asked, "measures": [json.loads(to_json(self.measure))]}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of a query of the root mean square error, whatever the counts are."""
+        """Return the margin of a query of the root mean square error, for any counts."""
         del parts, rows
         design, error = self.design, self.design.expected_error
         factor = error.mean_square / design.mechanism.error.variance

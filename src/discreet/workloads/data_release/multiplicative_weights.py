@@ -94,7 +94,7 @@ class MultiplicativeWeights:
     total_share : number
         The share that buys the total.
     rows, groups : int
-        How many rows one person has at most; with `groups`, in each of at most so many cells.
+        How many rows one person has at most; with `groups`, in each of at most this many cells.
     neighbors : Neighbors
         The relation; by default adding or removing a person.
     passes : int

@@ -1,7 +1,7 @@
 """How noisy answers, their weights and public constants enter inference.
 
 Everything here was released already or is public: no rule about private values applies, and
-refusals may say which entry they are about. They never print a value all the same.
+refusals may say which entry they are about. They still never print a value.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def descend(objective: Quadratic, member: ConvexSet, start: Real, *, tolerance: 
 
 
 def _in_face(member: ConvexSet, point: Real, change: Real) -> bool:
-    """Tell whether a change stayed within the face of the point that it led to, up to rounding."""
+    """Return whether a change stayed within the face of the point that it led to, up to rounding."""
     outside = np.abs(member.along(point, change) - change).max(initial=0.0)
     return bool(outside <= _ROUNDING * np.abs(change).max(initial=0.0))
 
