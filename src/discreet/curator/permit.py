@@ -190,7 +190,7 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
     door : Door
         Whose permit.
     permit : str or int
-        Its purpose; or the number of its entry, where several open permits have the same purpose.
+        Its purpose; or the number of its entry, if several open permits have the same purpose.
     reason : str
         Why, for the record.
     """

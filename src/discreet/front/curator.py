@@ -50,7 +50,7 @@ Question: TypeAlias = str | Query | LinearQuestion | Request
 
 
 class Curator(Door):
-    """Private tables, a budget and a ledger: preview, pay, ask, get an answer with its error.
+    """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Curator(Door):
         rows: int = ROWS,
         key_share: Number = SHARE,
     ) -> Request:
-        """Return the request that a question and an offer make, or that a wanted error needs.
+        """Return the request for a question and an offer, or for a wanted error.
 
         Parameters
         ----------
@@ -95,17 +95,17 @@ class Curator(Door):
         epsilon, delta, rho : number, optional
             The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
         error : mapping of outputs to numbers, optional
-            Instead of an offer: the largest margins, at the confidence; the cheapest request that meets
+            Instead of an offer: the largest margins at the confidence; the cheapest request that meets
             them is made.
         confidence : number
             Of the intervals.
         split : mapping of outputs to numbers, optional
-            The shares of the offer; by default they make the errors alike.
+            The shares of the offer; by default they equalize the errors.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
         key_share : number
             For undeclared keys, which `ask` has chosen first and `preview` previews: how much of
-            epsilon the choice gets, above 0 and below 1, by default a third. It takes epsilon and delta.
+            epsilon the choice gets, above 0 and below 1, by default a third. It needs epsilon and delta.
             A larger share shows smaller groups; a smaller one leaves more for the values.
         """
         check_share(key_share)
@@ -165,21 +165,21 @@ class Curator(Door):
     def ask(self, question: Question, *unnamed: NoReturn, analyst: str = "", **offer: object) -> Release:
         """Spend, then answer. Takes what `request` takes.
 
-        The same question with the same offer on the same data returns the same answer at no cost, whatever
-        its outputs are called.
+        The same question with the same offer on the same data returns the same answer at no cost, even if
+        its outputs have other names.
 
         If a question groups by undeclared keys, an offer of epsilon and delta has them chosen first:
-        those are shown that enough persons have. Epsilon is divided by `key_share` (a third unless stated)
-        between the choice and the values, delta in halves. What does not fit the budget together is refused
-        before the first charge; if choosing succeeds and answering does not, asking again pays for the rest
-        only.
+        keys with enough persons are shown. Epsilon is divided by `key_share` (a third by default)
+        between the choice and the values, delta in halves. If both do not fit the budget together, this is
+        refused before the first charge; if choosing succeeds and answering fails, asking again pays only for
+        the rest.
 
         Raises
         ------
         BudgetExceeded, UnsupportedQuery, UndeclaredColumn
             Before anything is charged.
         EngineFailed
-            After the charge; asking again computes without another.
+            After the charge; asking again computes without a second charge.
         """
         _refuse_unnamed(unnamed)
         if isinstance(question, Request | LinearQuestion):
@@ -207,8 +207,8 @@ class Curator(Door):
     ) -> str:
         """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost.
 
-        With `sql` the statement of the engine is shown too, which holds the literals of the question. Nothing
-        is computed or copied.
+        With `sql` the statement of the engine is shown too, which contains the literals of the question.
+        Nothing is computed or copied.
         """
         _refuse_unnamed(unnamed)
         made = self._offer(**offer) if offer else None  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ class Curator(Door):
         return explain(self._query(question), self.tables, made, key_share=key_share, sql=sql)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
-        """Return a curator of made-up rows behind the same declarations, to try questions at no cost.
+        """Return a curator over made-up rows with the same declarations, to try questions at no cost.
 
         The rows are drawn from what is public alone; no private value is read, and nothing is spent here.
         The labels of its answers say that they are not private.
@@ -245,8 +245,8 @@ class Curator(Door):
     ) -> Permit:
         """Reserve budget for trusted code that reads rows itself. Never for analysts.
 
-        The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
-        rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
+        The most that it may spend is an event, such as a whole training run, or a budget; or epsilon, delta
+        and rho as numbers. `purpose` is for the record; the share of `analyst` pays.
         """
         _refuse_unnamed(unnamed if most is None or isinstance(most, Event | Budget) else (most,))
         relation = self.budget.neighbors
@@ -254,14 +254,14 @@ class Curator(Door):
         return Permit(self, purpose, event, analyst)
 
     def abandon(self, permit: str | int, *, reason: str) -> None:
-        """Close a permit whose code crashed, on the record: all that it reserved is spent, nothing is freed.
+        """Close a permit whose code crashed, on the record: all it reserved is spent, nothing is freed.
 
-        Without this it stays open, and counts in every period to come.
+        Without this it stays open, and counts in every later period.
 
         Parameters
         ----------
         permit : str or int
-            Its purpose; or the number of its entry, where several open permits have the same purpose.
+            Its purpose; or the number of its entry, if several open permits have the same purpose.
         reason : str
             Why, for the record.
         """
@@ -286,19 +286,19 @@ class Curator(Door):
     def remeasure(self, release: Release, *unnamed: NoReturn, analyst: str = "", **offer: object) -> Release:
         """Spend more on an answer, and get the average of all its measurements.
 
-        Each is weighted by the inverse of its variance, so that an answer for epsilon 1 and another one for
+        Each is weighted by the inverse of its variance, so that one answer for epsilon 1 and another for
         epsilon 1 are about as good as one for epsilon 1.4. The interval is for the average of what was
-        measured: each time other rows of people over the limits may have been drawn. All groups are
-        answered, even where the question showed some of them.
+        measured: each time different rows of people over the limits may have been drawn. All groups are
+        answered, even if the question showed only some of them.
 
         Parameters
         ----------
         release : Release
-            An answer of this curator: counts, sums, means, or what else is calculated from noisy sums.
+            An answer of this curator: counts, sums, means, or anything else calculated from noisy sums.
         analyst : str
             Who asks.
         **offer
-            What to spend on top: epsilon, epsilon with delta, or rho.
+            What to spend in addition: epsilon, epsilon with delta, or rho.
         """
         _refuse_unnamed(unnamed)
         before = (*release.before, release.request)
@@ -359,7 +359,7 @@ class Curator(Door):
         return made
 
     def _counted(self) -> Callable[[Fraction], Offer]:
-        """Return the kind of offer that the budget counts: rho where it is one of rho, else pure epsilon."""
+        """Return the kind of offer that the budget counts: rho for budgets of rho, else pure epsilon."""
         return Offer.pure if self.budget.rho is None else Offer.concentrated
 
     def _query(self, question: str | Query) -> Query:
@@ -380,7 +380,7 @@ def _columns(release: Release) -> dict[str, Any]:
 
 
 def _plain(delta: Fraction) -> float:
-    """Return the float that is written like the delta, where there is one, else the next above."""
+    """Return the float that is written like the delta if there is one, else the next above."""
     near = float(delta)
     return near if Fraction(repr(near)) == delta else float_above(delta)
 

@@ -1,4 +1,4 @@
-"""Declarations in a file: ledger, budget and tables as TOML, to be reviewed and kept under version control.
+"""Declarations in a file: ledger, budget and tables as TOML, for review and version control.
 
 ::
 
@@ -30,10 +30,10 @@
 
     [tables.cities]
     source = "cities.csv"
-    public = true                    # no secret, to be joined: nothing else is declared
+    public = true                    # to join with: nothing else is declared
 
-Numbers mean what is typed: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative paths
-start at the file. The address of a database may hold a password, which belongs in the environment
+Numbers are taken as written: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative
+paths start at the file. The address of a database may contain a password, which belongs in the environment
 (``location_env``, ``source_env``), not in a file.
 """
 
@@ -70,7 +70,7 @@ _POSTGRES = re.compile(r"postgres(ql)?://")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerPlace:
-    """Where a ledger is. The address of a database may hold a password, so that it is never shown.
+    """Where a ledger is. The address of a database may contain a password, so it is never shown.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class LedgerPlace:
         return open_store(self.location, name=self.name, create=create)
 
     def open(self) -> Ledger[Account]:
-        """Open a ledger that is there, without its tables."""
+        """Open an existing ledger, without its tables."""
         return Ledger(self.open_store(create=False), fold, Account(), anchor=self.anchor)
 
 
@@ -104,7 +104,7 @@ class LedgerPlace:
 class TableFacts:
     """What is declared about a table, before it is opened. See `Table`.
 
-    An address of a database may hold a password, so that the source is never shown.
+    An address of a database may contain a password, so the source is never shown.
     """
 
     section: Section
@@ -116,7 +116,7 @@ class TableFacts:
     prepare: bool = False
 
     def open(self) -> Table:
-        """Open the table: names and types of columns are checked against what is declared."""
+        """Open the table: names and types of columns are checked against the declaration."""
         with self.section:
             return Table(
                 self.source,
@@ -160,7 +160,7 @@ class Declaration:
     tables: Mapping[str, TableFacts | PublicFacts]
 
     def open_tables(self) -> dict[str, Table]:
-        """Open all tables, public ones among them, as a curator takes them."""
+        """Open all tables, including public ones, for a curator."""
         return cast("dict[str, Table]", {name: facts.open() for name, facts in self.tables.items()})
 
 

@@ -1,4 +1,4 @@
-"""A TOML file, section by section: every key is known, and every refusal says where it is.
+"""A TOML file, section by section: every key must be known, and every refusal says where it is.
 
 An unknown key is refused, because a misspelled rule would not be applied. Refusals
 name the file, the section and the key; they never repeat a value.
@@ -25,7 +25,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def parsed(file: Path) -> object:
-    """Read a file of TOML; a decimal number stays the one that was typed.
+    """Read a file of TOML; decimal numbers are kept exactly as written.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def parsed(file: Path) -> object:
 
 
 class Section:
-    """A place in a file. Used in a ``with``, it is named by refusals that are raised inside.
+    """A place in a file. Used in a ``with``, refusals raised inside name it.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Section:
     def content(
         self, found: object, needed: tuple[str, ...] = (), optional: tuple[str, ...] | None = None
     ) -> dict[str, object]:
-        """Return the keys and values of the section, all that are needed and no other.
+        """Return the keys and values of the section, which must have all that are needed and no others.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Section:
         return found
 
     def text(self, content: Mapping[str, object], key: str) -> str | None:
-        """Return the text under a key, or None where there is none."""
+        """Return the text under a key, or None if there is none."""
         value = content.get(key)
         if value is None:
             return None
@@ -113,7 +113,7 @@ class Section:
         return value
 
     def refuse_blanks(self, content: Mapping[str, object]) -> None:
-        """Refuse what must still be filled in, here or deeper, all of it at once."""
+        """Refuse everything that must still be filled in, here or deeper, in one message."""
         blanks = list(_blanks(content))
         if not blanks:
             return

@@ -24,7 +24,7 @@ def answer_unknown(
 ) -> Release:
     """Choose the keys of a query, then answer for them.
 
-    What does not fit the budget together is refused before the first charge.
+    If both do not fit the budget together, this is refused before the first charge.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def preview_unknown(
 ) -> Preview:
     """Return what the choice of keys and the values on them would cost together.
 
-    The keys are those that were chosen before, where they were; before that, made-up ones stand for them. An
-    answer for no key is made of the choice alone. Other parameters as above.
+    The keys are those that were chosen before, if they were; otherwise made-up ones stand for them. An
+    answer without any key consists of the choice alone. Other parameters as above.
     """
     tables, requests = door.tables, [request for _, request in selection.requests]
     chosen = [door.keys_chosen(request) for request in requests]
@@ -78,7 +78,7 @@ def preview_unknown(
 
 
 def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
-    """Return the label of a release whose keys were chosen, with what was charged for that.
+    """Return the label of a release whose keys were chosen, including what was charged for that.
 
     It is as private as the least private of them: which keys there are is an answer too.
     """
@@ -94,7 +94,7 @@ def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -
 
 
 def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
-    """Return an answer without a group, since no key was shown. Only the choice of keys was paid for."""
+    """Return an answer without groups, because no key was shown. Only the choice of keys was paid for."""
     first, *others = choices
     nothing = np.zeros(0)
     return replace(

@@ -1,7 +1,7 @@
-"""What is done with an answer once it is there: groups dropped, sorted and cut by released values.
+"""What is done with a finished answer: groups are dropped, sorted and cut by released values.
 
 Released values are public, so this costs nothing and loses no privacy. HAVING, ORDER BY and LIMIT of a
-query mean this, and nothing that happens before noise.
+query mean this; they do nothing before noise is added.
 
 >>> from discreet.data.formulas import col
 >>> after = After(having=(col("n") > 2).expression, order=(Order(column="n", descending=True),), limit=1)
@@ -68,11 +68,11 @@ class After:
     having : Expression or None
         A condition over columns of the answer; groups for which it is not TRUE are dropped.
     order : tuple of Order
-        Columns of the answer to sort by. Missing values come last either way; ties stay in order.
+        Columns of the answer to sort by. Missing values always come last; ties stay in order.
     limit : int or None
         At most this many groups are shown.
     offset : int
-        So many are left out before that.
+        How many are left out before that.
     """
 
     having: Expression | None = field(default=None)
@@ -99,7 +99,7 @@ NOTHING = After()
 
 
 def check_after(after: After, names: Sequence[str]) -> None:
-    """Refuse what names no column of the answer."""
+    """Refuse names that are not columns of the answer."""
     used = [part.column for part in after.order]
     used += [] if after.having is None else columns_of(after.having)
     if not set(used) <= set(names):
@@ -109,7 +109,7 @@ def check_after(after: After, names: Sequence[str]) -> None:
 
 
 def check_types(after: After, schema: Schema) -> None:
-    """Refuse a condition that its types do not admit, and an order of what has none.
+    """Refuse a condition whose types do not fit, and an order of values that have none.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def check_types(after: After, schema: Schema) -> None:
 def kept(
     after: After, columns: Mapping[str, Sequence[Any]], unknown: Mapping[str, Iterable[Any]] | None = None
 ) -> list[int]:
-    """Return the places of the groups that are shown, in the order in which they are.
+    """Return the positions of the groups that are shown, in the order in which they are shown.
 
     Parameters
     ----------

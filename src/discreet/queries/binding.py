@@ -1,7 +1,7 @@
-"""From names to a plan: what a query means over the declared tables, still without a budget.
+"""From names to a plan: what a query means over the declared tables, before a budget is offered.
 
 Keys and calculations become columns here; what each aggregate measures, and how outputs share measures, is
-said in `meanings`.
+defined in `meanings`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BoundQuery:
     plan : Plan
         What is computed.
     outputs : tuple of QueryOutput
-        How the answer is made of it.
+        How the answer is computed from it.
     statistics : Statistics
         How far one person moves each measure.
     versions : tuple of (table, version)
@@ -54,12 +54,13 @@ class BoundQuery:
 
 
 def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
-    """Return what a query means over the declared tables, or refuse it; no data is touched.
+    """Return what a query means over the declared tables, or refuse it; no data is read.
 
     Raises
     ------
     UndeclaredColumn
-        For a table or a column that does not exist, a key without declared keys, a sum or mean without bounds.
+        For a table or a column that does not exist, a key without declared keys, a sum or mean without
+        bounds.
     UnsupportedQuery
         For a condition that compares what cannot be compared, of rows or of the answer.
     """
@@ -104,7 +105,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
 def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ...]]:
     """Return the relation with every calculation as a separate column, and the aggregates of columns.
 
-    A query of plain columns keeps its relation as it is.
+    A query of plain columns keeps its relation unchanged.
     """
     operands = [operand for _, aggregate in query.outputs for operand in aggregate.operands]
     plain = all(isinstance(operand, Column) for operand in operands)
@@ -152,7 +153,7 @@ def _keys(
 
 
 def own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
-    """Return the private table of every column that is one of a table, as far as a declaration would help."""
+    """Return the private table of every column for which a declaration would help."""
     while isinstance(relation, Filter):
         relation = relation.source
     if not isinstance(relation, Source):

@@ -60,16 +60,16 @@ def build_request(
     confidence: Number = Fraction(95, 100),
     split: Mapping[str, Number] | None = None,
 ) -> Request:
-    """Return the request that an offer buys: everything is settled but the data and the noise.
+    """Return the request for an offer: everything is fixed except the data and the noise.
 
     Parameters
     ----------
     query : Query
         From `parse` or a dataframe request.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer
-        What may be spent; no more is.
+        The most that may be spent.
     confidence : number
         Of every interval, above 0 and below 1.
     split : mapping of output names to numbers, optional
@@ -93,7 +93,7 @@ def remeasuring_request(
     repetition: int,
     split: Mapping[str, Number] | None = None,
 ) -> Request:
-    """Return a request for what another one measured, with noise for another offer."""
+    """Return a request for what another one measured, with the noise of another offer."""
     bound = BoundQuery(
         plan=request.plan,
         outputs=tuple(output for output in request.outputs if isinstance(output, QueryOutput)),
@@ -123,19 +123,19 @@ def for_error(
     split: Mapping[str, Number] | None = None,
     rows: int = ROWS,
 ) -> Offer:
-    """Return the smallest offer for which some outputs are as exact as wanted.
+    """Return the smallest offer for which some outputs are as accurate as wanted.
 
     Parameters
     ----------
     query, tables, confidence, split
-        As for `build_request`, which with the returned offer gives intervals that are as narrow.
+        As for `build_request`, which gives intervals that narrow with the returned offer.
     error : mapping of output names to numbers
         The margin that each named output may have at most.
     offer : callable
-        Makes an offer of the number that is looked for: by default of a pure epsilon;
+        Makes an offer from the number that is searched for: by default a pure epsilon;
         ``Offer.concentrated`` for rho, ``lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)`` for both.
     rows : int
-        The number of values that a group is supposed to have, which the error of a mean depends on.
+        The assumed number of values in a group, which the error of a mean depends on.
     """
     bound, level = bind(query, tables), level_of(confidence)
     names = [output.name for output in bound.outputs]
@@ -168,7 +168,7 @@ def _built(
     split: Mapping[str, Number] | None,
     confidence: Fraction,
 ) -> Request:
-    """Return the request whose outputs have their own noise or, where that has less error, noise together."""
+    """Return the request whose outputs have their own noise or, if that has less error, joint noise."""
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
@@ -293,7 +293,7 @@ def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
 
 
 def _variance(part: Part) -> float:
-    """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
+    """Return the variance of a part's noise in steps; for choices, of equivalent noise."""
     if isinstance(part.mechanism, Laplace | Gaussian):
         return part.mechanism.error.variance
     assert isinstance(part.mechanism, Choices)  # noqa: S101

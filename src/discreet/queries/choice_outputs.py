@@ -64,7 +64,7 @@ class ChoiceOutput(QueryOutput):
     @property
     @abstractmethod
     def question(self) -> tuple[object, ...]:
-        """What it asks of the histogram; outputs that ask the same share the answer."""
+        """What it asks for; outputs that ask the same share the answer."""
 
     @abstractmethod
     def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice | Estimate, ...]:
@@ -77,7 +77,7 @@ class QuantileOutput(ChoiceOutput):
 
     Three choices of equal budget: one near the rank q n is the value; one a little below and one a little
     above are the ends of the interval, so far from q n that they lie on their sides with the confidence.
-    The value is brought into the interval. Several quantiles of one column are in order: values are sorted,
+    The value is moved into the interval. Several quantiles of one column are in order: values are sorted,
     lower ends lowered to those of higher quantiles, upper ends raised to those of lower ones.
 
     Error
@@ -241,7 +241,7 @@ class ExtremeOutput(ChoiceOutput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequentOutput(ChoiceOutput):
-    """The most frequent of the declared keys, or a list of several in order; or ones nearly as frequent.
+    """The most frequent of the declared keys, or a list of several in order; or some nearly as frequent.
 
     Error
     -----
@@ -352,7 +352,7 @@ def _reach(rule: Rule) -> int:
 def _three(
     mechanism: Choices, steps: Integers, share: Fraction, confidence: Fraction
 ) -> tuple[Integers, Integers, Integers]:
-    """Return the value, the lower and the upper end of a quantile, as places; ends only where they hold."""
+    """Return the value, the lower and the upper end of a quantile, as positions; ends only if they hold."""
     rules = {
         np.sign(one.rule.shift): one.rule
         for one in mechanism.selections

@@ -1,10 +1,10 @@
 """How the budget of a histogram is divided over the choices that outputs make from it.
 
-Every question that outputs ask of it gets a share: as many parts as it has picks or, with a split, what its
-outputs were given. Each pick of a question gets an equal part. A person may fill g groups, so that a choice
-of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having bounded
-range. Permute-and-flip, which has less error at the same epsilon, has no such range and would cost g e^2 /
-2: it is taken for the most frequent key where epsilon is what counts.
+Every question that outputs ask about it gets a share: as many parts as it has picks or, with a split, what
+its outputs were given. Each pick of a question gets an equal part. A person may fill g groups, so that a
+choice of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having
+bounded range. Permute-and-flip, which has less error at the same epsilon, has no such range and would cost g
+e^2 / 2: it is taken for the most frequent key where epsilon is what counts.
 
 An estimate by smooth sensitivity costs the same in every group that a person is in, however few of their rows
 are there, so that with a limit on rows it is charged for as many groups as rows.
@@ -52,7 +52,7 @@ def pure_choices(
     statistic : Statistic
         The histogram.
     outputs : sequence of QueryOutput
-        All outputs of the query; those that do not read the histogram are passed over.
+        All outputs of the query; those that do not read the histogram are skipped.
     cells : int
         The number of groups.
     epsilon : Fraction

@@ -1,4 +1,4 @@
-"""What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
+"""A description of what a query does: the plan with units, bounds, limits, sensitivities and cost.
 
 It uses public facts only and, except for the statement of the engine where that is wanted, repeats no
 literal of the query. Where one decides the bounds of a calculation, these are shown.
@@ -53,13 +53,13 @@ def explain(
     query : Query
         From `parse` or a dataframe request.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
     key_share : number
         How much of epsilon the choice of keys gets, if they are undeclared.
     sql : bool
-        Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
+        Whether to show the engine's statement too. It contains the literals of the query, and the lot of the
         draw, shown as three dots.
     """
     unknown = unknown_keys(query, tables)
@@ -232,7 +232,7 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
 
 
 def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
-    """Say what is measured instead, where all counts together have less error than one by one."""
+    """Describe what is measured instead, if all counts together have less error than one by one."""
     yield "measured instead, because all counts together then have less error:"
     for part in request.parts:
         yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"

@@ -1,4 +1,4 @@
-"""Relations in words, from the tables up: which rows a query is about, and what one person adds to them.
+"""Relations in words, from the tables up: which rows a query is about, and how much one person adds to them.
 
 It uses public facts only and shows no literal of the query.
 """

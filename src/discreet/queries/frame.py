@@ -7,7 +7,7 @@ Query(source visits; where age < ?; by city; n: count; m: mean of cost)
 >>> visits.per_person(k=count()).filter(col("k") > 3).agg(n=count())
 Query(source visits; where k > ?; per person: count of rows as k; n: count)
 
-Building a request uses names alone: it opens no table and checks no column. The result is the same `Query`
+Building a request uses only names: it opens no table and checks no column. The result is the same `Query`
 that SQL gives.
 """
 
@@ -37,7 +37,7 @@ __all__ = ["GroupedRequest", "TableRequest"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GroupedRequest:
-    """Rows of a table in groups: what is left to say is what to compute for each."""
+    """Rows of a table in groups; `agg` says what to compute for each group."""
 
     relation: Relation
     keys: tuple[Named, ...]
@@ -144,7 +144,7 @@ class TableRequest:
         return self._with(united(one._rows() for one in (self, *others)))
 
     def distinct(self) -> TableRequest:
-        """Return the rows of each person that are equal in every column once."""
+        """Return the distinct rows of each person."""
         return self._with(Distinct(source=self._rows()))
 
     def per_person(self, *keys: str, **aggregates: Aggregate) -> TableRequest:
@@ -173,7 +173,7 @@ class TableRequest:
         Parameters
         ----------
         order_by : name or names
-            The order; rows equal in it are ordered by all their columns. Missing values come last.
+            The order; ties are ordered by all columns. Missing values come last.
         descending : bool, or one for each name
             Whether it descends.
         within : name or names

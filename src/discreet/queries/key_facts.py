@@ -1,7 +1,7 @@
-"""The keys of a query: declared, implied or stated by its own conditions, less those that no row can have.
+"""The keys of a query: declared, implied or listed by its own conditions, without those no row can have.
 
 The key is followed down the relation, through calculations, to every filter and join that its rows have
-passed. What is learned there depends on the query, on declarations and on public tables.
+passed. What is learned there depends only on the query, on declarations and on public tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all outputs of queries share: how much they care about each measure, and margins of noise."""
+"""What all outputs of queries share: weights of their measures, and margins of noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["QueryOutput", "excess_of", "margin_of", "of_several", "variance_of"]
 
 
 class QueryOutput(Output):
-    """An output of a query, which also knows how much it cares about each of its measures."""
+    """An output of a query, which also knows the weight of each of its measures."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""How counts, sums and means are read from noisy integers, with intervals that cover.
+"""How counts, sums and means are computed from noisy integers, with intervals that cover.
 
 Every interval covers the bounded statistic with at least the confidence of the request, each group on its
 own. Where one noise is involved this is the exact law of the mechanism; where two are, each may fail with

@@ -39,7 +39,7 @@ class Query:
     outputs : tuple of (name, Aggregate)
         What to compute for every group. An aggregate is taken of columns or calculations, or counts rows.
     after : After
-        What is done with the answer once it is there, by its released values.
+        What is done with the finished answer, by its released values.
     listed : tuple of (name, Keys)
         Keys that come with the request, for columns with undeclared keys.
     """
@@ -102,7 +102,7 @@ class Query:
     def with_keys(self, **keys: Keys | Iterable[object]) -> Query:
         """Return the query with the values to group by, for keys that were never declared.
 
-        Whoever asks must know them without looking at the data. Where they are declared, fewer may be
+        They must be known without looking at the data. If keys are declared, fewer may be
         listed here.
         """
         names = {key.name for key in self.keys}
@@ -148,7 +148,7 @@ def key_of(column: str) -> Named:
 def filtered(relation: Relation, condition: Expression) -> Relation:
     """Return the rows for which a condition is TRUE; conditions on top of each other become one AND.
 
-    A row passes two filters exactly if both conditions are TRUE, exactly if their AND is.
+    A row passes two filters exactly if both conditions are TRUE, which is when their AND is.
     """
     if isinstance(relation, Filter):
         return Filter(source=relation.source, condition=And(operands=(relation.condition, condition)))

@@ -14,7 +14,7 @@ The language::
 meet, `sql_subqueries`, `sql_personal` and `sql_windows` what happens to rows below, `sql_expressions` and
 `sql_literals` what an expression means, `sql_after` what is done with the answer, `sql_scope` and `names`
 which column a name means, and `sql_refusals` what to write instead of everything else. The tree is walked
-by a closed list of nodes; the text goes nowhere.
+by a closed list of nodes; the text itself is not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
 - Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
@@ -63,14 +63,14 @@ _PARTS = (
 
 
 def parse(text: str, tables: Tables) -> Query:
-    """Return the query that a text of SQL means, or refuse it.
+    """Return the query that SQL text means, or refuse it.
 
     Parameters
     ----------
     text : str
         One SELECT of the language above.
     tables : mapping of names to Table or PublicTable
-        The declared tables; only their public names and columns are looked at.
+        The declared tables; only their public names and columns are used.
 
     Raises
     ------

@@ -152,7 +152,7 @@ class _Grouping:
         return self._scope.field(node).name if type(node) is exp.Column else key
 
     def _personal(self, node: exp.Expression, alias: str | None) -> str:
-        """Return the name of an aggregate; without an alias, that of an equal one if there is."""
+        """Return the name of an aggregate; without an alias, that of an equal one if there is one."""
         function, column = self._read(node)
         if alias is None:
             for known in self._personals:

@@ -1,4 +1,4 @@
-"""What SQL has and private queries have not: each construct by name, and what to write instead.
+"""Constructs of SQL that private queries do not have, by name, and what to write instead.
 
 A refusal names the construct in the words of SQL. It never repeats what was typed: literals may be
 sensitive, and so may text that was meant as one.
@@ -185,7 +185,7 @@ def refused_clause(part: str, owner: exp.Expression) -> UnsupportedQuery:
 
 
 def refused_node(node: object, rewrite: str = _CONDITIONS) -> UnsupportedQuery:
-    """Return the refusal of a node that has no place where it stands.
+    """Return the refusal of a node in the wrong place.
 
     Parameters
     ----------

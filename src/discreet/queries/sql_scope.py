@@ -1,4 +1,4 @@
-"""What names mean inside one SELECT: the columns that its FROM brings into sight."""
+"""What names mean inside one SELECT: the columns that its FROM makes visible."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Subqueries: rows calculated, filtered, numbered, put under each other, or aggregated per person.
+"""Subqueries: rows calculated, filtered, numbered, united, or aggregated per person.
 
 A subquery may do what keeps every row the work of one person: DISTINCT with the person, GROUP BY
-with the person, windows partitioned by the person. The rest is refused, since whether a row is there would
-depend on other people.
+with the person, windows partitioned by the person. The rest is refused, because whether a row is present
+would depend on other people.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said where an aggregate or a key needs a declaration that is missing."""
+"""The refusals of an aggregate or a key that needs a missing declaration."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NotDeclared(UndeclaredColumn):
 def missing_keys(
     name: str, columns: Columns, persons: Collection[str], table: str | None, *, aggregate: str = ""
 ) -> UndeclaredColumn:
-    """Say that keys are missing of a column that is grouped by, or that an aggregate chooses from.
+    """Return the refusal of a column without keys that is grouped by, or that an aggregate chooses from.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def missing_keys(
 def missing_bounds(
     name: str, function: str, columns: Columns, persons: Collection[str], table: str | None
 ) -> UndeclaredColumn:
-    """Say that bounds are missing of a column that an aggregate is taken of. Parameters as above."""
+    """Return the refusal of an aggregate of a column without bounds. Parameters as above."""
     others = _known("bounds", columns)
     if name in persons:
         return UndeclaredColumn(
@@ -96,6 +96,6 @@ def missing_bounds(
 
 
 def _known(kind: str, columns: Columns) -> str:
-    """Name the columns of which something is known; empty where there are none."""
+    """Name the columns for which something is known; empty if there are none."""
     names = [repr(name) for name, facts in columns.items() if getattr(facts, kind) is not None]
     return " or ".join(names[:10])

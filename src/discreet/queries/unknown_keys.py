@@ -1,7 +1,7 @@
 """Undeclared keys: which they are, and what it costs to have them chosen privately.
 
-A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
-the rest. Both are separate requests: if the second is never asked, the first is paid for anyway.
+A part of the offer is spent on the choice of keys, by persons; the values for the chosen keys are paid for
+with the rest. Both are separate requests: if the second is never asked, the first is paid for anyway.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Selection:
 
 
 def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
+    """Return the names of the keys that are neither declared, listed nor implied by a calculation."""
     columns, listed = key_facts(query, tables), dict(query.listed)
     return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
 
@@ -113,7 +113,7 @@ def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, Key
 
 
 def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
-    """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
+    """Refuse keys that cannot be chosen: persons themselves, and values that cannot name a group."""
     columns = key_facts(query, tables)
     persons = person_columns(_grouped(query), tables)
     for name, plan in key_plans(query, tables):

@@ -2,7 +2,7 @@
 
 Cells of a number's axis are half-open ranges of its grid: low <= x < high, low the first grid point of the
 cell and high that of the next. Values beyond the bounds were clipped to them, so that the first cell
-reaches down and the last one up as far as one likes.
+also holds everything below and the last one everything above.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def edge_after(axis: Axis, value: Number) -> Fraction | None:
 
 
 def range_words(axis: Axis, low: Number | None, high: Number | None) -> str:
-    """Say which numbers a range holds; nothing if all."""
+    """Describe the numbers of a range; empty if it is all of them."""
     words = axis.column
     if low is not None:
         words = f"{show(rational(low, 'low'))} <= {words}"

@@ -81,7 +81,7 @@ class ColumnRelease(RangeRelease):
     def quantile(
         self, share: Number, /, *, confidence: Number | None = None, **conditions: object
     ) -> Quantile:
-        """Return the least number that at least a share of the rows do not exceed, as far as cells tell.
+        """Return the least number that at least a share of the rows do not exceed, as far as cells show.
 
         Error
         -----

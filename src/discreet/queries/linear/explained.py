@@ -1,4 +1,4 @@
-"""How many counts at once are answered, step by step, in words."""
+"""A description of how many counts at once are answered, step by step."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def explain_linear(
     question : LinearQuestion
         What is asked.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
-        What may be spent; without it, an epsilon of 1 is supposed.
+        What may be spent; without it, an epsilon of 1 is assumed.
     sql : bool
         Whether to show the engine's statement too, which holds the literals of the question.
     """

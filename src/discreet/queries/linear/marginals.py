@@ -1,4 +1,4 @@
-"""Marginals: tables of counts over sets of columns, all from one measurement, and all agreeing."""
+"""Marginals: tables of counts over sets of columns, all consistent, from one measurement."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class MarginalsQuestion(LinearQuestion):
     columns : tuple of str
         All columns, of keys or of numbers.
     sets : tuple of tuples of str
-        Of which of them tables are asked.
+        The sets of columns for which tables are asked.
     widths : tuple of (column, width)
-        How wide a cell of a column of numbers is, where it is said.
+        How wide a cell of a column of numbers is, if given.
     width : number or None
         How wide a cell of all other columns of numbers is.
     """
@@ -203,7 +203,7 @@ def marginals(
     sets: Iterable[Sequence[str]] | None = None,
     width: Number | Mapping[str, Number] | None = None,
 ) -> MarginalsQuestion:
-    """Ask for tables of counts over sets of columns, all for one price, and agreeing on what they share.
+    """Ask for tables of counts over sets of columns, all for one charge, and consistent with each other.
 
     Rows without a cell in some column (a missing number, another key) are left out of all tables.
 

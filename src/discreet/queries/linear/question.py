@@ -87,7 +87,7 @@ class Domain:
 
 
 class LinearQuestion(ABC):
-    """A question whose answer holds those to many others. Building it touches nothing."""
+    """A question whose answer contains those to many others. Building it reads no data."""
 
     __slots__ = ()
 

@@ -48,7 +48,7 @@ class RangesQuestion(LinearQuestion):
     columns : tuple of str
         The columns; of several, boxes are asked.
     widths : tuple of (column, width)
-        How wide a cell is, where it is said.
+        How wide a cell is, if given.
     by : tuple of str
         The columns of keys for each of whose combinations the ranges are asked.
     listed : tuple of (column, Keys)
@@ -204,7 +204,7 @@ def ranges(
     width: Number | Mapping[str, Number] | None = None,
     by: str | Iterable[str] | Mapping[str, Iterable[object]] = (),
 ) -> RangesQuestion:
-    """Ask how many rows lie in every range of a column of numbers: all ranges for one price.
+    """Ask how many rows lie in every range of a column of numbers: all ranges for one charge.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def ranges(
         several columns together 16,384).
     by : str, names, or mapping of names to keys, optional
         Columns of keys: ranges are asked for each of their combinations. Undeclared keys are
-        listed here, by whoever knows them without looking at the data.
+        listed here; they must be known without looking at the data.
 
     Returns
     -------
