@@ -145,7 +145,7 @@ def _child(trace: Callable[[], bytes]) -> tuple[int, int]:
     """Fork a child that writes its trace into a pipe and ends without any cleaning up."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads. This child only draws, writes and ends, and
+        # Python warns of forks while threads run. This child only draws, writes and ends, and
         # is given up after a while if a lock that a thread held keeps it waiting.
         warnings.simplefilter("ignore", DeprecationWarning)
         process = os.fork()

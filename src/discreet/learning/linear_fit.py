@@ -141,7 +141,7 @@ class LinearFit:
         trace = max(float(np.trace(self.matrix)) + width * spectral, 0.0)
         errors = sqrt(trace + 2 * trace * sqrt(chance) + 2 * trace * chance)
         largest = sqrt(max(float(np.linalg.eigvalsh(self.matrix)[-1]) + spectral, 0.0))
-        # What rounding adds to |X^T u|, by way of the deviation, and to X^T y, for each unit of `stretched`.
+        # What rounding adds to |X^T u|, through the deviation, and to X^T y, for each unit of `stretched`.
         rounded = rounding * (errors / sqrt(free) + largest)
         norm = self._norm(
             solution,
