@@ -1,7 +1,7 @@
 """Private tables, the plan of a request, bounded contributions, exact statistics.
 
 - `expressions`, `functions`, `schema`: total functions over the columns of a row; `checking`, `signatures`
-  and `spread` admit them, `formulas`, `words` and `cases` are what users type.
+  and `spread` check them, `formulas`, `words` and `cases` are what users write.
 - `declarations`: limits per person, bounds of numbers, keys of groups, days.
 - `relation`, `measures`, `plan`: what a request asks; `canonical` and `description` spell it for machines and
   for people.

@@ -1,6 +1,6 @@
-"""What every row adds to a plan's measures: whose row it is, its keys, its integers and counted values.
+"""What every row adds to a plan's measures: its person, its keys, its integers and counted values.
 
-From here on no column of the user's own is left, only fixed names, so no name can clash or mislead.
+From here on there are no columns of the user, only fixed names, so no name can clash or mislead.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
 
     Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
-    many, or were bounded in advance, are taken as they are.
+    many, or were bounded in advance, are taken unchanged.
     """
     ready = contributions_prepared.totals(plan, tables, salt)
     if ready is not None:
@@ -151,7 +151,7 @@ def _cell(column: Column, axis: Axis) -> Value:
 
 
 def _told_apart(column: Column) -> Value:
-    """Return a column in which equal values are also spelled alike, as a row's lot demands."""
+    """Return a column in which equal values are also spelled the same, as a row's lot requires."""
     if not column.type().is_floating():
         return column
     value = column.cast("float64")

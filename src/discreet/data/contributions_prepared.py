@@ -39,7 +39,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows | None:
     """Return the totals of a plan over a prepared table.
 
     They have the columns of `contributions.totals`. None where the plan asks for more than conditions on the
-    rows, keys, counts and sums of columns: then the usual way serves.
+    rows, keys, counts and sums of columns: then the general method is used.
     """
     relation, conditions = plan.source, []
     while isinstance(relation, Filter):

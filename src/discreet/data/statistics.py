@@ -137,9 +137,9 @@ class Exact:
 
 
 def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
-    """Return what a plan yields and how far one person can move it, without touching any data.
+    """Return what a plan yields and how far one person can move it, without reading any data.
 
-    A plan that the declarations do not admit is refused here, before anything is charged.
+    A plan that the declarations do not allow is refused here, before anything is charged.
 
     Guarantee
     ---------

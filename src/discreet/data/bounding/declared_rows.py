@@ -1,9 +1,9 @@
-"""The rows of a table as it was declared, for trusted code: few enough of each person, values within bounds.
+"""The rows of a table as declared, for trusted code: limited rows of each person, values within bounds.
 
 What is declared about a table bounds what one person can change in every answer. Code that reads rows itself
 gets the same bounds by default: at most as many rows of each person as the limits say, drawn by lots over
 their content; numbers clipped to their bounds and taken to their grid; NULL for keys and days that were not
-declared; and no column of which nothing was declared. (Proof: contribution_bounding.)
+declared; and no undeclared columns. (Proof: contribution_bounding.)
 """
 
 from __future__ import annotations

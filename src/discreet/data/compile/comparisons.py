@@ -1,8 +1,8 @@
 """Comparisons in Ibis, exact and the same on every engine.
 
 Engines differ in how they convert between types, so nothing is left to them: an integer or a decimal
-meets a literal of its own type, computed here exactly; columns of integers and decimals meet in a decimal
-that holds both, where there is one; and everything else that is a number becomes a double first.
+is compared with a literal of its own type, computed here exactly; columns of integers and decimals as a
+decimal that holds both, where there is one; and everything else that is a number becomes a double first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
 
 
 def _constant(truth: bool, value: Value) -> BooleanValue:
-    """Return a condition that is known without the value, but NULL where the value is."""
+    """Return a condition that does not depend on the value, but is NULL if the value is."""
     return ibis.ifelse(value.notnull(), ibis.literal(truth), ibis.null("boolean"))
 
 

@@ -1,6 +1,6 @@
 """Relations in Ibis: private rows, each with its person.
 
-Whatever brings rows together does so within one person: joins of private tables equate the person, groups
+Rows are combined only within one person: joins of private tables equate the person, groups
 and partitions begin with it, and DISTINCT compares it along. `person_rows` holds what is computed of a
 person's rows.
 """
@@ -194,7 +194,7 @@ def _joined(
 
 
 def _united(parts: Sequence[Rows]) -> Rows:
-    """Return rows under each other, by the names of the first, in types that hold them all."""
+    """Return the union of rows, by the names of the first, in types that hold them all."""
     names = list(parts[0].names)
     listed = [[part.columns[name] for name in names] for part in parts]
     kinds = [common([column.type() for column in columns]) for columns in zip(*listed, strict=True)]

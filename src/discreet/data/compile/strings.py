@@ -55,7 +55,7 @@ def _substring(text: StringValue, start: int, length: int | None = None) -> Stri
 
 
 def _cut(text: StringValue) -> StringValue:
-    """Return the beginning of a text that is put together, so that no text outgrows an engine."""
+    """Return the beginning of a concatenated text, so that no text becomes too long for an engine."""
     return _left(text, LONGEST_RESULT)
 
 

@@ -2,9 +2,9 @@
 
 Every file above builds one Ibis expression for all engines; the compilers here make it mean the same:
 
-- DuckDB divides the digits of a long decimal in two steps when it makes a double of it; through text
+- DuckDB divides the digits of a long decimal in two steps when it converts it to a double; through text
   it is the nearest one, as elsewhere.
-- PostgreSQL converts no truth value to a 64-bit integer, and fails where a decimal is beyond the range of
+- PostgreSQL does not convert booleans to 64-bit integers, and fails if a decimal is beyond the range of
   doubles. Text that is made from another type compares by code point, like the columns (`normalized`).
 - On Spark, Ibis calls NaN NULL and nothing infinite, and 64-bit sums overflow. LIKE with several %-signs
   would take hours on some texts (`patterns`).
@@ -65,7 +65,7 @@ def statement(table: Table, backend: BaseBackend) -> str:
 
 
 def _compute_once(written: sge.Expression) -> None:
-    """Have DuckDB keep what is used twice, where it is more than a scan, rather than compute it twice."""
+    """Have DuckDB keep what is used twice, if it is more than a scan, instead of computing it twice."""
     for part in written.find_all(sge.CTE):
         if part.this.find(sge.Group, sge.Join, sge.SetOperation, sge.Window) is not None:
             part.set("materialized", True)

@@ -1,8 +1,8 @@
-"""The embedded engine: DuckDB, closed to the world once the rows are in it.
+"""The embedded engine: DuckDB, isolated once the rows are loaded.
 
-Each table gets its own database in memory. After loading, the database can read no file (but the
+Each table gets its own database in memory. After loading, the database can read no file (except the
 Parquet file it was opened on), load no extension, and its settings are locked. Frames and
-CSV files are copied in, so that later changes to them are not seen; a Parquet file is read where it lies.
+CSV files are copied in, so that later changes to them are not seen; a Parquet file is read in place.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _lost: WeakKeyDictionary[ibis.BaseBackend, Lost] = WeakKeyDictionary()
 
 
 def from_parquet(path: Path) -> Table:
-    """Open a Parquet file where it lies. Its columns have the types that the file states."""
+    """Open a Parquet file in place. Its columns have the types that the file states."""
     connection = _connect()
     place = _named(connection, path)
     table = guarded(
@@ -145,15 +145,15 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
 
 
 def lost(backend: ibis.BaseBackend) -> Lost | None:
-    """Return what was left out when rows were copied in, None of rows that stay where they are."""
+    """Return what was left out when rows were copied in; None if rows stay in place."""
     return _lost.get(backend)
 
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in their normal forms.
 
-    Text of a connection that is not ours may have a collation, under which different texts are equal; by way
-    of bytes it loses it.
+    Text of a connection that is not ours may have a collation, under which different texts are equal;
+    converting it through bytes removes it.
     """
     foreign = backend not in _own
     if foreign:
@@ -203,8 +203,8 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
 def _check_meanings(backend: ibis.BaseBackend) -> None:
     """Refuse a connection that gives statements another meaning than a fresh one does.
 
-    Its settings and macros belong to whoever opened it, and may be locked, so that they are not changed here.
-    A macro comes before the function or operator of its name, in every statement.
+    Its settings and macros belong to the user who opened it, and may be locked, so they are not changed here.
+    A macro takes precedence over the function or operator of its name, in every statement.
     """
     if backend in _own:
         return

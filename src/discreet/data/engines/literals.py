@@ -1,6 +1,6 @@
 """How texts are written into a statement, so that nothing in them means anything to an engine.
 
-Literals come from requests and from keys that were chosen out of the data, so that they hold anything. An
+Literals come from requests and from keys that were chosen from the data, so they can contain anything. An
 engine may read more than quotes in a statement, and settings change what it reads:
 
 - Spark replaces ``${env:X}``, ``${system:X}`` and ``${spark.x}`` in the text of a statement before it is
@@ -10,7 +10,7 @@ engine may read more than quotes in a statement, and settings change what it rea
   written as ``E'…'``, where they are escapes always.
 - DuckDB knows no escape but the doubled quote.
 
-The engines' own files switch off what they can besides: neither way relies on the other.
+The engines' own files also switch off what they can: neither protection relies on the other.
 """
 
 from __future__ import annotations

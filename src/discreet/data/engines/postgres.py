@@ -3,7 +3,7 @@
 A table is named by the address of its database and a fragment, ``postgresql://host/clinic#visits``, or
 comes as a table of an Ibis connection. Its columns are read by rule:
 
-- Text of every kind (char(n), whose padding goes, citext, enumerations, UUIDs) is compared by code point.
+- Text of every kind (char(n), without its padding, citext, enumerations, UUIDs) is compared by code point.
 - Decimals of more than 38 digits, or of no stated precision, are doubles; in others NaN is NULL.
 - A domain is its base type; other types can only be tested for NULL.
 
@@ -143,7 +143,7 @@ def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> 
 
 @contextmanager
 def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[psycopg.Cursor]:
-    """Begin a transaction in which settings hold and the lists that a table needs are there."""
+    """Begin a transaction with our settings and the lists that a table needs."""
     connection = backend.con
     with connection.transaction(), _cursor(connection) as cursor:
         for setting in _SETTINGS:

@@ -7,9 +7,9 @@ takes the first rows of something, has no fixed rows to protect.
 Statements run in a separate session, not in the one that a table came from: it reads the same data, but its
 settings are ours alone, set before every statement, and it never is the active session of the process.
 Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL where they have no
-result, and names are exact, whatever other sessions are set to. Columns are read by rule:
+result, and names are exact, independent of the settings of other sessions. Columns are read by rule:
 
-- Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
+- Text is compared by code point in spite of its collation, and the padding of char(n) is removed.
 - A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
 - Types that requests do not know can only be tested for NULL.
 

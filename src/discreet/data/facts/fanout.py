@@ -1,10 +1,10 @@
 """How many rows one row may become: a public bound on every intermediate result of a request.
 
-An engine that worked a thousand times longer over some rows, or gave up over them, would tell about
-these rows. Rows become more in three places: a union reads a table several times, a join finds several
+An engine that worked a thousand times longer on some rows, or failed on them, would reveal something about
+these rows. Rows are multiplied in three places: a union reads a table several times, a join finds several
 rows of a public table, and a join of private tables combines every row of a person with every other one of
 theirs. The first two are known from the request and from public content. The third, and the second where
-it multiplies a lot, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
+it multiplies much, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
 out of one join, unless they had more on one side of it (`crowds`).
 
 Where the facts say that this cannot happen, because a side has one row of each person, or a table was

@@ -64,7 +64,7 @@ def range_of(expression: Expression, columns: Columns) -> Range:
 
 
 def is_never_null(expression: Expression) -> bool:
-    """Return whether an expression has a value in every row, whatever the row holds."""
+    """Return whether an expression has a value in every row, for any data."""
     if isinstance(expression, IsNull):
         return True
     if isinstance(expression, Literal):
@@ -161,7 +161,7 @@ def _called(call: Call, columns: Columns) -> Range:
 def _extreme(call: Call, ranges: Sequence[Range]) -> Range:
     """Return the range of LEAST and GREATEST, which skip NULL.
 
-    What is never NULL always takes part: LEAST is at most the least of such operands.
+    What is never NULL always counts: LEAST is at most the least of such operands.
     """
     sides = ranges if call.function is Function.LEAST else [one.negative() for one in ranges]
     found = hull(sides)

@@ -33,7 +33,7 @@ class Added:
 
 
 def public_table(name: str, tables: Tables) -> PublicTable:
-    """Return a public table, or refuse a name that means none."""
+    """Return a public table, or refuse an unknown name."""
     found = tables.get(name)
     if isinstance(found, PublicTable):
         return found
@@ -76,7 +76,7 @@ def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> N
 
 
 def as_floats(left: Type, right: Type) -> bool:
-    """Return whether two columns are compared as doubles: where one of them holds such, and nowhere else."""
+    """Return whether two columns are compared as doubles: only if one of them holds doubles."""
     return Type.FLOAT in (left, right)
 
 

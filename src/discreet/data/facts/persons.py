@@ -1,7 +1,7 @@
-"""Whose rows they are: which relations carry a person, and which of their columns are that person.
+"""The person of a row: which relations have a person, and which of their columns hold that person.
 
 A person may be one value of a column, or each row may be a separate person. In the second case nothing
-tells later that two rows come from one, so that whatever makes several rows of one, or one of several, is
+shows later that two rows come from one, so anything that makes several rows from one, or one from several, is
 refused.
 """
 
@@ -39,7 +39,7 @@ Tables: TypeAlias = "Mapping[str, Table | PublicTable]"
 
 
 def private_table(name: str, tables: Tables) -> Table:
-    """Return a private table, or refuse a name that means none."""
+    """Return a private table, or refuse an unknown name."""
     found = tables.get(name)
     if isinstance(found, PublicTable):
         raise UnsupportedQuery(
@@ -53,7 +53,7 @@ def private_table(name: str, tables: Tables) -> Table:
 
 
 def has_person(relation: Relation, tables: Tables) -> bool:
-    """Return whether rows carry a person, rather than each being a separate person."""
+    """Return whether rows have a person column, instead of each being a separate person."""
     return all(private_table(name, tables).person is not EACH_ROW for name in sources_of(relation))
 
 
@@ -81,10 +81,10 @@ def person_columns(relation: Relation, tables: Tables) -> frozenset[str]:
 
 
 def check_persons(relation: Relation, tables: Tables) -> None:
-    """Refuse a relation in which it cannot be said whose rows are whose.
+    """Refuse a relation in which the person of a row is not known.
 
-    A join or a union brings together rows of a person from several tables, in which they must go by values of
-    one type.
+    A join or a union combines rows of a person from several tables, in which person columns must have values
+    of one type.
     """
     names = sources_of(relation)
     kinds = {_person_type(private_table(name, tables)) for name in names}

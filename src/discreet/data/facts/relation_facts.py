@@ -1,9 +1,9 @@
 """The columns of a relation, and how much one person may contribute to it: public facts alone.
 
 Declarations give the facts of a private table's columns, content those of a public one. From there they
-flow upward: a filter keeps them, a calculated column has those that `implied` reads off its expression,
-an aggregate of a person's rows those that follow from its column. A relation that would let one person's rows
-decide about those of another is refused here.
+propagate upward: a filter keeps them, a calculated column has those that `implied` derives from its
+expression, an aggregate of a person's rows those that follow from its column. A relation that would let one
+person's rows affect those of another is refused here.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     UndeclaredColumn
         For a table or a column that does not exist.
     UnsupportedQuery
-        For an expression that its types do not admit, and for a relation in which rows of different persons
-        would meet.
+        For an expression whose types do not fit, and for a relation in which rows of different persons
+        would be combined.
     """
     columns = _columns(relation, tables)
     check_persons(relation, tables)
@@ -78,7 +78,7 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
 def limits_of(relation: Relation, tables: Tables) -> Limits:
     """Return how much one person contributes at most.
 
-    One row where there cannot be more; else the limits of the first table.
+    One row if there cannot be more; else the limits of the first table.
     """
     if is_single(relation, tables):
         return Limits(rows=1)

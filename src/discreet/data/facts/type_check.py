@@ -1,7 +1,7 @@
 """The type of an expression under a public schema, or a refusal that says what to write instead.
 
-The refusal depends on the request and the schema alone. It names columns and types; it never
-names a literal's value, which may be sensitive.
+The refusal depends only on the request and the schema. It names columns and types; it never
+contains a literal's value, which may be sensitive.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
 
 
 class Aggregated:
-    """What has aggregates: the methods that formulas share. They take the values of all rows of a group."""
+    """Aggregates as methods of formulas. They take the values of all rows of a group."""
 
     __slots__ = ()
 
@@ -185,7 +185,7 @@ class Aggregated:
         return self._aggregate(AggregateFunction.COUNT)
 
     def count_distinct(self) -> Aggregate:
-        """Count the different values, NULL aside; of the person column, the persons."""
+        """Count the distinct values, except NULL; for the person column, the persons."""
         return self._aggregate(AggregateFunction.COUNT_DISTINCT)
 
     def sum(self) -> Aggregate:
@@ -225,14 +225,14 @@ class Aggregated:
         return self.smooth_quantile(Fraction(1, 2))
 
     def smooth_quantile(self, q: Number) -> Aggregate:
-        """Return a quantile with noise that shrinks where many values lie close together, and no interval."""
+        """Return a quantile with less noise if many values are close together, and no interval."""
         return self._aggregate(AggregateFunction.SMOOTH_QUANTILE, q)
 
     def trimmed_mean(self, trim: Number) -> Aggregate:
         """Average the values without the share `trim` of them at either end.
 
-        The noise is to the smooth sensitivity: it does not grow with the bounds where the values that
-        stay lie close together. There is no interval.
+        The noise is for the smooth sensitivity: it does not grow with the bounds if the values that
+        stay are close together. There is no interval.
         """
         return self._aggregate(AggregateFunction.TRIMMED_MEAN, trim)
 
@@ -249,7 +249,7 @@ class Aggregated:
         return self._aggregate(AggregateFunction.MODE)
 
     def top(self, k: int) -> Aggregate:
-        """Return the k most frequent of the declared keys in order, or ones that are nearly as frequent."""
+        """Return the k most frequent of the declared keys in order, or some that are nearly as frequent."""
         return self._aggregate(AggregateFunction.TOP, k)
 
     def _aggregate(self, function: AggregateFunction, parameter: Number | None = None) -> Aggregate:

@@ -1,4 +1,4 @@
-"""Cases and other functions that belong to no single value.
+"""Cases and other functions that are not methods of one value.
 
 >>> from discreet.data import col
 >>> when(col("age") < 18).then("child").when(col("age") < 65).then("adult").otherwise("senior")
@@ -16,7 +16,7 @@ __all__ = ["Branch", "Cases", "coalesce", "concat", "greatest", "least", "when"]
 
 
 class Branch:
-    """A condition that waits for its value."""
+    """A condition that still needs its value."""
 
     __slots__ = ("_branches", "_condition")
 
@@ -58,12 +58,12 @@ def when(condition: object) -> Branch:
 
 
 def least(*values: object) -> Formula:
-    """Return the smallest value; NULL is passed over."""
+    """Return the smallest value; NULL is skipped."""
     return _call(Function.LEAST, values)
 
 
 def greatest(*values: object) -> Formula:
-    """Return the largest value; NULL is passed over."""
+    """Return the largest value; NULL is skipped."""
     return _call(Function.GREATEST, values)
 
 
@@ -73,7 +73,7 @@ def coalesce(*values: object) -> Formula:
 
 
 def concat(*values: object) -> Formula:
-    """Return texts side by side; NULL if one is."""
+    """Concatenate texts; NULL if one is."""
     return _call(Function.CONCAT, values)
 
 

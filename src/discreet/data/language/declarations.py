@@ -1,7 +1,7 @@
 """What the owner of a table declares: limits per person, bounds of numbers, keys of groups, days.
 
-These are public facts. They are stated without looking at the data, appear in labels and in
-the ledger, and decide every sensitivity. Data that does not keep to them is brought to them:
+These are public facts. They are declared without looking at the data, appear in labels and in
+the ledger, and determine every sensitivity. Data that does not follow them is changed to fit:
 rows over the limit are sampled, values beyond the bounds are clipped, rows with other keys are left out.
 """
 
@@ -81,7 +81,7 @@ class Limits:
     Parameters
     ----------
     rows : int, optional
-        At most this many rows of a person are used, whatever groups they are in.
+        At most this many rows of a person are used, in any groups.
     groups, rows_per_group : int, optional
         Instead: rows in at most `groups` groups, and at most `rows_per_group` in each.
 
@@ -96,7 +96,7 @@ class Limits:
     groups = g, rows r    g r M         g (r M)^2           r M
     ====================  ============  ==================  ==============
 
-    so that bounding by groups suits Gaussian noise, and bounding by rows people with few rows.
+    so bounding by groups suits Gaussian noise, and bounding by rows suits people with few rows.
     """
 
     rows: int | None = None
@@ -130,13 +130,13 @@ class Bounds:
         Values are clipped to [lower, upper]. Both are multiples of `step`.
     step : number, optional
         Values are rounded to the nearest multiple of it, halves upward. May be left out
-        if both bounds are typed as integers: then it is 1, and the column must hold whole numbers.
+        if both bounds are integers: then it is 1, and the column must hold whole numbers.
     nan : "drop" or number, optional
-        What becomes of NaN: by default it counts as absent.
+        What NaN is replaced by: by default it counts as absent.
     infinity : "clamp", "drop" or number, optional
-        What becomes of infinities: by default they are clipped like any other number.
+        What infinities are replaced by: by default they are clipped like any other number.
     null : "drop" or number, optional
-        What becomes of NULL: by default it counts as absent.
+        What NULL is replaced by: by default it counts as absent.
 
     Notes
     -----
@@ -201,7 +201,7 @@ class Bounds:
         return int(self.upper / self.step)
 
     def steps(self, value: Number, name: str) -> int:
-        """Return the index of a grid point within the bounds, or refuse what is none."""
+        """Return the index of a grid point within the bounds, or refuse other values."""
         number = rational(value, name)
         if not self.lower <= number <= self.upper or (number / self.step).denominator != 1:
             raise ParameterError(
@@ -302,7 +302,7 @@ class Dates:
     Parameters
     ----------
     first, last : date
-        Both included. Times are of the day that they have, points in time of the day in UTC.
+        Both included. Times belong to their own day, points in time to the day in UTC.
     """
 
     first: datetime.date
@@ -326,7 +326,7 @@ class Dates:
 
 
 def _key(value: object) -> KeyValue:
-    """Return a key as the plain Python value it is, or whatever else it is, to be refused."""
+    """Return a key as a plain Python value, or anything else unchanged, to be refused."""
     if type(value) in {int, bool, datetime.date, type(None)}:
         return cast("KeyValue", value)
     return cast("KeyValue", literal(value).value)

@@ -1,7 +1,7 @@
 """Keys under functions: which values a function has on a set of public values.
 
 The meaning is that of `functions` and `casts`, on the values that keys can be: text, integers, booleans and
-dates. Nothing about privacy rests on it: rows whose value is not among the keys are in no group.
+dates. Privacy does not depend on it: rows whose value is not among the keys are in no group.
 """
 
 from __future__ import annotations

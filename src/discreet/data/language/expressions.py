@@ -1,6 +1,6 @@
 """Expressions: a closed tree of total functions over the columns of one row.
 
-Total means that no row, whatever it holds, makes an expression fail: an error would be an
+Total means that no row makes an expression fail, for any values: an error would be an
 answer about the data. Where arithmetic has no result, the result is NULL.
 
 Values and logic are those of SQL:

@@ -1,4 +1,4 @@
-"""What users type to build expressions and aggregates in Python.
+"""What users write to build expressions and aggregates in Python.
 
 >>> adults = (col("age") >= 18) & ~col("city").is_null()
 >>> adults
@@ -6,8 +6,8 @@ Formula((age >= ?) and (not (city is null)))
 >>> count(), col("cost").mean()
 (Aggregate(count), Aggregate(mean of cost))
 
-A `Formula` wraps an `Expression` and lends it Python's operators; the expression itself stays a plain
-record that compares by structure. Building touches no data.
+A `Formula` wraps an `Expression` and gives it Python's operators; the expression itself stays a plain
+record that compares by structure. Building reads no data.
 """
 
 from __future__ import annotations

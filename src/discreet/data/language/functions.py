@@ -1,6 +1,6 @@
 """The operators and functions of expressions: closed lists, each with what it means.
 
-Every function is total and means the same on every engine. NULL in gives NULL out unless a line says
+Every function is total and means the same on every engine. NULL as input gives NULL unless a line says
 otherwise. Numbers that are not integers are taken as doubles; a number is "beyond 64 bits" from
 2^63 in magnitude on. Text counts code points. Dates and times lie in the years 1 to 9999, others are NULL.
 Operands called a constant are literals, so that they are part of the request and not of the data.
@@ -86,7 +86,7 @@ class Function(StrEnum):
     SUBSTRING = "substring"
     """From a constant place, counted from 1, and if a constant length is given this many code points."""
     CONCAT = "concat"
-    """Texts side by side; NULL if one is. What would be longer than 16,384 code points ends there."""
+    """Texts concatenated; NULL if one is. What would be longer than 16,384 code points is cut there."""
     STARTS_WITH = "starts_with"
     """Whether the first text begins with the second."""
     ENDS_WITH = "ends_with"

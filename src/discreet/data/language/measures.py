@@ -1,4 +1,4 @@
-"""Measures: what is computed of the (bounded) rows of every group, as integers."""
+"""Measures: what is computed from the (bounded) rows of every group, as integers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CountPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountDistinct:
-    """The number of different values, NULL aside, in a column of the (bounded) rows of a group."""
+    """The number of distinct values, except NULL, in a column of the (bounded) rows of a group."""
 
     column: str
 

@@ -1,4 +1,4 @@
-"""The plan: what a request asks of private tables, as a closed tree free of any engine.
+"""The plan: what a request asks about private tables, as a closed tree, independent of any engine.
 
 A plan is a `Group` over a `Relation`. It states everything that decides the shape and the
 sensitivity of its answer: the relation, the keys with their values, the bounds of every

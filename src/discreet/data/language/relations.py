@@ -1,9 +1,9 @@
 """Relations: what yields rows, each belonging to one person.
 
 Every relation maps rows to rows such that a person's rows, their values *and their presence*, follow from
-that person's own rows and public facts. Nothing here can let one person's rows decide about those of
-another: there is no LIMIT, no DISTINCT, no window, no aggregate but within one person. Contributions
-are bounded afterwards, once, by the plan's `Group`; what a join may make of a person's rows, before it.
+that person's own rows and public facts. Nothing here can let one person's rows affect those of
+another: there is no LIMIT, no DISTINCT, no window, no aggregate except within one person. Contributions
+are bounded afterwards, once, by the plan's `Group`; what a join may multiply is bounded before it.
 
 The person is carried along with the visible columns. A relation's columns have distinct names, even when
 upper and lower case are ignored.

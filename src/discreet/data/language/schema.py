@@ -1,7 +1,7 @@
 """The types of columns, as far as a request may know them: public facts about a table.
 
-Engines have dozens of types; requests have ten. Two numbers compare whatever their
-types, two texts compare by code point, and a date is the midnight it begins with.
+Engines have dozens of types; requests have ten. Two numbers of any types
+can be compared, two texts compare by code point, and a date is the midnight it begins with.
 """
 
 from __future__ import annotations

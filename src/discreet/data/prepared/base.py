@@ -1,6 +1,6 @@
 """Tables that are kept ready in the engine: every later query reads integers, not text and floats.
 
-A prepared table lies in the engine under its own name (a temporary table; on Spark, a checkpoint).
+A prepared table is stored in the engine under its own name (a temporary table; on Spark, a checkpoint).
 Each column with `Bounds` is stored with its integer on the grid, each with `Keys` with the number of its key,
 so that a query neither converts numbers nor compares text. What else is done in advance depends on the
 limits: see `Sample` for limits on rows, `Arrangement` for limits on groups.

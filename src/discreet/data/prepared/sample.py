@@ -4,7 +4,7 @@ Of a table with ``Limits(rows=k)`` at most k rows of each person are drawn, by l
 a row, before any condition is asked.
 
 The rows of a person in the sample are a function of that person's own rows and the sample's salt, and there
-are at most k. Whatever maps each of them to at most one row (conditions, calculated columns)
+are at most k. Anything that maps each of them to at most one row (conditions, calculated columns)
 leaves at most k, so it needs no bounding again; everything else is bounded as on any table.
 (Proof: contribution_bounding.)
 """

@@ -1,9 +1,9 @@
 """The normal form of every stored value: what is left of it when a table is read, on any engine.
 
 Engines store what they, or Python, cannot calculate with: days before the year 1 or without end, texts of a
-gigabyte, numbers that are none. Were such a value to make a statement fail, the failure would tell that
-somebody has it. So each column is read through an expression that is defined for all values of its type and
-looks at one value only. Every reader uses it, and nothing above meets a value outside these forms:
+gigabyte, NaN as a number. If such a value made a statement fail, the failure would reveal that
+someone has it. So each column is read through an expression that is defined for all values of its type and
+reads one value only. Every reader uses it, and nothing above sees a value outside these forms:
 
 ==================  ================================================================================
 type                normal form; everything else is NULL
@@ -18,7 +18,7 @@ other               empty bytes in place of every value: only whether it is ther
 ==================  ================================================================================
 
 `duckdb` writes the forms for DuckDB in Ibis, `sql_form` for engines whose columns are read by SQL. What comes
-in as Arrow is brought to them by `arrow_forms`, lines of CSV files by `csv_records`.
+in as Arrow is converted by `arrow_forms`, lines of CSV files by `csv_records`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _bytes(text: str) -> int:  # type: ignore[empty-body]
 
 @ibis.udf.scalar.builtin(name="isnan")  # type: ignore[untyped-decorator]
 def _is_nan(value: float) -> bool:  # type: ignore[empty-body]
-    """Return whether a number is none."""
+    """Return whether a number is NaN."""
 
 
 def duckdb(column: Column) -> Value:

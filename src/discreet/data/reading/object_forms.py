@@ -1,8 +1,8 @@
 """Columns of Python objects, as pandas has them, in the type that was declared.
 
-What a library makes of such a column depends on all of its values: one text among numbers, and it is refused
-or is text. Here the type is the declared one, or text, and each value is converted by itself: it is NULL
-if it is of another kind.
+How a library converts such a column depends on all of its values: one text among numbers, and it is refused
+or becomes text. Here the type is the declared one, or text, and each value is converted by itself: it is NULL
+if it has another type.
 """
 
 from __future__ import annotations

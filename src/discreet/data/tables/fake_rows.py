@@ -1,6 +1,6 @@
-"""Made-up rows behind the declarations of a table, drawn from what is public and from nothing else.
+"""Made-up rows for the declarations of a table, drawn only from what is public.
 
-Only names, types, bounds, keys, days and limits are looked at, so that no private value can be in them.
+Only names, types, bounds, keys, days and limits are used, so that no private value can be in them.
 They need no protection and no secure randomness: a seed makes the same rows again.
 """
 

@@ -1,7 +1,7 @@
-"""Public tables: what everybody may know, to be joined with private rows.
+"""Public tables: what everybody may know, for joins with private rows.
 
 A public table is not protected. Its content may be read freely: which columns are unique, which values they
-have, how far they reach. It is held in memory and sent to the engine with each request that joins it.
+have, and their range. It is held in memory and sent to the engine with each request that joins it.
 What it holds is part of every such request, by its digest.
 """
 

@@ -1,6 +1,6 @@
-"""A private table and what its owner declares of it.
+"""A private table and what its owner declares about it.
 
-Declaring reads the names and types of columns, which are public, and no values but those of CSV files and
+Declaring reads the names and types of columns, which are public, and no values except those of CSV files and
 frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a
 budget to spend.
 """
@@ -42,12 +42,12 @@ class Table:
     Parameters
     ----------
     source : path, frame, address or Ibis table
-        A Parquet file (read where it lies), a CSV file or a frame of pandas, Polars or Arrow
+        A Parquet file (read in place), a CSV file or a frame of pandas, Polars or Arrow
         (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
     person : str or EACH_ROW
         The column that identifies the person of a row; rows in which it is NULL are left
-        out. `EACH_ROW` where every row is a separate person.
+        out. `EACH_ROW` if every row is a separate person.
     limits : Limits, optional
         How much one person may contribute to one release. Required with a person column.
     columns : mapping of names to Bounds, Keys, Dates or Type
@@ -72,10 +72,10 @@ class Table:
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
     if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
     text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
-    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells
-    how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
+    that is damaged is left out and affects no other, and a line break within quotes ends the line (`lost`
+    says how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
 
-    Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
+    For every source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
     the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL belongs to no
     person.
 
@@ -83,7 +83,7 @@ class Table:
     persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
     are integers: NULL beyond 64 bits, or clipped to the bounds.
 
-    Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
+    Prepare a table that gets many queries. Later changes to the data are then not seen. With a
     limit on rows each query is a plain GROUP BY over integers, some
     hundred times as fast, and all of them see one sample, so that they agree with each other. In return
     a person's rows count against the limit whether or not a condition selects them: queries with narrow
@@ -184,7 +184,7 @@ class Table:
         Returns
         -------
         Lost or None
-            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. None where
+            Exact counts, for the owner only; showing them to analysts breaks the guarantee. None if
             rows stay in a database or a Parquet file: what cannot be read is NULL there, and not counted.
         """
         from discreet.data.engines.duckdb import lost
