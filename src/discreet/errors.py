@@ -85,7 +85,7 @@ class LedgerTampered(LedgerError):
     problem : str
         What is wrong, in words that hold nothing of what the ledger holds.
     sequence : int or None
-        The entry where it shows; None where it is not a single entry.
+        The entry where it shows; None if it is not a single entry.
     """
 
     def __init__(self, problem: str, sequence: int | None = None) -> None:

@@ -225,7 +225,7 @@ def _range(low: Array, masses: Array, least: float) -> tuple[int, int]:
 
 
 def _from_steps(event: Event, step: float, least: float) -> list[LossDistribution] | None:
-    """Return the distributions of few steps, composed on the grid; None where a step has no atoms."""
+    """Return the distributions of few steps, composed on the grid; None if a step has no atoms."""
     parts = event.parts if isinstance(event, events.Composed) else ((event, 1),)
     total = sum(times for _, times in parts)
     pairs = [(pair_of(part), times) for part, times in parts]

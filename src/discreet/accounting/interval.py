@@ -20,7 +20,7 @@ class Interval:
     method : str
         How the upper bound was found.
     neighbors : Neighbors or None
-        The relation for which it holds; None where nothing was released.
+        The relation for which it holds; None if nothing was released.
     certified : bool
         Whether every error of the computation, truncation and rounding included, is bounded
         and inside the interval.

@@ -211,7 +211,7 @@ def _group_interval(event: Event, lower: float, upper: float, method: str) -> In
 
 
 def _simple(event: Event) -> Event | None:
-    """Return an event with generic steps in place of groups; None where a group has no such step."""
+    """Return an event with generic steps in place of groups; None if a group has no such step."""
     found = [
         (step.simple if isinstance(step, Grouped) else step, times)
         for step, times in leaves_of(event).items()
@@ -221,7 +221,7 @@ def _simple(event: Event) -> Event | None:
 
 
 def _tried(bound: Callable[[], float]) -> float:
-    """Return a Rényi bound, or infinity where there is none."""
+    """Return a Rényi bound, or infinity if there is none."""
     try:
         return bound()
     except ParameterError:

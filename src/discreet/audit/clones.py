@@ -120,7 +120,7 @@ def _common(traces: list[bytes]) -> bool:
 
 
 def _forked(trace: Callable[[], bytes]) -> list[bytes] | None:
-    """Return the traces of two forked children and of this process, or None where it cannot fork."""
+    """Return the traces of two forked children and of this process, or None if it cannot fork."""
     if not hasattr(os, "fork"):
         return None
     children = [_child(trace) for _ in range(2)]

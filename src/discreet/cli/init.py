@@ -99,7 +99,7 @@ def _run(options: Namespace) -> str:
 
 
 def _draft(options: Namespace, file: Path) -> Draft:
-    """Return what the options say, checked as far as it goes."""
+    """Return what the options say, checked as far as possible."""
     from discreet.curator import Budget
 
     if options.rows_per_person is not None and options.person is None:
@@ -200,7 +200,7 @@ def _pairs(typed: list[str] | None, option: str) -> dict[str, str]:
 
 
 def _name(options: Namespace) -> str:
-    """Return a name that SQL can spell without quotes, made of that of the file, unless another is typed."""
+    """Return a name that SQL can write without quotes, made from the file name, unless another is given."""
     if options.table is not None:
         if not options.table or not options.table.isprintable():
             raise ParameterError("table", "is not a name", "letters and digits, such as visits")
@@ -212,7 +212,7 @@ def _name(options: Namespace) -> str:
 
 
 def _path(source: str, file: Path) -> str:
-    """Return the path of the source, from the directory of the file on where it lies inside it."""
+    """Return the path of the source, relative to the directory of the file if it is inside."""
     place, start = Path(source).expanduser().absolute(), file.absolute().parent
     inside = os.path.relpath(place, start)
     return str(place) if inside.startswith("..") else Path(inside).as_posix()

@@ -1,4 +1,4 @@
-"""``discreet ledger``: look into the record of what was spent, check it, and change declarations on it."""
+"""``discreet ledger``: show the record of what was spent, check it, and change declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ledger says: its entries, what was spent, and what today's accountant makes of it."""
+"""What a ledger says: its entries, what was spent, and what today's accountant computes for it."""
 
 from __future__ import annotations
 
@@ -193,6 +193,6 @@ def _event(body: Mapping[str, object]) -> Event:
 
 
 def _visible(text: object) -> str:
-    """Return a text that changes nothing on a terminal but what it shows."""
+    """Return a text without control characters for a terminal."""
     plain = str(text)
     return plain if plain.isprintable() else repr(plain)

@@ -1,4 +1,4 @@
-"""A line that says what takes so long, for people at a terminal only."""
+"""A progress line, only for people at a terminal."""
 
 from __future__ import annotations
 

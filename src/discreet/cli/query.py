@@ -57,7 +57,7 @@ def _run(options: Namespace) -> str:
 
 
 def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool) -> str:
-    """Say what was paid, and what is left; `paid` if the charge was there before."""
+    """Say what was paid, and what is left; `paid` if it was charged before."""
     price = questions.cost(release.event)
     if release.stored:
         price = "nothing: answered from the store"
@@ -75,7 +75,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
 
 
 def _delivered(options: Namespace, release: Release, bill: str) -> str:
-    """Write the files, and return what is printed. If a file fails, the answer is in the store still."""
+    """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
     form = rendering.format_of(options)
     content = rendering.rendered(release, form)
     if options.label is not None:

@@ -61,7 +61,7 @@ def rendered(release: Release, form: str) -> bytes:
 
 
 def write(path: str, content: bytes) -> None:
-    """Write a new file; one that is there stays as it is."""
+    """Write a new file; an existing one is not changed."""
     with Path(path).open("xb") as file:
         file.write(content)
 
@@ -129,7 +129,7 @@ def _rows(release: Release) -> Iterator[dict[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """Return what stands for a value in CSV and JSON: nothing for what is unknown."""
+    """Return the value for CSV and JSON: nothing if it is unknown."""
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None  # no -0.0
     if isinstance(value, list):

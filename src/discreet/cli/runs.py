@@ -50,7 +50,7 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part of a run, as it was typed; None where nothing was said."""
+    """One part of a run, as it was typed; None where nothing was given."""
 
     mechanism: str | None = None
     noise_multiplier: str | None = None
@@ -179,7 +179,7 @@ def epochs(part: Part, steps: int) -> int:
 
 
 def assumption(parts: list[Part], event: Event) -> str:
-    """Return what is taken for granted about sampling, in sentences; empty if nothing."""
+    """Return what is assumed about sampling, in sentences; empty if nothing."""
     shuffled = [SHUFFLED] if any(part.loader == "shuffled" for part in parts) else []
     sampled = sampling_assumption(event)
     hint = f"{sampled}. If the loader shuffles instead, ask with --loader shuffled" if sampled else ""
@@ -197,7 +197,7 @@ def _mechanism(part: Part) -> str:
 
 
 def _refuse_others(part: Part, mechanism: str, needed: tuple[str, ...]) -> None:
-    """Refuse options that the mechanism does not know, rather than ignore them silently."""
+    """Refuse options that the mechanism does not have, instead of ignoring them silently."""
     known = {*needed, "mechanism", "steps"}
     known |= {"loader"} if mechanism == "sampled-gaussian" else set()
     known |= {"categories"} if mechanism == "randomized-response" else set()

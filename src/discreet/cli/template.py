@@ -67,7 +67,7 @@ version = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is known about a table and its budget; None where its owner has still to say it.
+    """What is known about a table and its budget; None if its owner has still to say it.
 
     Numbers are texts, as they were typed.
     """
@@ -89,7 +89,7 @@ class Draft:
 
     @property
     def undeclared(self) -> list[str]:
-        """The columns of which nothing is declared."""
+        """The undeclared columns."""
         return [name for name in self.columns if name not in {self.person, *self.bounds, *self.keys}]
 
     @property

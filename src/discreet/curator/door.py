@@ -55,9 +55,9 @@ class Door:
 
     Guarantee
     ---------
-    All answers that ever leave, chosen in whatever way by whoever asks, keep what `Budget` promises, for
-    the unit of each table, provided the ledger is not replaced and what is declared was not read from
-    the data. Every answer was charged, durably, before any data was read; a charge is never taken back
+    All answers that ever leave, however analysts choose their questions, keep what `Budget` promises, for
+    the unit of each table, provided the ledger is not replaced and the declarations were not taken from
+    the data. Every answer was charged, durably, before any data was read; a charge is never refunded
     (proof: door).
 
     Parameters
@@ -122,7 +122,7 @@ class Door:
         return self.ledger.state().caps
 
     def account(self) -> Account:
-        """Return what was spent so far, with a period that has begun counted from nothing."""
+        """Return what was spent so far; a new period starts from zero."""
         account = self.ledger.state()
         due = account.due(self.ledger.time())
         return account if due is None else account.renewed(due)
@@ -132,7 +132,7 @@ class Door:
     ) -> Preview:
         """Return what a request would cost and how wrong its answer would be. Spends nothing.
 
-        With `chosen`, its keys are chosen first, and their price is part of it.
+        With `chosen`, its keys are chosen first, and their cost is included.
         """
         check_analyst(analyst)
         rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
@@ -156,9 +156,9 @@ class Door:
         return None if content is None else request.read(content).values
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
-        """Charge a request for keys, count, choose, keep the choice and return it: a release of keys alone.
+        """Charge a request for keys, count, choose, store the choice and return it: a release of keys only.
 
-        The same request on the same version of the data returns the choice that was kept, at no cost.
+        The same request on the same version of the data returns the stored choice, at no cost.
         It raises what `answer` raises.
         """
         paid = self._paid(request, analyst, request.draw)
@@ -168,9 +168,9 @@ class Door:
         return Release(request=request, keys=keys, outputs=(), label=label, stored=paid.stored)
 
     def answer(self, request: Request, *, analyst: str = "") -> Release:
-        """Charge a request, compute it, add noise, keep the answer and return it.
+        """Charge a request, compute it, add noise, store the answer and return it.
 
-        The same request on the same version of the data returns the answer that was kept, at no cost.
+        The same request on the same version of the data returns the stored answer, at no cost.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class Door:
     def _paid(
         self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
     ) -> _Paid:
-        """Charge, unless it was; draw, unless there is an answer; return what is kept."""
+        """Charge, unless charged before; draw, unless there is an answer; return what is stored."""
         check_analyst(analyst)
         # One view of the tables throughout: another thread may amend them meanwhile.
         tables = _checked(request, self._tables)
@@ -258,9 +258,9 @@ class Door:
         return charge
 
     def _rehearse(self, check: Callable[[Account], object]) -> None:
-        """Ask for nothing what is about to be asked while everybody waits: prices are remembered.
+        """Ask in advance, at no cost, what will be asked under the lock: costs are cached.
 
-        The entries of others are read on the way. A refusal counts for nothing here: only the ledger decides.
+        New entries of others are read, too. A refusal has no effect here: only the ledger decides.
         """
         with suppress(DiscreetError):
             check(self.ledger.state())
@@ -285,7 +285,7 @@ class Door:
             self._renew(period)
 
     def _renew(self, period: str) -> None:
-        """Renew the caps, unless this or a later period was renewed by somebody else."""
+        """Renew the caps, unless someone else renewed this or a later period."""
 
         def rule(account: Account, time: str) -> Body:
             if account.due(time) != period:
@@ -307,7 +307,7 @@ class Door:
         Raises
         ------
         BudgetExceeded
-            If more was spent already, or is reserved, than the new caps allow.
+            If more was already spent, or is reserved, than the new caps allow.
         LedgerMismatch
             If the tables were amended by another process since this curator was opened.
         """
@@ -326,7 +326,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Paid:
-    """What is kept of a request that was charged: packed, and public."""
+    """What is stored for a request that was charged: packed, and public."""
 
     tables: Mapping[str, Table]
     charge: Entry
@@ -344,7 +344,7 @@ class _PeriodBegan(Exception):
 
 
 def check_analyst(analyst: str) -> None:
-    """Refuse what is not a name of an analyst."""
+    """Refuse what is not the name of an analyst."""
     if not isinstance(analyst, str) or len(analyst) > _LONGEST_NAME or not analyst.isprintable():
         raise ParameterError(
             "analyst", "is not a name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
@@ -367,12 +367,12 @@ def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[st
 
 
 def _refuse(tables: Mapping[str, Table]) -> NoReturn:
-    """Compute nothing: an answer that was charged but never kept must be asked for by itself."""
+    """Compute nothing: an answer that was charged but never stored must be asked for separately."""
     raise EngineFailed
 
 
 def _drawn(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
-    """Compute and add noise. What is exact lives and dies in here, and so does whatever goes wrong."""
+    """Compute and add noise. Exact values never leave this function, and neither do errors."""
     draws = None
     try:
         exact = compute(request.plan, tables, salt=fresh_salt())

@@ -1,7 +1,7 @@
 """What a ledger says about tables and plans, and whether an open curator still agrees with it.
 
-Declarations and outlines are public. They are written out where that is short; of a long one, such as a
-hundred thousand keys, the ledger keeps the hash.
+Declarations and outlines are public. Short ones are written out; of a long one, such as a
+hundred thousand keys, the ledger stores the hash.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def recorded(value: Value) -> Value:
 
 
 def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
-    """Refuse to open a ledger with other declarations than its own, saying which differ."""
+    """Refuse to open a ledger with declarations other than its own, saying which differ."""
     if account.caps != budget or dict(account.tables) != declared:
         what = "other tables" if account.caps == budget else "another budget"
         raise LedgerMismatch(
@@ -84,7 +84,7 @@ def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
 
 
 def check_current(account: Account, declared: Declared) -> None:
-    """Refuse to go on with declarations that were amended since."""
+    """Refuse to continue with declarations that were amended since."""
     if dict(account.tables) != declared:
         raise LedgerMismatch(
             "the tables of this ledger were amended since it was opened here; open it again with what it "
@@ -108,7 +108,7 @@ def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callabl
     declared : mapping
         What is declared about all tables from now on.
     budget : Budget or None
-        The caps from now on; None where they stay.
+        The caps from now on; None if they stay.
     """
     check_reason(reason)
 

@@ -136,7 +136,7 @@ def _has_cell(column: Column, values: Keys | Bounds) -> BooleanValue:
 
 
 def _cell(column: Column, axis: Axis) -> Value:
-    """Return the number of the cell of an axis; NULL where there is none.
+    """Return the number of the cell of an axis; NULL if there is none.
 
     Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and 0 < b <= 2^53 the double
     nearest to a / b is below every integer that a / b is below.

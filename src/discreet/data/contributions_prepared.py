@@ -38,7 +38,7 @@ __all__ = ["totals"]
 def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows | None:
     """Return the totals of a plan over a prepared table.
 
-    They have the columns of `contributions.totals`. None where the plan asks for more than conditions on the
+    They have the columns of `contributions.totals`. None if the plan asks for more than conditions on the
     rows, keys, counts and sums of columns: then the general method is used.
     """
     relation, conditions = plan.source, []

@@ -17,9 +17,9 @@ class Spent:
     ----------
     epsilon, delta : float
         In this period. Pure epsilons add up, without delta, while the budget covers their sum; otherwise it
-        is the least epsilon that is known at the budget's delta or a part of it, and infinity where none is.
+        is the least epsilon that is known at the budget's delta or a part of it, and infinity if none is.
     rho : float or None
-        In this period, as zero-concentrated privacy; None where no rho is known.
+        In this period, as zero-concentrated privacy; None if no rho is known.
     lifetime_epsilon, lifetime_rho : float
         Since the ledger was opened, regardless of renewals.
     requests : int

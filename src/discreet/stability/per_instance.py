@@ -165,7 +165,7 @@ def worst_case(reports: Iterable[PerInstanceReport]) -> PureDP | ApproximateDP:
 
 
 def _checked(shifts: ArrayLike, grid: Number | None) -> Floats:
-    """Return the sizes of shifts, in whole steps of a grid if there is one; infinite where not known."""
+    """Return the sizes of shifts, in whole steps of a grid if there is one; infinite if not known."""
     held = np.abs(reals(shifts, "shifts"))
     if held.ndim != 1:
         raise ParameterError("shifts", "is not a list of numbers", "one number for each person")

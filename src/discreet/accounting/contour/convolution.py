@@ -22,7 +22,7 @@ Atoms = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def convolved(steps: Steps, side: Side) -> AtomicLoss | None:
-    """Return the law of the sum, or None where its values are too many or no finite list.
+    """Return the law of the sum, or None if its values are too many or no finite list.
 
     Sums that differ by rounding only, a part in 1e13 of the largest, are taken as one value: the largest
     of them in an upper bound, the least in a lower one. Masses are products and sums of positive numbers.

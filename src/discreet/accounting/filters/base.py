@@ -125,7 +125,7 @@ class Filter(ABC):
         Returns
         -------
         Cost
-            None where no finite bound is known.
+            None if no finite bound is known.
 
         Raises
         ------

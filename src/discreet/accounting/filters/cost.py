@@ -2,7 +2,7 @@
 
 A *rate* says what one simple event costs. Compositions add up, part by part. Of parallel parts,
 those that the relation can touch are paid: the costliest one for each unit added or
-removed, the two costliest for each unit replaced, entry by entry. An entry is None where no
+removed, the two costliest for each unit replaced, entry by entry. An entry is None if no
 finite bound is known: then the event is refused.
 """
 
@@ -125,12 +125,12 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
 
 
 def added(costs: Sequence[Cost], width: int) -> Cost:
-    """Add up costs of events that run one after another; an entry is None where one of them is."""
+    """Add up costs of events that run one after another; an entry is None if one of them is."""
     return tuple(_touched([(cost[entry], 1) for cost in costs], None) for entry in range(width))
 
 
 def larger(first: Cost, second: Cost) -> Cost:
-    """Return the larger of two costs, entry by entry; None where one of them is."""
+    """Return the larger of two costs, entry by entry; None if one of them is."""
     pairs = zip(first, second, strict=True)
     return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
 

@@ -35,7 +35,7 @@ class Reading:
     Attributes
     ----------
     epsilon : float
-        Rounded up; infinity where no bound is known at this delta.
+        Rounded up; infinity if no bound is known at this delta.
     delta : Fraction
         The delta at which it was read.
     neighbors : Neighbors

@@ -135,7 +135,7 @@ def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
     Returns
     -------
     Cost
-        (epsilon, delta); more than the limits where no point of the curve lies within, None where none is
+        (epsilon, delta); more than the limits where no point of the curve lies within, None if none is
         known.
     """
     simple = cost_of(event, pure_rate, 2)

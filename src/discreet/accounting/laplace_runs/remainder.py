@@ -42,7 +42,7 @@ class LaplaceRemainder(LaplaceLine):
     line : Line
         Where to integrate; its smoothing is not used.
     atoms : LaplaceAtoms or None
-        The sum over atoms; None where the bound by `atoms_share` will do.
+        The sum over atoms; None if the bound by `atoms_share` will do.
     tail : float
         The relative width in epsilon that nodes left out may cost.
     """

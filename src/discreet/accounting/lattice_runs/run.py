@@ -63,7 +63,7 @@ class LatticeRun:
     def epsilon(
         self, target: float, at_most: float, width: float, *, lower_too: bool = True
     ) -> tuple[float, float] | None:
-        """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
+        """Bound epsilon at a delta from `target` to `at_most`; None if another way serves.
 
         The interval has the relative width that is asked for, or a width of 1e-10, unless floats or patience
         do not suffice; where no lower bound is asked for, it is 0.
@@ -86,7 +86,7 @@ class LatticeRun:
         return max(found[0], other[0]), max(found[1], other[1])
 
     def delta(self, epsilon: float, width: float) -> tuple[float, float] | None:
-        """Bound delta at an epsilon; None where another way serves."""
+        """Bound delta at an epsilon; None if another way serves."""
         if not self._is_usual(_MOST_DELTA):
             return None
         lower = upper = 0.0

@@ -27,7 +27,7 @@ NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known fr
 BestOfRuns, SparseVector      the worst law of its epsilon, None without one; nothing is known from below
 BestOfPoissonRuns             None; charged by its Rényi curve
 ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
-PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none
+PoissonSampled                mixtures with the step's pair, in both directions; None if the step has none
 CappedPoissonSampled          that, or with a small probability the pair of two units, side by side; bounded
                               below by the sample with no cap
 ReplacedPoissonGaussian       two mixtures that face each other; attained; vectors too

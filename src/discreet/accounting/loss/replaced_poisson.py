@@ -72,7 +72,7 @@ def _(event: events.ReplacedPoissonGaussian) -> Pair | None:
 
 
 def facing_cumulant(shift: float, rate: float, order: float) -> float:
-    """Bound log E_Q (P / Q)^order from above by the trapezoidal rule; infinity where that is too long.
+    """Bound log E_Q (P / Q)^order from above by the trapezoidal rule; infinity if that is too long.
 
     The integrand Q (r^a - 1 - a (r - 1)), r = P / Q, is not negative and analytic in the strip
     abs(Im x) < pi / shift, where it is at most e^(width^2 / 2) cos(width shift / 2)^(1 - a) times as large.

@@ -62,7 +62,7 @@ def _law(pair: WorstPair, direction: int, side: Side, cells: int) -> AtomicLoss:
 
 
 def worst_pair(ways: list[Way]) -> WorstPair | None:
-    """Return the pair of several ways; None where a loss is beyond what floats hold here."""
+    """Return the pair of several ways; None if a loss is beyond what floats hold here."""
     worst = WorstPair(tuple(ways))
     if not all(_is_usual(pair) for way in ways for pair, _ in way):
         return None

@@ -25,7 +25,7 @@ _ABOVE = 1 + 1e-11
 
 
 def finite_cumulant(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
-    """Return the cumulant of the common outcomes, in the worse order; infinity where there is no pair."""
+    """Return the cumulant of the common outcomes, in the worse order; infinity if there is no pair."""
     found = _orders(event)
     if found is None:
         return np.full_like(orders, np.inf)

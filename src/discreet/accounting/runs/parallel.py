@@ -26,7 +26,7 @@ Solve = Callable[[Course], Bounds]
 
 
 def bounds_of(steps: Steps, solve: Solve) -> Bounds | None:
-    """Bound a number of a run; None where a step has no known worst pair, or too many ways."""
+    """Bound a number of a run; None if a step has no known worst pair, or too many ways."""
     fixed, parallel = _resolved(steps)
     if not parallel:
         return _solved(fixed, solve)

@@ -35,7 +35,7 @@ def touched_parts(event: Parallel) -> int:
 def ways(event: Parallel) -> list[Counter[Event]] | None:
     """Return the steps that a unit may meet in a parallel release, without those that others dominate.
 
-    None where there are too many ways to look at each. Steps may be parallel releases themselves.
+    None if there are too many ways to look at each. Steps may be parallel releases themselves.
     """
     touched = touched_parts(event)
     members = _undominated([(leaves_of(part), times) for part, times in event.parts], touched)

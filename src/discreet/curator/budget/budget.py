@@ -32,7 +32,7 @@ _RESERVED = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Budget:
-    """A cap on everything that is ever released, held whatever is asked and in whatever order.
+    """A cap on everything that is ever released, for any questions in any order.
 
     Guarantee
     ---------
@@ -109,7 +109,7 @@ class Budget:
             object.__setattr__(self, name, value)
 
     def filter(self) -> Cap:
-        """Return the filter that holds this cap, with nothing spent."""
+        """Return the filter of this cap, with nothing spent."""
         if self.rho is not None:
             return ZeroConcentratedFilter(self.rho, delta=self.delta, neighbors=self.neighbors)
         assert self.epsilon is not None  # noqa: S101
@@ -180,7 +180,7 @@ def offered(
     rho: Number | None = None,
     neighbors: Neighbors = ADD_REMOVE_PERSON,
 ) -> Event:
-    """Return the event that stands for an offer: the most that what is bought may cost.
+    """Return the event of an offer: the most that it may cost.
 
     `epsilon` alone buys pure privacy; with `delta`, or as `rho`, normal noise is permitted.
     """

@@ -30,7 +30,7 @@ class Period(Enum):
     def of(self, time: str) -> str:
         """Return the first day of the period that a UTC time lies in.
 
-        Days compare in the order of time, even where the length of periods was changed in between.
+        Days compare in the order of time, even if the length of periods was changed in between.
 
         >>> Period.QUARTERLY.of("2026-11-15T10:00:00.000000Z")
         '2026-10-01'

@@ -1,4 +1,4 @@
-"""What a cap has, asks for and refuses, in words and numbers."""
+"""What is left of a cap, what is asked and what is refused, in words and numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def percent_below(part: Fraction, whole: Fraction) -> str:
 
 
 def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:
-    """Return what events take of each limit, by the way of counting that holds the most of them."""
+    """Return what events cost of each limit, by the way of counting that fits the most of them."""
     nearest = cap.nearest(*events)
     return tuple(
         zip(nearest.names, nearest.cost(*events), nearest.left.values(), nearest.limits.values(), strict=True)
@@ -47,7 +47,7 @@ def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fractio
 
 
 def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
-    """Say what was asked, what is left and what would fit, by the way to count that comes closest.
+    """Say what was asked, what is left and what would fit, by the way of counting that comes closest.
 
     Parameters
     ----------
@@ -78,6 +78,6 @@ def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
 
 
 def _share(cost: Fraction, left: Fraction, limit: Fraction) -> Fraction:
-    """Return how much of what is left a cost takes; where nothing is, beyond all others."""
+    """Return the share of what is left that a cost takes; infinite if nothing is left."""
     del limit
     return cost / left if left > 0 else (10**30 * (1 + cost) if cost else _ZERO)

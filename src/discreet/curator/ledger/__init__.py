@@ -2,7 +2,7 @@
 
 - `open_store`: a file (`sqlite_store`), or a PostgreSQL database (`postgres_store`).
 - `Ledger`: one exclusive, durable decision at a time, by a rule over the state that its entries fold into.
-- `Entry`, `Anchor`, `Report`: what is recorded, where it ended, and what verifying it found.
+- `Entry`, `Anchor`, `Report`: what is recorded, where it ended, and the result of verifying it.
 
 Proof: docs/proofs/ledger.md.
 """

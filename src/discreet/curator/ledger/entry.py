@@ -74,7 +74,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record of the ledger. Built by `seal`, or read back from where it was kept.
+    """One record of the ledger. Built by `seal`, or read back from a store.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Entry:
 
     @property
     def body(self) -> dict[str, Value]:
-        """What it says, as a fresh dict."""
+        """Its content, as a new dict."""
         return read_canonical(self.text)
 
     @property
@@ -121,7 +121,7 @@ class Entry:
         Raises
         ------
         LedgerTampered
-            Where it is not an entry, or its hash is not that of its content.
+            If it is not an entry, or its hash is not that of its content.
         """
         try:
             content = read_canonical(line.strip())
@@ -138,7 +138,7 @@ class Entry:
         Raises
         ------
         LedgerTampered
-            Where they have not, naming the entry.
+            Otherwise, naming the entry.
         """
         sequence = self.sequence if isinstance(self.sequence, int) else None
         try:
@@ -188,7 +188,7 @@ def check_kind(kind: str) -> str:
 
 
 def check_key(key: str | None, parameter: str = "key") -> None:
-    """Refuse what may not be a key, or a name.
+    """Refuse what cannot be a key, or a name.
 
     Raises
     ------

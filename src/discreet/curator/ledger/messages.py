@@ -1,4 +1,4 @@
-"""What a store says when it cannot serve: fixed sentences, never the words of an engine.
+"""What a store says when it fails: fixed sentences, never the words of an engine.
 
 Engines quote paths, keys and values in their messages. None of that leaves: every fault becomes one
 of these sentences.

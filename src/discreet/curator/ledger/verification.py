@@ -1,6 +1,6 @@
 """Checking a whole ledger: the chain, its answers, and an anchor kept elsewhere.
 
-Entries only ever grow, so that a ledger can be read page by page, each in its own view, while others
+Entries are only appended, so a ledger can be read page by page, each in its own view, while others
 write: the chain ties the pages together.
 """
 
@@ -82,7 +82,7 @@ def fold_all(
     Raises
     ------
     LedgerTampered
-        At the first entry where the chain breaks; at the end, where the anchor was not met.
+        At the first entry where the chain breaks; at the end, if the anchor was not found.
     """
     position = beginning(initial)
     meet(anchor, position)
@@ -100,7 +100,7 @@ def checked_answer(record: Entry, content: bytes | None) -> bytes:
     Raises
     ------
     LedgerTampered
-        Where it is missing or changed.
+        If it is missing or changed.
     """
     body = record.body
     if content is None:
@@ -124,7 +124,7 @@ def verify_store(store: Store, anchor: Anchor | None, *, known: Iterable[Anchor 
     anchor : Anchor or None
         An earlier head that was kept elsewhere.
     known : iterable of Anchor or None
-        Further heads that must be met: one that this process has seen, one of an anchor file.
+        Other heads that must be found: one that this process has seen, one of an anchor file.
     """
     store.check()
     position = beginning(None)
@@ -179,7 +179,7 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Report:
     LedgerTampered
         Naming the first entry where something is wrong.
     LedgerUnavailable
-        Where the file cannot be read.
+        If the file cannot be read.
     """
     try:
         lines = Path(path).read_text(encoding="ascii").splitlines()
@@ -205,7 +205,7 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Report:
 
 
 def _pages(store: Store) -> Iterator[list[Entry]]:
-    """Read a store page by page; whoever follows the chain has checked a page before the next is read."""
+    """Read a store page by page; a page is checked along the chain before the next is read."""
     after = 0
     while True:
         with store.snapshot() as records:

@@ -50,8 +50,8 @@ class Preview:
     event : Event
         What would be charged.
     costs : tuple of (name, cost, left, limit)
-        What it takes of each limit of the cap (None where that cannot count its noise), what is left of it
-        now, and the limit. Where the cap counts in several ways: by the one that holds the most.
+        What it takes of each limit of the cap (None if that cannot count its noise), what is left of it
+        now, and the limit. If the cap counts in several ways: by the one that fits the most.
     left : Fraction
         The largest pure epsilon that a request may cost now.
     expectations : tuple of Expectation
@@ -65,7 +65,7 @@ class Preview:
     keys : tuple of KeyExpectation
         The undeclared keys, which will be chosen.
     cap : str
-        The cap that holds the fewest of them, in words: the budget, or the analyst's share of it.
+        The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
     """
 
     event: Event
@@ -80,7 +80,7 @@ class Preview:
 
     @property
     def epsilon(self) -> float | None:
-        """The pure epsilon that it takes, rounded up; None where its noise has none."""
+        """The pure epsilon that it costs, rounded up; None if its noise has none."""
         pure = self.event.pure_epsilon
         return None if pure is None else float_above(pure)
 
@@ -119,7 +119,7 @@ class Preview:
         )
 
     def _loss(self) -> str:
-        """Return the loss by itself, in brackets: epsilon where it is pure, else rho where there is one."""
+        """Return the loss by itself, in brackets: epsilon where it is pure, else rho if there is one."""
         pure, rho = self.event.pure_epsilon, self.event.concentrated_rho
         if pure is not None:
             return f" (epsilon {float_above(pure):.6g})"

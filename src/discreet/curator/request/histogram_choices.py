@@ -1,7 +1,7 @@
 """Choices among a histogram's values, one for each group: quantiles, and the most frequent.
 
 A rule turns the counts of a group into a score for each value; a selection mechanism chooses by the scores.
-What leaves are places in the histogram, never counts.
+Only positions in the histogram leave, never counts.
 """
 
 from __future__ import annotations
@@ -163,11 +163,11 @@ class Choice:
 
     @property
     def picks(self) -> int:
-        """How many places are drawn for each group."""
+        """How many positions are drawn for each group."""
         return self.rule.picks
 
     def most(self, width: int) -> int:
-        """Return the largest place among this many values."""
+        """Return the largest position among this many values."""
         return width - 1
 
     @property
@@ -181,7 +181,7 @@ class Choice:
         return self.mechanism.event * self.groups
 
     def covers(self, statistic: Statistic) -> bool:
-        """Return whether it is made for scores that move so far, in this many groups."""
+        """Return whether it is made for scores that move this far, in this many groups."""
         mechanism, bound = self.mechanism, statistic.sensitivity
         return (
             mechanism.scores.lattice.integers
@@ -192,7 +192,7 @@ class Choice:
         )
 
     def release(self, table: Integers) -> Integers:
-        """Return the places chosen in each group, by the counts in its row."""
+        """Return the positions chosen in each group, by the counts in its row."""
         chosen = np.empty((len(table), self.picks), np.int64)
         block = ceil(_AT_ONCE / table.shape[1])
         for first in range(0, len(table), block):
@@ -262,7 +262,7 @@ class Choices(HistogramMechanism):
         return [one.rule.identity for one in self.choices]
 
     def covers(self, statistic: Statistic) -> bool:
-        """Return whether a histogram of as many values, that moves so far, is covered."""
+        """Return whether a histogram with this many values, that moves this far, is covered."""
         measure = statistic.measure
         return (
             isinstance(measure, Histogram)

@@ -1,4 +1,4 @@
-"""Estimates from a histogram's values, one for each group, with noise to their smooth sensitivity.
+"""Estimates from a histogram's values, one for each group, with noise for their smooth sensitivity.
 
 A rule turns the counts of a group into a statistic and its sensitivity profile, and `SmoothSensitivity`
 releases it. Neither the profile nor the size of the noise leaves.
@@ -57,7 +57,7 @@ class SmoothRule(ABC):
 
     @property
     def picks(self) -> int:
-        """How many integers it makes of a group."""
+        """How many integers it makes from a group."""
         return 1
 
     @property

@@ -78,7 +78,7 @@ class KeyRequest:
 
     @property
     def confidence(self) -> Fraction:
-        """That of intervals, of which there are none."""
+        """The confidence of intervals; there are none."""
         return Fraction(95, 100)
 
     @property
@@ -93,7 +93,7 @@ class KeyRequest:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        """Canonical bytes: equal for two requests exactly if they ask the same about the same data."""
         content = {
             "event": json.loads(self.event.to_json()),
             "mechanism": repr(self.mechanism),
@@ -109,7 +109,7 @@ class KeyRequest:
     def draw(self, tables: Mapping[str, Table]) -> bytes:
         """Count and choose; return the keys that are shown, as the ledger keeps them.
 
-        What is exact lives and dies in here, and so does whatever goes wrong.
+        Exact values never leave this function, and neither do errors.
         """
         content = None
         try:

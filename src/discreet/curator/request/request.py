@@ -52,7 +52,7 @@ Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object
 class Part:
     """A statistic and the mechanism that releases it, all groups together.
 
-    The mechanism must be made for integers that move at least as far, under the same relation.
+    The mechanism must be made for integers that move at least that far, under the same relation.
     """
 
     statistic: Statistic
@@ -114,7 +114,7 @@ class Column:
         The interval covers the bounded statistic with at least the confidence of the request, each group on
         its own. Where nothing can be said, a value is NaN. Keys have no interval.
     offers : str
-        What is promised where there is no interval, such as how many rows a key may be short of the most
+        What is promised if there is no interval, such as how many rows a key may be short of the most
         frequent.
     unknown : array of booleans, optional
         Where the noise leaves nothing to be said about a value: its interval is all that is possible.
@@ -169,9 +169,9 @@ class Expectation:
     standard_deviation : float
         Of the noise.
     assumes : str
-        What the figures take for granted, such as a hypothetical count under a mean; empty if nothing.
+        What the figures assume, such as a hypothetical count under a mean; empty if nothing.
     means : str
-        What the margin is, where it is not half an interval; else empty.
+        What the margin is, if it is not half an interval; else empty.
     """
 
     name: str
@@ -188,7 +188,7 @@ class Expectation:
 
 
 class Output(ABC):
-    """How a column of the answer is made of noisy parts: public arithmetic, stated in advance.
+    """How a column of the answer is computed from noisy parts: public arithmetic, stated in advance.
 
     Subclasses are frozen dataclasses with a `name` and the measures they read.
     """
@@ -308,10 +308,10 @@ class Request:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
+        """Canonical bytes: equal for two requests exactly if they ask the same about the same data.
 
         What the outputs are called is not part of it: an answer is kept as noisy integers, which get the
-        names of whoever asks.
+        names that the asker chose.
         """
         content = {
             "choices": [

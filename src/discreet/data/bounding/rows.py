@@ -154,7 +154,7 @@ def _counted_cells(kept: Table, keys: Sequence[str], plan: Plan) -> Table:
 
 
 def _cell(on_axis: Mapping[Axis, Column], table: ContingencyTable) -> ibis.Value:
-    """Return the number of the combination of cells; NULL where one of them is absent."""
+    """Return the number of the combination of cells; NULL if one of them is absent."""
     cell = ibis.literal(0, type="int64")
     for axis in table.axes:
         cell = cell * ibis.literal(axis.cells, type="int64") + on_axis[axis]

@@ -1,7 +1,7 @@
 """Limits on what a person contributes, applied to partial totals: the last step before integers are fetched.
 
-It comes after every filter and after rows outside the declared keys have left. Which rows of a person stay is
-decided by their lots (`data.lots`). Digests are computed for persons over the limit only. (Proof:
+It comes after every filter and after rows outside the declared keys are dropped. Which rows of a person stay
+is decided by their lots (`data.lots`). Digests are computed for persons over the limit only. (Proof:
 contribution_bounding.)
 """
 

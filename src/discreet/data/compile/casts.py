@@ -44,7 +44,7 @@ def as_type(value: Value, kind: Type) -> Value:
 
 
 def converted(value: Value, kind: Type) -> Value:
-    """Return a value as another type, NULL where it has no counterpart."""
+    """Return a value as another type, NULL if it has no counterpart."""
     found = value.type()
     if found.is_string() and kind is not Type.TEXT:
         return _FROM_TEXT[kind](strings.stripped(value))

@@ -2,7 +2,7 @@
 
 Engines differ in how they convert between types, so nothing is left to them: an integer or a decimal
 is compared with a literal of its own type, computed here exactly; columns of integers and decimals as a
-decimal that holds both, where there is one; and everything else that is a number becomes a double first.
+decimal that holds both, if there is one; and everything else that is a number becomes a double first.
 """
 
 from __future__ import annotations

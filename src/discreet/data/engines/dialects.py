@@ -152,7 +152,7 @@ class _PostgreSQL(_Corrected, PostgresCompiler):  # type: ignore[misc]
         )
 
     def _nearest_double(self, arg: sge.Expression) -> sge.Expression:
-        """Return the double next to a decimal; where there is none, PostgreSQL itself would fail."""
+        """Return the double next to a decimal; if there is none, PostgreSQL itself would fail."""
         size = self.f.abs(arg)
         largest, least = (
             self.cast(sge.convert(str(number)), dt.Decimal(None, None))

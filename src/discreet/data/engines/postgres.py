@@ -205,7 +205,7 @@ def _read(described: _Described) -> tuple[str, dt.DataType]:
 
 
 def _as_double(column: str) -> str:
-    """Return the double next to a decimal of any size; where there is none, PostgreSQL itself would fail."""
+    """Return the double next to a decimal of any size; if there is none, PostgreSQL itself would fail."""
     return (
         f"CASE WHEN {column} = 'NaN' THEN 'NaN' "
         f"WHEN abs({column}) >= {2**1024 - 2**970}::numeric THEN CASE WHEN {column} > 0 "

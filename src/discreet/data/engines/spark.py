@@ -6,7 +6,7 @@ takes the first rows of something, has no fixed rows to protect.
 
 Statements run in a separate session, not in the one that a table came from: it reads the same data, but its
 settings are ours alone, set before every statement, and it never is the active session of the process.
-Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL where they have no
+Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL if they have no
 result, and names are exact, independent of the settings of other sessions. Columns are read by rule:
 
 - Text is compared by code point in spite of its collation, and the padding of char(n) is removed.

@@ -43,7 +43,7 @@ _OTHER = "\0"
 def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tuple[bool, ...]] | None:
     """Return the combinations of conditions that can be TRUE of one row, except the empty one.
 
-    None where that cannot be said: where a condition is not made of comparisons of columns with
+    None if that cannot be said: where a condition is not made of comparisons of columns with
     constants, or where there are too many regions.
     """
     constants: dict[str, set[Point]] = {}
@@ -94,7 +94,7 @@ def _add(
 
 
 def _point(value: Literal, kind: Type) -> Point:
-    """Return the point of a constant; None where it is of another kind than the column.
+    """Return the point of a constant; None if it is of another kind than the column.
 
     Decimals are left alone: engines compare long ones as doubles and short ones exactly.
     """

@@ -58,7 +58,7 @@ class FanOut:
     rows : int
         A person with at most n rows in each table has at most `rows` times n here.
     person : int or None
-        How many rows any person has at most, for any data; None where nothing limits them.
+        How many rows any person has at most, for any data; None if nothing limits them.
     """
 
     rows: int

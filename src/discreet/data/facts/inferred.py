@@ -1,7 +1,7 @@
 """What a calculation implies about its result: type, range, keys and days, from those of its columns.
 
 All of it is public. Ranges and keys hold for rows that follow the declarations of their columns; other
-values are clipped to the range, and are in no group. Conditions and cases are NULL where they may be.
+values are clipped to the range, and are in no group. Conditions and cases are NULL if they may be.
 """
 
 from __future__ import annotations

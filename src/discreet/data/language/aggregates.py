@@ -98,7 +98,7 @@ class Aggregate:
     operands : tuple of Expression
         Of what.
     operand : Expression, optional
-        Instead, where there is one.
+        Instead, if there is one.
     parameter : number, optional
         The share of a quantile, from 0 to 1, or of what is trimmed, below 1/2; how many keys the top has.
     """

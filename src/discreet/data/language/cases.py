@@ -35,7 +35,7 @@ class Branch:
 
 
 class Cases(Formula):
-    """A formula of cases, NULL where none holds; more can be added."""
+    """A formula of cases, NULL if none holds; more can be added."""
 
     __slots__ = ("_branches",)
 

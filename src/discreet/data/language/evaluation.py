@@ -39,7 +39,7 @@ _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def applied(function: Function, values: tuple[Any, ...]) -> KeyValue:
-    """Return a function of some values, constants among them; NULL where one of them is."""
+    """Return a function of some values, constants among them; NULL if one of them is."""
     return None if None in values else _MEANINGS[function](*values)
 
 
@@ -49,7 +49,7 @@ def is_applicable(function: Function) -> bool:
 
 
 def converted(value: KeyValue, kind: Type) -> KeyValue:
-    """Return a value as another type; NULL where it has no counterpart."""
+    """Return a value as another type; NULL if it has no counterpart."""
     if value is None or (kind is Type.BOOLEAN and isinstance(value, bool)):
         return value
     if kind is Type.TEXT:

@@ -216,7 +216,7 @@ class IsIn(_Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic(_Node):
-    """`left operator right` in double precision; NULL where there is no result (see the module)."""
+    """`left operator right` in double precision; NULL if there is no result (see the module)."""
 
     operator: ArithmeticOperator
     left: Expression
@@ -253,7 +253,7 @@ class Case(_Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast(_Node):
-    """The operand as another type; NULL where its value has no counterpart (see `casts`)."""
+    """The operand as another type; NULL if its value has no counterpart (see `casts`)."""
 
     operand: Expression
     type: Type

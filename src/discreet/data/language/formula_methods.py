@@ -95,7 +95,7 @@ class Calculated:
         return self._call(Function.COALESCE, *others)
 
     def null_if(self, other: object) -> Formula:
-        """Return the value, or NULL where it equals another."""
+        """Return the value, or NULL if it equals another."""
         return self._call(Function.NULLIF, other)
 
     def cast(self, to: Type | str | type) -> Formula:

@@ -106,7 +106,7 @@ def _as_bytes(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 
 def text_form(content: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """Return bytes as text, NULL where they are not UTF-8 or too many."""
+    """Return bytes as text, NULL if they are not UTF-8 or too many."""
     is_short = pc.less_equal(pc.binary_length(content), LONGEST_TEXT)
     short = pc.if_else(is_short, content, pyarrow.scalar(None, content.type))
     try:

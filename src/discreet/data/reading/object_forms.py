@@ -43,7 +43,7 @@ def from_pandas(frame: Any, types: Mapping[str, Type]) -> pyarrow.Table:
 
 
 def of_objects(values: Iterable[object], kind: Type) -> pyarrow.Array:
-    """Return objects as a column of a type, NULL where one has no counterpart.
+    """Return objects as a column of a type, NULL if one has no counterpart.
 
     Text is text; integers, dates and UUIDs are spelled out in it, since they may name persons. No other
     type holds text.

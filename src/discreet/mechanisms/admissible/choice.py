@@ -39,7 +39,7 @@ class Offer:
     rho: Fraction | None = None
 
     def for_noise(self, noise: Admissible) -> dict[str, Fraction] | None:
-        """Return the budget as the noise's own notion has it, or None where it has no such noise.
+        """Return the budget as the noise's own notion has it, or None if it has no such noise.
 
         Pure privacy with epsilon = sqrt(2 rho) is within rho, and within any delta; a rho that implies
         (epsilon, delta) is within those.

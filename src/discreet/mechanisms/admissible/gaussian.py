@@ -139,7 +139,7 @@ def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
 
 
 def _suggested(t: float, epsilon: float, delta: float) -> float:
-    """Return about the largest shift, by bisection in floats; 0 where there is none."""
+    """Return about the largest shift, by bisection in floats; 0 if there is none."""
 
     def fits(s: float) -> bool:
         if s * s > 2 * epsilon or t + s * exp(t) > epsilon:

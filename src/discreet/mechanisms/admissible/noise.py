@@ -113,12 +113,12 @@ class Admissible(ABC):
     @property
     @abstractmethod
     def variance(self) -> float:
-        """The variance; infinite where there is none."""
+        """The variance; infinite if there is none."""
 
     @property
     @abstractmethod
     def mean_absolute(self) -> float:
-        """The mean of |Z|; infinite where there is none."""
+        """The mean of |Z|; infinite if there is none."""
 
     @property
     def typical(self) -> float:

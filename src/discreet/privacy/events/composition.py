@@ -180,7 +180,7 @@ def added(one: Event, other: Event) -> Event:
 
 
 def _joined(total: Composed, event: Event) -> Event | None:
-    """Return a sum with one more event; None where the rules of sums have something to refuse."""
+    """Return a sum with one more event; None if the rules of sums have something to refuse."""
     if event.neighbors != total.neighbors or _depth(event) >= MOST_DEPTH:
         return None
     parts = total.parts

@@ -114,7 +114,7 @@ class Event(ABC):
         Raises
         ------
         ParameterError
-            Where the text is not JSON, names an event or a field that is unknown, lacks a
+            If the text is not JSON, names an event or a field that is unknown, lacks a
             field, or holds a value out of range.
         """
         if not isinstance(text, str):

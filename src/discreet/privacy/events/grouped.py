@@ -68,7 +68,7 @@ class Grouped(Event):
 
     @property
     def simple(self) -> Event | None:
-        """The generic event of its pure epsilon, or else of its rho; None where it has neither."""
+        """The generic event of its pure epsilon, or else of its rho; None if it has neither."""
         if (epsilon := self.pure_epsilon) is not None:
             return Pure(epsilon=epsilon, neighbors=self.neighbors)
         rho = self.concentrated_rho

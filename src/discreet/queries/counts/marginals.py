@@ -214,7 +214,7 @@ def marginals(
     columns : sequence of str
         Columns with declared keys, or with bounds.
     ways : int, optional
-        Ask for the tables of all sets of this many columns; by default 2, or 1 where there is one column.
+        Ask for the tables of all sets of this many columns; by default 2, or 1 if there is one column.
     sets : iterable of sequences of str, optional
         Or for those of these sets of columns.
     width : number or mapping of columns to numbers, optional

@@ -150,7 +150,7 @@ class LinearQuestion(ABC):
 
 
 def _scaled(margin: Callable[[Fraction], float], wanted: float, power: int) -> Fraction | None:
-    """Return a parameter whose margin is what is wanted, or less by a millionth; None where that fails.
+    """Return a parameter whose margin is what is wanted, or less by a millionth; None if that fails.
 
     Margins fall about as 1 / epsilon, or 1 / sqrt(rho), so that few steps lead there.
     """

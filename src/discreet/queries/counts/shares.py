@@ -34,7 +34,7 @@ class Share:
     Attributes
     ----------
     value : float
-        The ratio of the noisy counts, raised to 0 or lowered to 1; NaN where the noisy total is not positive.
+        The ratio of the noisy counts, raised to 0 or lowered to 1; NaN if the noisy total is not positive.
     about : str
         What was asked, in words.
     confidence : number

@@ -182,7 +182,7 @@ class _Walk:
         return Case(branches=tuple(listed), otherwise=otherwise)
 
     def cast(self, node: exp.Expression, below: int) -> Expression:
-        """Read CAST, TRY_CAST and ::, which all give NULL where a value does not convert."""
+        """Read CAST, TRY_CAST and ::, which all give NULL if a value does not convert."""
         check_parts(node, "this", "to", "safe")
         kind, written = node.args["to"], None
         if isinstance(kind, exp.DataType) and not kind.args.get("nested"):

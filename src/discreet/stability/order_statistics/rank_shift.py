@@ -124,7 +124,7 @@ def _records(
 
 
 def _next_longer(length: Ranks, sign: int) -> Ranks:
-    """Return, for each index, the next one in a direction with a larger entry; -1 where there is none."""
+    """Return, for each index, the next one in a direction with a larger entry; -1 if there is none."""
     entries = length[::sign]
     count = len(entries)
     following = np.full(count, -1, dtype=np.int64)

@@ -93,7 +93,7 @@ def weight_vector(weights: ArrayLike | None, size: int, name: str = "weights") -
 
 
 def precision(variances: Real) -> Real:
-    """Return 1 / variance, which is 0 where nothing was measured and infinite where a value is known."""
+    """Return 1 / variance, which is 0 where nothing was measured and infinite if a value is known."""
     with np.errstate(divide="ignore"):
         return np.divide(1.0, variances)
 

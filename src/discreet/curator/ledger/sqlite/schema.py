@@ -1,6 +1,7 @@
 """The tables of a ledger file, and the triggers that let them grow and never change.
 
-Triggers are a second wall, against mistakes. Against those who can write the file stands the chain.
+Triggers are a second protection, against mistakes. The hash chain protects against those who can write the
+file.
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 
 def check_schema(connection: sqlite3.Connection) -> None:
-    """Check that a file is a ledger, of a form that is known, with all its triggers.
+    """Check that a file is a ledger, of a known form, with all its triggers.
 
     Raises
     ------
     LedgerMismatch
-        Where it is another kind of file, or of a later form.
+        If it is another kind of file, or of a later form.
     LedgerTampered
-        Where its tables or triggers are not those that were made.
+        If its tables or triggers are not those that were created.
     """
     ((application,),) = ask(connection, "PRAGMA application_id")
     ((version,),) = ask(connection, "PRAGMA user_version")
