@@ -261,7 +261,7 @@ def _several(values: object, name: str) -> list[Number]:
         raise ParameterError(name, "are not a sequence", "a sequence of numbers")
     listed = list(values)
     if not listed:
-        raise ParameterError(name, "are none", "at least one number")
+        raise ParameterError(name, "are empty", "at least one number")
     return listed
 
 

@@ -25,7 +25,7 @@ class Interval:
         Whether every error of the computation, truncation and rounding included, is bounded
         and inside the interval.
     assumption : str
-        What the events take for granted about sampling, empty if nothing.
+        What the events assume about sampling, empty if nothing.
     """
 
     lower: float

@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 def basic(steps: Iterable[Step]) -> Cost:
-    """Add up: (sum of epsilon, sum of delta), whatever depends on what (Dwork & Roth 2014)."""
+    """Add up: (sum of epsilon, sum of delta), for any dependence (Dwork & Roth 2014)."""
     listed = _checked(steps)
     pairs = [(non_negative(e, "epsilon") * n, non_negative(d, "delta") * n) for e, d, n in listed]
     return Cost(float(sum(e for e, _ in pairs)), min(1.0, float(sum(d for _, d in pairs))))

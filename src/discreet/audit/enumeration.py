@@ -169,7 +169,7 @@ def output_law(
     goal : float
         The unresolved mass that is good enough to be worth the runs: enumeration gives up
         when the paths have become so light that `most_runs` runs will leave more than this. 0
-        asks for whatever can be had.
+        asks for as much as possible.
 
     Raises
     ------

@@ -23,7 +23,7 @@ SHUFFLED = (
     "empty, so that no other unit moves to another batch. No amplification by sampling is claimed. "
     "A unit that is replaced moves a clipped sum twice as far: for it the noise multiplier counts half"
 )
-"""What `--loader shuffled` takes for granted."""
+"""What `--loader shuffled` assume."""
 
 MECHANISMS: Mapping[str, tuple[str, ...]] = {
     "sampled-gaussian": ("noise_multiplier", "rate"),

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _RIDGE_FAILURE = 0.005
 _LEAST_FAILURE = Fraction(1, 10**300)
 _ROUNDED = 0.501  # how far rounding moves an entry, in steps, what floats are off before it included
-_PARTS = 8  # the bounds that an interval takes for granted, each missing with an eighth of what is allowed
+_PARTS = 8  # the bounds that an interval assume, each missing with an eighth of what is allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

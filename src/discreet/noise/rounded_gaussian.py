@@ -1,7 +1,7 @@
 """Rounded Gaussian noise: the nearest integer to an ideal normal number, drawn exactly.
 
 P(k) = Phi((k + 1/2) / sigma) - Phi((k - 1/2) / sigma). For integers x, x + round(X) = round(x + X): what a
-theorem says about the ideal Gaussian mechanism on integers holds of this noise, in any dimension.
+theorem says about the ideal Gaussian mechanism on integers holds for this noise, in any dimension.
 
 Up to a standard deviation of 64 the law is one alias table. Beyond, J = floor(2 X), from which
 round(X) = (J + 1) >> 1, is drawn as `gaussian` does it: sign and block from a table, an offset in the

@@ -1,4 +1,4 @@
-"""The words of differential privacy, as exact records.
+"""The terms of differential privacy, as exact records.
 
 - `neighbors`: which two tables are compared.
 - `guarantees`: what is promised about a release, and to groups.

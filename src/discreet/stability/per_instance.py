@@ -39,7 +39,7 @@ _FINEST = Fraction(1, 2**1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class PerInstanceReport:
-    """The privacy loss of each person in one release. For the curator alone.
+    """The privacy loss of each person in one release. Only for the curator.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ class Profile:
 
     Finite precision
     ----------------
-    `smooth` evaluates each term with a relative error below 2^-48, whatever its magnitude, and adds 2^-41, so
+    `smooth` evaluates each term with a relative error below 2^-48, for any magnitude, and adds 2^-41, so
     that its result is at least the maximum and at most 1 + 2^-40 times it. Neighbors' results
     therefore differ by a factor of at most e^{decay + SLACK}: charge decay + SLACK.
     """

@@ -1,4 +1,4 @@
-"""The filter: a budget that is never exceeded, whatever is asked and whoever chooses it.
+"""The filter: a budget that is never exceeded, for any questions and anyone who chooses them.
 
 A filter is a frozen value that holds its limits and what was spent, never the events, so that its
 size does not grow with the number of requests. Each kind of filter says what an event costs and
@@ -226,7 +226,7 @@ class Filter(ABC):
         return self
 
     def remaining(self, *events: Event) -> int:
-        """Return the largest n, at most 10^18, for which n runs of events fit, whoever asks when."""
+        """Return the largest n, at most 10^18, for which n runs of events fit, in any order."""
         most = MOST_REMAINING if self.holds((_ZERO,) * len(self._limits)) else 0
         for left, entry in zip(self._left, self.cost(*events), strict=True):
             if entry is None:

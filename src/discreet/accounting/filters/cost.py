@@ -106,7 +106,7 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
     Cost
         Under add/remove, a parallel event costs its costliest part; under replace, its two costliest; for
         a relation of k units, k times as many parts. Entries are taken one by one, which is what a filter
-        needs: whatever parts are touched, no entry is exceeded.
+        needs: for any parts that are touched, no entry is exceeded.
     """
     if isinstance(event, Composed):
         costs = [(cost_of(part, rate, width), times) for part, times in event.parts]

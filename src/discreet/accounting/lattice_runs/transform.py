@@ -251,9 +251,9 @@ def _deltas(masses: Array, spacing: float) -> Array:
 def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Array, side: Side) -> Array:
     """Bound what outcomes with a loss beyond its law add to delta.
 
-    Where the least such loss of a kind of steps exceeds epsilon whatever the others add, the kind decides
-    alone, and adds its P-mass less e^epsilon times its Q-mass; any other adds at most its P-mass, and nothing
-    negative.
+    Where the least such loss of a kind of steps exceeds epsilon for anything that the others add, the kind
+    decides alone, and adds its P-mass less e^epsilon times its Q-mass; any other adds at most its P-mass,
+    and nothing negative.
     """
     sign = 1 if side == "upper" else -1
     least = sum(step.times * step.least for step in steps)

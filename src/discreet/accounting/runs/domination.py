@@ -1,7 +1,7 @@
 """Which events are never easier to tell apart than others, by their parameters alone.
 
 One event dominates another if its worst pair does, at every gamma and in each order of the two tables: then
-it may stand in for the other in any composition, whatever the answers so far. Only what is proven is
+it may stand in for the other in any composition, after any answers. Only what is proven is
 claimed (docs/proofs/parallel_parts.md, lemma 3).
 """
 

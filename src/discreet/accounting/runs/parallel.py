@@ -31,7 +31,7 @@ def bounds_of(steps: Steps, solve: Solve) -> Bounds | None:
     if not parallel:
         return _solved(fixed, solve)
     if not fixed and sum(parallel.values()) == 1:
-        # Nothing was released before, so that the part is the same whatever the answers.
+        # Nothing was released before, so that the part is the same for any answers.
         options = ways(next(iter(parallel)))
         found = [bounds_of(way, solve) for way in options or ()]
         known = [bounds for bounds in found if bounds is not None]

@@ -52,8 +52,8 @@ class Ledger(Generic[State]):
 
     Guarantee
     ---------
-    Let a caller compute an answer only after `decide` returned a charge, and let out only what `keep_answer`
-    or `answer` returned. Then every answer that was ever let out has a durable charge, that charge was
+    Let a caller compute an answer only after `decide` returned a charge, and release only what `keep_answer`
+    or `answer` returned. Then every answer that was ever released has a durable charge, that charge was
     allowed by the rule on the state of all entries before it, and no charge has two different answers:
     for any crashes, at any time, in any number of processes (proof: ledger).
 
@@ -147,8 +147,8 @@ class Ledger(Generic[State]):
     def keep_answer(self, charge: Entry, content: bytes) -> bytes:
         """Keep the answer of a charge, unless it has one; return the one that is kept.
 
-        Only what is returned may be let out. When two processes answer the same charge, the first wins
-        and both let out the same.
+        Only what is returned may be released. When two processes answer the same charge, the first wins
+        and both release the same.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Ledger(Generic[State]):
         """
         if not isinstance(content, bytes) or len(content) > MOST_BYTES:
             raise ParameterError("content", "is not an answer", f"at most {MOST_BYTES} bytes")
-        self.state()  # what others wrote while it was computed is folded before anybody waits
+        self.state()  # what others wrote while it was computed is folded before others wait
         with self._store.transaction() as records:
             position = self._catch_up(records)
             self._check_anchor(records, position)

@@ -25,7 +25,7 @@ def open_store(
     name : str or None
         The name of the ledger in a database; a file has none.
     create : bool
-        Whether to make a new ledger if there is none. A new ledger over old data voids the guarantee.
+        Whether to create a new ledger if there is none. A new ledger over old data voids the guarantee.
     timeout : float
         For how many seconds to wait for others.
 

@@ -225,7 +225,7 @@ class Choices(HistogramMechanism):
             isinstance(one, Choice | Estimate) for one in self.choices
         )
         if not good or not self.choices or len({one.neighbors for one in self.choices}) != 1:
-            raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
+            raise ParameterError("choices", "are empty, or not of one relation", "a tuple of Choice")
         for name in ("cells", "width"):
             whole(getattr(self, name), name, least=1)
         if any(one.picks > self.width for one in self.choices):
@@ -289,14 +289,14 @@ class Choices(HistogramMechanism):
             if one.rule == rule:
                 return np.asarray(steps).reshape(self.cells, self.picks)[:, place : place + one.picks]
             place += one.picks
-        raise ParameterError("rule", "is none of these choices", "one of them")
+        raise ParameterError("rule", "is not one of these choices", "one of them")
 
     def of(self, rule: Rule) -> Selector:
         """Return the mechanism of a rule."""
         for one in self.selections:
             if one.rule == rule:
                 return one.mechanism
-        raise ParameterError("rule", "is none of these choices", "one of them")
+        raise ParameterError("rule", "is not one of these choices", "one of them")
 
     def __repr__(self) -> str:
         return f"Choices({', '.join(f'{one!r} in each of {one.groups} groups' for one in self.choices)})"

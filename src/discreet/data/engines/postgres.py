@@ -47,7 +47,7 @@ _SETTINGS = (
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL DateStyle = 'ISO'",
 )
-"""What statements mean, and how their results are spelled, whatever the connection is set to."""
+"""What statements mean, and how their results are spelled, for any settings of the connection."""
 _READ_ONLY = "SET TRANSACTION READ ONLY"
 _COLUMNS = """
 SELECT a.attname,

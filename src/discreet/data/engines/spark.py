@@ -170,7 +170,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     own = guarded(lambda: own_session(session), _unreadable)
     place = _place(origin.namespace.catalog, origin.namespace.database, origin.name)
     if session is not own:
-        if "${" in place:  # which that session may replace, whatever ours does
+        if "${" in place:  # which that session may replace, even if ours does not
             raise ParameterError(
                 "source", "is a table with '${' in its name", "another name, or a frame of it"
             )

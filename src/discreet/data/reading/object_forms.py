@@ -56,7 +56,7 @@ def _total(form: Callable[[object], object], value: object) -> object:
     try:
         # A missing value of pandas compares to nothing, not even to itself.
         return None if value is None or not bool(value == value) else form(value)  # noqa: PLR0124
-    except Exception:  # whatever the methods of an object may raise
+    except Exception:  # anything that the methods of an object may raise
         return None
 
 

@@ -144,7 +144,7 @@ def _loaded(source: object) -> pyarrow.Table:
         return pyarrow.table(source.collect() if hasattr(source, "collect") else source)
     except ParameterError:
         raise
-    except Exception as error:  # whatever a reader of files may raise
+    except Exception as error:  # anything that a reader of files may raise
         raise ParameterError(
             "source", f"could not be read ({type(error).__name__})", "a CSV or Parquet file, or a frame"
         ) from error
@@ -254,7 +254,7 @@ def _type(kind: pyarrow.DataType) -> Type:
 
 
 def _digest(table: pyarrow.Table) -> str:
-    """Return the SHA-256 of names, types and values, whatever the layout in memory."""
+    """Return the SHA-256 of names, types and values, for any layout in memory."""
     content = hashlib.sha256(json.dumps([[one.name, str(one.type)] for one in table.schema]).encode())
     content.update(table.num_rows.to_bytes(8, "big"))
     for column in table.columns:

@@ -43,7 +43,7 @@ class BoundedAnswer:
     rounding: Fraction = Fraction(0)
 
     def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
-        """Return a range that holds the statistic with at least this probability, whatever the bound is."""
+        """Return a range that holds the statistic with at least this probability, for any bound."""
         reach = Fraction(self.noise.error.quantile(confidence)) + self.rounding
         return float_below(Fraction(self.answer) - reach), float_above(Fraction(self.answer) + reach)
 

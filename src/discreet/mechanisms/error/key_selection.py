@@ -26,7 +26,7 @@ class ShownKeys(ABC):
     Attributes
     ----------
     exact : bool
-        True: the probability is that of the law that is drawn, rounded against us.
+        True: the probability is that of the law that is drawn, rounded to the safe side.
     """
 
     exact: ClassVar[bool] = True

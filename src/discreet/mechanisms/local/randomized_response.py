@@ -159,7 +159,7 @@ class RandomizedResponse:
         """Return the classroom protocol: epsilon = log 3.
 
         Toss a coin. On heads, tell the truth. On tails, toss again, and say yes on heads and no on
-        tails, whatever the truth. The truth is told with probability 1/2 + 1/2 * 1/2 = 3/4.
+        tails, for any truth. The truth is told with probability 1/2 + 1/2 * 1/2 = 3/4.
         """
         return cls(categories=2, truth=Fraction(3, 4))
 
@@ -255,7 +255,7 @@ class RandomizedResponse:
         people : int
             How many will answer.
         confidence : number
-            With at least which probability, whatever the true answers are.
+            With at least which probability, for any true answers.
         categories : int
             As for the mechanism.
 

@@ -67,7 +67,7 @@ class UnaryEncoding:
     ----------------
     Coins are exact for rational probabilities. Where epsilon is given, `flip` is rounded up to a
     multiple of 2^-60 with certified arithmetic (and `keep` down, where the two are tied), so the loss is
-    at most the epsilon that was asked for. Every person draws size + 1 coins, whatever the category.
+    at most the epsilon that was asked for. Every person draws size + 1 coins, for any category.
 
     Error
     -----
@@ -235,7 +235,7 @@ class UnaryEncoding:
         size : int
             As for the mechanism.
         confidence : number
-            With at least which probability, whatever the true categories are.
+            With at least which probability, for any true categories.
         """
         from discreet.mechanisms.local.frequency_error import epsilon_for_error
 

@@ -82,7 +82,7 @@ class Parallel(Event):
 
     The part of a unit depends on that unit and public facts alone, among them answers given before; in
     another release, even an equal one, it may be another part. Each part's event must hold for
-    whatever the relation can do to that part: under add/remove, one unit comes or goes;
+    anything that the relation can do to that part: under add/remove, one unit comes or goes;
     under replace, one unit comes, goes or changes. Under add/remove one part is touched; under
     replace a unit may leave one part for another, and two are.
 

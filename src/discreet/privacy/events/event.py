@@ -1,7 +1,7 @@
 """The base of all events: composition, JSON, and the promise that stored events stay readable.
 
 An event records the law that was drawn, and nothing about what it cost. A ledger keeps
-events; any accountant, today's or a later one, reads the cost off them.
+events; any accountant, today's or a later one, computes the cost from them.
 
 The promise
 -----------

@@ -38,7 +38,7 @@ _GROUPED = 200  # points of a profile that a group keeps; each point on its own 
 @stored
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class FiniteLaws(Event):
-    """Two laws of finitely many outcomes, than which no neighbors are easier to tell apart.
+    """Two laws of finitely many outcomes; no neighbors are easier to tell apart.
 
     P is the law with a unit and Q the law without it. Where units are replaced, or several come and go,
     neighbors are told apart no better than P and Q, or than Q and P, whichever way round. What is missing of

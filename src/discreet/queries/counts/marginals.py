@@ -249,7 +249,7 @@ def marginals(
                     "sets", "is empty, names an unknown column or repeats one", f"sets of {names}"
                 )
     if not chosen:
-        raise ParameterError("sets", "are none", "at least one set of columns")
+        raise ParameterError("sets", "are empty", "at least one set of columns")
     return MarginalsQuestion(
         relation=relation_of(rows),
         columns=names,

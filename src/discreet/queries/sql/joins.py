@@ -40,7 +40,7 @@ _WITHOUT = "write JOIN ... ON with the columns that are equal, as in ON v.city =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicItem:
-    """A public table in FROM: its declared name, and the one it goes by."""
+    """A public table in FROM: its declared name, and its name in FROM."""
 
     table: str
     alias: str

@@ -89,7 +89,7 @@ class Scope:
         return tuple(field for field in self.fields if not field.qualified)
 
     def called(self, table: str) -> Scope:
-        """Return the same rows as a table of FROM that goes by a name."""
+        """Return the same rows as a table of FROM with a name of its own."""
         fields = tuple(Field(table=table, name=field.name, column=field.column) for field in self.fields)
         return Scope(relation=self.relation, fields=fields)
 

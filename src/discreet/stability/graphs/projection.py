@@ -138,7 +138,7 @@ def project(
     -----
     Edges are ordered by a hash of their two identifiers and the salt, and where two hashes are equal by the
     identifiers. The place of a pair before another pair therefore depends on these two pairs
-    alone: whoever else is there, and which other edges there are, does not change it.
+    alone: other persons and other edges do not change it.
     """
     bound = whole(degree, "degree", least=1, most=_MOST_DEGREE)
     key = whole(salt, "salt", least=0, most=2**64 - 1)
@@ -170,7 +170,7 @@ def _hashes(low: NDArray[Any], high: NDArray[Any], salt: int) -> NDArray[np.uint
 
 
 def _words(identifiers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return identifiers modulo 2^64, whatever the type of the array that holds them."""
+    """Return identifiers modulo 2^64, for any type of the array that holds them."""
     wrapped = identifiers % 2**64 if identifiers.dtype == object else identifiers
     return wrapped.astype(np.uint64)
 

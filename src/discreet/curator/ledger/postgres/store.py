@@ -65,7 +65,7 @@ class PostgreSQLStore:
     name : str
         The name of the ledger among those of the database.
     create : bool
-        Whether to make a new ledger if there is none of this name, and the tables where they are missing.
+        Whether to create a new ledger if there is none of this name, and the tables if they are missing.
     timeout : float
         For how many seconds to wait for others, before `LedgerUnavailable`.
     """

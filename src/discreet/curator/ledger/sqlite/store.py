@@ -63,7 +63,7 @@ class SQLiteStore:
     path : str or Path
         The file.
     create : bool
-        Whether to make a new ledger if there is none.
+        Whether to create a new ledger if there is none.
     timeout : float
         For how many seconds to wait for others, before `LedgerUnavailable`.
     """

@@ -17,7 +17,7 @@ __all__ = ["KnownTotal", "NonNegative", "Simplex"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonNegative:
-    """No entry is below zero. The projection sets negative entries to zero, whatever the weights."""
+    """No entry is below zero. The projection sets negative entries to zero, for any weights."""
 
     affine = False
     words = "entries are non-negative"

@@ -27,7 +27,7 @@ def descend(objective: Quadratic, member: ConvexSet, start: Real, *, tolerance: 
     face that comes again is searched to the last digit.
 
     With z = P(x - g), v = x - g - z is normal to the set at z, so the largest entry of gradient f(z) + v
-    says by how much z misses the optimum, whatever led to it (proof: docs/proofs/inference.md).
+    says by how much z misses the optimum, however it was found (proof: docs/proofs/inference.md).
     """
     point = member.project(start)
     gradient = objective.gradient(point)
