@@ -20,7 +20,7 @@ from discreet.data.language.description import describe_expression, describe_rel
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import NOTHING, After, check_after
+from discreet.queries.question.post_processing import NOTHING, PostProcessing, check_after
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
 
@@ -50,7 +50,7 @@ class Query:
     relation: Relation
     keys: tuple[Named, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...]
-    after: After = NOTHING
+    after: PostProcessing = NOTHING
     listed: tuple[tuple[str, Keys], ...] = ()
 
     def __post_init__(self) -> None:
@@ -151,7 +151,7 @@ def key_of(column: str) -> Named:
 def filtered(relation: Relation, condition: Expression) -> Relation:
     """Return the rows for which a condition is TRUE; conditions on top of each other become one AND.
 
-    A row passes two filters exactly if both conditions are TRUE, exactly if their AND is.
+    A row passes two filters exactly if both conditions are TRUE, which is when their AND is.
     """
     if isinstance(relation, Filter):
         return Filter(source=relation.source, condition=And(operands=(relation.condition, condition)))
