@@ -37,7 +37,7 @@ def test_mechanism_states_its_promises(mechanism):
 def test_mechanism_has_three_faces(mechanism):
     for face in ("event", "guarantee", "release", "neighboring_inputs"):
         assert hasattr(mechanism, face), f"{mechanism.__name__} lacks {face}"
-    # What depends on the data has no error that is known ahead, only one at a supposed sensitivity.
+    # What depends on the data has no error that is known in advance, only one at a supposed sensitivity.
     assert hasattr(mechanism, "error") != hasattr(mechanism, "error_at")
 
 

@@ -20,7 +20,7 @@ def test_the_story_is_printed(capsys):
 
 
 def test_the_teacher_uses_nothing_but_answers():
-    """The same answers give the same estimate, whatever the truth; the truth is not an argument."""
+    """The same answers give the same estimate, for any truth; the truth is not an argument."""
     assert list(inspect.signature(survey.teacher).parameters) == ["answers"]
     assert not {"STUDENTS", "GUILTY", "students"} & set(survey.teacher.__code__.co_names)
     estimate, lower, upper = survey.teacher(np.repeat([0, 1], [1200, 800]))

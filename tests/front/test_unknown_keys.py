@@ -1,4 +1,4 @@
-"""Keys that nobody declared: chosen first, with a part of the offer; then asked about."""
+"""Undeclared keys: chosen first, with a part of the offer; then asked about."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_after_a_crash_only_the_rest_is_paid(place):
 
 
 def test_a_choice_that_is_paid_is_not_asked_to_fit_again(place):
-    """With room for one more answer but not for both requests anew, the second ask succeeds."""
+    """With room for one more answer but not for both requests again, the second ask succeeds."""
     budget = Budget(epsilon="3.2", delta="1e-5")
     curator = clinic(place, budget)
     assert curator.preview(BY_TOWN, **OFFER).fits == 1

@@ -95,7 +95,7 @@ def test_the_losses_of_a_regression_release_are_those_of_removing_each_row():
     most = gaussian_losses([float(2 * found.guarantee.rho) ** 0.5], sigma=1, delta=1e-6).losses[0]
     assert report.losses.max() < most
     extreme = found.instance_losses([[2, 0, 0]], [5], delta=1e-6)
-    assert 0.999 * most < extreme.losses[0] < most  # the worst row has the budget, but for the margin
+    assert 0.999 * most < extreme.losses[0] < most  # the worst row has the budget, except for the margin
 
 
 @pytest.mark.parametrize(

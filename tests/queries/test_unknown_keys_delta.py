@@ -1,4 +1,4 @@
-"""Keys that nobody declared: exactly how likely it is that any key of one person alone is shown.
+"""Undeclared keys: exactly how likely it is that any key of one person alone is shown.
 
 The law of each mechanism is summed over its noise, with no help from the mechanism.
 """

@@ -203,7 +203,7 @@ def test_errors_of_products_multiply():
     ],
 )
 def test_gaussian_noise_at_epsilon_and_delta(delta, sigma, printed):
-    """The table multiplies by the noise of *one* number; vectors go by way of rho, for up to a tenth more."""
+    """The table multiplies by the noise of *one* number; vectors go through rho, for up to a tenth more."""
     one = sqrt(Gaussian(sensitivity=1.0, epsilon=1, delta=delta).error.variance)
     assert digits(one, sigma)
     for size, figure in zip(SIZES, printed.split(), strict=True):

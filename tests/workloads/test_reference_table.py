@@ -252,7 +252,7 @@ def test_reference_table_for_gaussian_noise(name, family):
     ],
 )
 def test_the_workload_itself(family, laplace, gaussian):
-    """Each query with noise of its own, in proportion to the largest column, or its root."""
+    """Each query with its own noise, in proportion to the largest column, or its root."""
     columns = queries(family).sum(axis=0)
     assert digits(sqrt(2) * columns.max(), laplace.split()[0])
     assert digits(sqrt(columns.max()), gaussian.split()[0])

@@ -149,7 +149,7 @@ def test_the_chance_of_no_answer_is_that_of_the_test(mechanism):
 
 
 def test_values_are_rounded_once():
-    """A fraction just below a half does not reach the next step by way of a float."""
+    """A fraction just below a half does not reach the next step through a float."""
     mechanism = ProposeTestRelease(sensitivity=1.0, epsilon=2, delta=1e-6, grid=1)
     for base in (0, 2**20):
         value = base + Fraction(1, 2) - Fraction(1, 10**11)

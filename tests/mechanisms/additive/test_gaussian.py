@@ -129,7 +129,7 @@ def test_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
     assert float(classical.event.variance) == pytest.approx(float(expected), rel=1e-10)
     assert analytic.event.variance < classical.event.variance
     assert profile(classical.event.variance, 1, epsilon) <= delta
-    # For vectors: by way of zero-concentrated privacy.
+    # For vectors: through zero-concentrated privacy.
     assert rho_delta(float(classical.event.rho), epsilon) <= delta
 
 

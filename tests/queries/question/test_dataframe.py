@@ -1,4 +1,4 @@
-"""Requests in the manner of dataframes: names only, nothing touched."""
+"""Requests like a dataframe: names only, nothing touched."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
     "reach", [PersonReach(), PersonReach(rows=2), PersonReach(groups=2, tables=3)], ids=str
 )
 def test_no_strategy_has_less_variance_than_the_unit(epsilon, delta, reach):
-    """Norms whose calibration goes by way of rho, and those of one integer, which needs less noise."""
+    """Norms whose calibration goes through rho, and those of one integer, which needs less noise."""
     loss = allowed_noise(epsilon, delta, None)["Gaussian"]
     many, one = (unit_variance("Gaussian", loss, reach, single=single) for single in (False, True))
     for squared in (1, 2, 3, 4, 9, 100, 2**30):
