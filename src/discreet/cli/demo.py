@@ -76,7 +76,7 @@ def _run(options: Namespace) -> str:
     began = time.monotonic()
     check_rows(options.rows)
     directory = _directory(options)
-    _say("A clinic wants to publish numbers about its patients without telling about any one of them.")
+    _say("A clinic wants to publish numbers about its patients without revealing anything about one of them.")
     table = _make(options.rows, directory)
     clinic = _declare(directory)
     try:
@@ -131,7 +131,7 @@ def _declare(directory: Path) -> Curator:
 
 
 def _preview(clinic: Curator) -> None:
-    _title("3. How wrong will an answer be? Known before paying, from what is declared alone")
+    _title("3. How wrong will an answer be? Known before paying, only from what is declared")
     _typed(f'discreet preview "{_BY_CITY}" --epsilon 0.5 --rows 20000')
     _show(str(clinic.preview(_BY_CITY, epsilon="0.5", rows=20_000)))
     _say("The other way round: what does an error of at most 500 visits, at 95%, cost?")
@@ -149,7 +149,7 @@ def _ask(clinic: Curator, table: pyarrow.Table) -> Release:
     _show(rendering.rendered(release, "table").decode())
     _say(
         f"Charged first, then computed, in {took:.2f} s. These patients are invented, so for once we may\n"
-        "look at the truth. It counts all visits, also those beyond 25 of a patient, and all costs, also\n"
+        "look at the truth. It counts all visits, even those beyond 25 of a patient, and all costs, even\n"
         "those beyond 5000; intervals are about what is left after such limits."
     )
     _show(_truth(table, release))
@@ -207,7 +207,7 @@ def _bookkeeping(clinic: Curator) -> None:
     _typed("discreet ledger verify")
     _show(str(clinic.ledger.verify()))
     left = clinic.remaining.epsilon
-    _say(f"Spent: {_spent(clinic)}. Left: a pure epsilon of {left:.3g}; then the clinic says no, for good.")
+    _say(f"Spent: {_spent(clinic)}. Left: a pure epsilon of {left:.3g}; then the clinic refuses.")
 
 
 def _plot(release: Release, directory: Path) -> None:
@@ -224,7 +224,7 @@ def _plot(release: Release, directory: Path) -> None:
 def _farewell(directory: Path, seconds: float) -> str:
     return "\n".join(
         [
-            f"\nThat took {seconds:.0f} seconds. Now you:",
+            f"\nThat took {seconds:.0f} seconds. Now try:",
             f"    cd {directory}",
             '    discreet preview "SELECT COUNT(*) AS n FROM visits WHERE age >= 65" --error n=1000',
             "    discreet ledger show",

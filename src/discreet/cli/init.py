@@ -25,7 +25,7 @@ __all__ = ["INIT"]
 
 _LESSON = """\
 examples:
-  a file that lists the columns, to be filled in
+  a file that lists the columns, to fill in
     discreet init ward.toml --source visits.csv --person patient_id
   a file that is complete, and opens as it is
     discreet init counts.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 1
@@ -33,8 +33,8 @@ examples:
     discreet init means.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 3 \\
         --bounds cost=0:5000:0.01 --bounds age=0:110 --keys city=Taipei,Hamilton
 
-Names and types of columns are read from the source, since they are public. No value is: bounds, keys and
-limits taken from the data would reveal something about it.
+Names and types of columns are read from the source, because they are public. No value is read: bounds, keys
+and limits taken from the data would reveal something about it.
 """
 
 
@@ -46,7 +46,7 @@ def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("--table", metavar="NAME", help="what questions call it (the name of its file)")
     unit = parser.add_mutually_exclusive_group()
     unit.add_argument("--person", metavar="COLUMN", help="rows with the same value here are one person's")
-    unit.add_argument("--each-row", action="store_true", help="every row is another person")
+    unit.add_argument("--each-row", action="store_true", help="every row is a different person")
     parser.add_argument(
         "--rows-per-person",
         type=whole_number,

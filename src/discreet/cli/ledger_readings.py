@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replay", "show", "spent"]
 
-_FREES_NOTHING = (
-    "information that frees nothing: it holds if all questions were fixed ahead, and the caps hold for any"
-)
+_FREES_NOTHING = "information only: it holds if all questions were fixed in advance; the caps hold for any"
 
 
 def show(options: Namespace) -> str:

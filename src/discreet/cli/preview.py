@@ -37,7 +37,7 @@ def _configure(parser: ArgumentParser) -> None:
         "--rows",
         type=whole_number,
         metavar="N",
-        help="suppose this many rows in every group, for means (1000)",
+        help="assume this many rows in every group, for means (1000)",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
@@ -95,7 +95,7 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
 
 PREVIEW = Command(
     name="preview",
-    summary="Say what a question would cost and how wrong its answer would be; spends nothing.",
+    summary="Show what a question would cost and how wrong its answer would be; spends nothing.",
     lesson=_LESSON,
     configure=_configure,
     run=_run,

@@ -39,7 +39,7 @@ def add_offer_options(parser: ArgumentParser) -> None:
         "--split",
         action="append",
         metavar="OUTPUT=SHARE",
-        help="divide the offer by these shares, one for every output; by default the errors are made alike",
+        help="divide the offer by these shares, one for every output; by default the errors are balanced",
     )
     offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
 

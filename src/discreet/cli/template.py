@@ -46,12 +46,12 @@ _TABLE = """
 source = {source}
 #   source_env = "DISCREET_VISITS"            instead: holds postgresql://user@host/database#table
 # All rows with the same value in this column belong to one person, who is protected as a whole.
-# Where every row is another person, write each_row = true instead, and no limits.
+# If every row is a different person, write each_row = true instead, and no limits.
 {person}
-# Changes with the data, so that no stored answer is returned for other data.
+# Change this when the data change, so that no stored answer is returned for other data.
 version = "1"
-#   prepare = true                            keeps the table ready: faster; limits on rows come first then
-# A public table to join with is declared in the same way, by its source and public = true:
+#   prepare = true                            keeps the table ready: faster; limits on rows are then applied
+# first A public table to join with is declared in the same way, by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"
 #   public = true

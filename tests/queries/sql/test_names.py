@@ -42,7 +42,7 @@ def test_two_that_differ_in_case_alone_need_quotes():
 
 def test_tables():
     assert table_named("VISITS", quoted=False, tables=TABLES) == "visits"
-    with pytest.raises(UndeclaredColumn, match="there is none"):
+    with pytest.raises(UndeclaredColumn, match="known tables: none"):
         table_named("visits", quoted=False, tables={})
 
 

@@ -45,8 +45,8 @@ class GaussianNoise(Admissible):
 
     Examples
     --------
-    >>> from discreet.mechanisms.admissible import Gaussian
-    >>> float(Gaussian().largest_shift(epsilon=1, delta=1e-6, dilation=0.02))
+    >>> from discreet.mechanisms.admissible import GaussianNoise
+    >>> float(GaussianNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0.02))
     0.1529...
     """
 

@@ -34,8 +34,8 @@ class LaplaceNoise(Admissible):
 
     Examples
     --------
-    >>> from discreet.mechanisms.admissible import Laplace
-    >>> float(Laplace().largest_shift(epsilon=1, delta=1e-6, dilation=0.03))
+    >>> from discreet.mechanisms.admissible import LaplaceNoise
+    >>> float(LaplaceNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0.03))
     0.7376...
     """
 

@@ -4,8 +4,9 @@ Released values are public, so this costs nothing and loses no privacy. HAVING, 
 query mean this; they do nothing before noise is added.
 
 >>> from discreet.data.language.formula import col
->>> after = After(having=(col("n") > 2).expression, order=(Order(column="n", descending=True),), limit=1)
->>> applied(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})
+>>> order = (Order(column="n", descending=True),)
+>>> after = PostProcessing(having=(col("n") > 2).expression, order=order, limit=1)
+>>> post_processed(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})
 {'city': ['Rome'], 'n': [7]}
 """
 
