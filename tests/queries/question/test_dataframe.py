@@ -112,5 +112,5 @@ def test_unknown_columns_are_refused_when_bound():
         VISITS.filter(col("agee") > 3).agg(n=count()),
         VISITS.group_by("agee").agg(n=count()),
     ):
-        with pytest.raises(UndeclaredColumn, match="there is 'age'"):
+        with pytest.raises(UndeclaredColumn, match="known columns: 'age'"):
             bind(query, TABLES)
