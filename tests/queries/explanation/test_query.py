@@ -26,7 +26,7 @@ def test_every_step_is_there():
         "where (age < ?) and (note = ?)",
         "by 'city' (3 declared keys): 3 groups",
         "at most 3 rows of each person, sampled by a keyed hash",
-        "exact integers of every group, and the most that one person moves them all:",
+        "exact integers of every group, and how far one person can move all of them:",
         "  m1  count of rows",
         "     L0 3, L1 3, L2 3, largest 3 (add-remove person)",
         "  m2  sum of cost - 2500 in [0, 5000], step 0.01; NaN left out, infinity clamp, NULL left out",

@@ -53,7 +53,7 @@ def _computed(request: Request, tables: Mapping[str, Table]) -> Iterator[str]:
     yield from bounding(plan.source, tables, sensitivity(plan, tables).limits)
     if plan.present:
         yield f"only rows with a cell in each of {', '.join(repr(axis.column) for axis in plan.present)}"
-    yield "exact counts of every group, and the most that one person moves them all:"
+    yield "exact counts of every group, and how far one person can move all of them:"
     for part in request.parts[:_SHOWN]:
         bound = part.statistic.sensitivity
         yield f"  {describe_measure(part.measure)}: L1 {show(bound.l1)}, L2 {bound.l2:.6g}"

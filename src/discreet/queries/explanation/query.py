@@ -110,7 +110,7 @@ def _computed(
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
     yield from bounding(source, tables, bound.statistics.limits)
-    yield "exact integers of every group, and the most that one person moves them all:"
+    yield "exact integers of every group, and how far one person can move all of them:"
     for statistic in bound.statistics.statistics:
         yield f"  {letters[statistic.measure]}  {_described(statistic.measure)}"
         yield f"     {_sensitivity(statistic)}"
