@@ -195,7 +195,7 @@ def test_what_a_curator_cannot_do_without(place):
         ParameterError, match=r"budget is missing; allowed: such as budget=Budget\(epsilon=3\)"
     ):
         Curator(tables, ledger=place / "clinic.ledger")
-    with pytest.raises(ParameterError, match="budget is no budget"):
+    with pytest.raises(ParameterError, match="budget is not a budget"):
         Curator(tables, budget=3, ledger=place / "clinic.ledger")
     assert list(place.iterdir()) == []
 

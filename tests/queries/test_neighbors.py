@@ -101,7 +101,7 @@ def check_statistics(plan, statistics, pair: Worlds, salt: Salt) -> bool:
 
 
 def check_keys(query, pair: Worlds, salt: Salt) -> None:
-    """Compare two worlds in the counts of keys that nobody declared."""
+    """Compare two worlds in the counts of undeclared keys."""
     selections = [selection_for(query, tables, Offer(**OFFER)) for tables in (pair.without, pair.with_person)]
     assert selections[0] == selections[1]
     for _, request in selections[0].requests:

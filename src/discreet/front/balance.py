@@ -13,17 +13,17 @@ __all__ = ["Remaining", "Spent", "spent_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was spent, open reservations included: readings, not guarantees; only the cap is one.
+    """What was spent, including open reservations: readings, not guarantees; only the cap is a guarantee.
 
     Attributes
     ----------
     epsilon, delta : float
-        In this period. Pure epsilons add up, at no delta, while the budget holds their sum; else it is the
-        least epsilon that is known at the budget's delta or a part of it, and infinity where none is.
+        In this period. Pure epsilons add up, without delta, while the budget covers their sum; otherwise it
+        is the least epsilon that is known at the budget's delta or a part of it, and infinity if none is.
     rho : float or None
-        In this period, as zero-concentrated privacy; None where no rho is known.
+        In this period, as zero-concentrated privacy; None if no rho is known.
     lifetime_epsilon, lifetime_rho : float
-        Since the ledger was opened, whatever was renewed.
+        Since the ledger was opened, regardless of renewals.
     requests : int
         How many charges there were.
     """

@@ -31,7 +31,7 @@ __all__ = ["Curator", "Question"]
 
 
 class Curator(Door):
-    """Private tables, a budget and a ledger: preview, pay, ask, get an answer with its error.
+    """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Curator(Door):
     def table(self, name: str) -> TableRequest:
         """Begin a request about a table, like a dataframe. Building it touches nothing."""
         if name not in self.tables:
-            raise ParameterError("name", "is no declared table", f"one of {sorted(self.tables)}")
+            raise ParameterError("name", "is not a declared table", f"one of {sorted(self.tables)}")
         return TableRequest(table=name)
 
     def ask(
@@ -86,7 +86,7 @@ class Curator(Door):
         epsilon, delta, rho : number, optional
             The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
         error : mapping of outputs to numbers, optional
-            Instead of an offer: the largest margins, at the confidence; the cheapest request that meets
+            Instead of an offer: the largest margins at the confidence; the cheapest request that meets
             them is made.
         confidence : number
             Of the intervals.
@@ -234,7 +234,7 @@ class Curator(Door):
         return settle(question, self.tables, terms)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
-        """Return a curator of made-up rows behind the same declarations, to try questions on for nothing.
+        """Return a curator over made-up rows with the same declarations, to try questions at no cost.
 
         The rows are drawn from what is public alone; no private value is read, and nothing is spent here.
         The labels of its answers say that they are not private.
@@ -260,10 +260,10 @@ class Curator(Door):
         rho: Number | None = None,
         analyst: str = "",
     ) -> Permit:
-        """Set budget aside for trusted code that reads rows itself. Never for analysts.
+        """Reserve budget for trusted code that reads rows itself. Never for analysts.
 
-        The most that it may use is an event, such as a whole training run, or a budget; or epsilon, delta and
-        rho say it in numbers. `purpose` is for the record; the share of `analyst` pays.
+        The most that it may spend is an event, such as a whole training run, or a budget; or epsilon, delta
+        and rho as numbers. `purpose` is for the record; the share of `analyst` pays.
         """
         refuse_unnamed(unnamed if most is None or isinstance(most, Event | Budget) else (most,))
         relation = self.budget.neighbors
@@ -271,14 +271,14 @@ class Curator(Door):
         return Permit(self, purpose, event, analyst)
 
     def abandon(self, permit: str | int, *, reason: str) -> None:
-        """Close a permit whose code crashed, on the record: all that it reserved is spent, nothing is freed.
+        """Close a permit whose code crashed, on the record: all it reserved is spent, nothing is freed.
 
-        Without this it stays open, and counts in every period to come.
+        Without this it stays open, and counts in every later period.
 
         Parameters
         ----------
         permit : str or int
-            Its purpose; or the number of its entry, where several open permits have the same purpose.
+            Its purpose; or the number of its entry, if several open permits have the same purpose.
         reason : str
             Why, for the record.
         """
@@ -296,10 +296,10 @@ class Curator(Door):
     ) -> Release:
         """Spend more on an answer, and get the average of all its measurements.
 
-        Each is weighted by the inverse of its variance, so that an answer for epsilon 1 and another one for
+        Each is weighted by the inverse of its variance, so that one answer for epsilon 1 and another for
         epsilon 1 are about as good as one for epsilon 1.4. The interval is for the average of what was
-        measured: each time other rows of people over the limits may have been drawn. All groups are
-        answered, also where the question showed some of them.
+        measured: each time different rows of people over the limits may have been drawn. All groups are
+        answered, even if the question showed only some of them.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""Requests in SQL and in the manner of dataframes, from names to noise.
+"""Requests in SQL and like a dataframe, from names to noise.
 
-- `sql` and `frame` make a `Query` of names; neither touches any data.
-- `binding` says what it means over declared tables: a plan, and outputs that share measures (`meanings`).
+- `sql` and `frame` make a `Query` of names; neither reads any data.
+- `binding` resolves it against declared tables: a plan, and outputs that share measures (`meanings`).
 - `splitting` divides an offer over the measures and `choosing` over choices, `budgeting` makes a `Request`
   of it or finds the offer for a wanted error, `explain` describes all of it.
 - `outputs`, `spread_outputs` and `choice_outputs` turn noisy integers and choices into values with intervals.

@@ -23,7 +23,7 @@ def deviation(noise, offer, dilation):
 
 
 @pytest.mark.parametrize("dilation", [Fraction(1, 1000), Fraction(1, 20), Fraction(1, 5)])
-def test_d4_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
+def test_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
     noise, (rank, error) = best_noise(PURE, dilation)
     assert rank == 0
     assert error == pytest.approx(deviation(noise, PURE, dilation))
@@ -34,7 +34,7 @@ def test_d4_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
 
 
 @pytest.mark.parametrize("dilation", [Fraction(1, 100), Fraction(1, 10), Fraction(2, 5)])
-def test_d3_no_other_spread_is_much_better_at_a_fixed_decay(dilation):
+def test_no_other_spread_is_much_better_at_a_fixed_decay(dilation):
     _, (_, error) = best_noise(CONCENTRATED, dilation)
     for family in (ArcsinhNormal, UniformLogNormal):
         for step in range(4, 60):
@@ -70,7 +70,7 @@ def test_budgets_are_translated_on_the_safe_side():
 
 
 @pytest.mark.parametrize("offer", [PURE, CONCENTRATED], ids=["pure", "concentrated"])
-def test_d3_the_decay_is_chosen_for_the_hinted_sensitivities(offer):
+def test_the_decay_is_chosen_for_the_hinted_sensitivities(offer):
     """Local sensitivities that grow with the distance: neither the least nor the largest decay is best."""
     local = [min(1000.0, 0.1 * (1 + k) ** 1.5) for k in range(600)]
     noise, decay = best_noise_and_decay(offer, local, SLACK)

@@ -28,7 +28,7 @@ def test_every_step_is_there():
         "where (age < ?) and (note = ?)",
         "by 'city' (3 declared keys): 3 groups",
         "at most 3 rows of each person, sampled by a keyed hash",
-        "exact integers of every group, and the most that one person moves them all:",
+        "exact integers of every group, and how far one person can move all of them:",
         "  m1  count of rows",
         "     L0 3, L1 3, L2 3, largest 3 (add-remove person)",
         "  m2  sum of cost - 2500 in [0, 5000], step 0.01; NaN left out, infinity clamp, NULL left out",
@@ -81,7 +81,7 @@ def test_joins_are_told():
     text = explained(
         "SELECT c.region AS r, COUNT(*) AS n FROM visits v JOIN cities c ON v.city = c.name GROUP BY r"
     )
-    assert "each beside the rows of the public table 'cities', where 'city' = its 'name'" in text
+    assert "each joined with the rows of the public table 'cities', where 'city' = its 'name'" in text
     assert "'r' (3 possible keys): 3 groups" in text
     text = explained(
         "SELECT COUNT(*) AS n FROM visits v LEFT JOIN (SELECT patient, MAX(age) AS oldest FROM staff "
@@ -89,7 +89,7 @@ def test_joins_are_told():
     )
     assert [line for line in text.splitlines() if "rows of" in line or line.startswith("   ")][:4] == [
         "rows of 'visits', version '1'; each person is one value of 'patient'",
-        "each, also if there is none, beside the rows of the same person, where the persons are equal:",
+        "each, even if there is none, joined with the rows of the same person, where the persons are equal:",
         "    rows of 'staff', version '1'; each person is one value of 'patient'",
         "    where ward = ?",
     ]
@@ -109,7 +109,7 @@ def test_unions_windows_and_calculations_are_told():
         "FROM visits) AS t WHERE k = 1"
     )
     assert "row number within the person by day as k" in text
-    assert "at most 1 row of each person: nobody can have more" in text
+    assert "at most 1 row of each person: no one can have more" in text
 
 
 def test_the_limits_are_those_that_hold():

@@ -197,7 +197,7 @@ def test_the_identity_tells_requests_apart():
 
 
 def test_names_of_interval_ends_are_taken():
-    with pytest.raises(UnsupportedQuery, match="name the outputs apart"):
+    with pytest.raises(UnsupportedQuery, match="give the outputs different names"):
         build_request(VISITS.agg(n=count(), n_lower=col("age").sum()), TABLES, Offer(epsilon=1))
 
 

@@ -194,7 +194,7 @@ class DistanceToInstability:
 
 
 def _own(value: T) -> T:
-    """Return a copy that holds on to nothing beside itself; what is accepted depends on types alone."""
+    """Return a copy that refers to nothing else; what is accepted depends on types alone."""
     copied: object = value
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray) or value.dtype.kind in "OV":

@@ -60,7 +60,7 @@ class SmoothSensitivity:
     ----------------
     What is released is the rounding to a public grid of an ideal real number, exactly: the noise is drawn
     by comparing a uniform number, bit by bit, with certified bounds on the distribution function, so that the
-    theorem for real-valued noise holds as it stands. The rounding of the smooth sensitivity is
+    theorem for real-valued noise holds unchanged. The rounding of the smooth sensitivity is
     charged: the dilation is decay + 2^-39. The work of a draw depends a little on how far out it is, and on
     the length of the fractions; it is not constant.
 
@@ -108,7 +108,9 @@ class SmoothSensitivity:
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
         if not isinstance(noise, Admissible):
-            raise ParameterError("noise", "is no admissible noise", "one of discreet.mechanisms.admissible")
+            raise ParameterError(
+                "noise", "is not an admissible noise", "one of discreet.mechanisms.admissible"
+            )
         check_relation(neighbors)
         rate = _decay(decay)
         shift = noise.largest_shift(dilation=rate + Profile.SLACK, epsilon=epsilon, delta=delta, rho=rho)
@@ -174,7 +176,7 @@ class SmoothSensitivity:
             if not local or max(local) <= 0 or local != sorted(local):
                 raise ParameterError(
                     "sensitivity_hint",
-                    "is no growing list of sizes",
+                    "is not a growing list of sizes",
                     "numbers that never fall, the last positive",
                 )
             noise, rate = best_noise_and_decay(offer, local, Profile.SLACK)
@@ -236,7 +238,7 @@ class SmoothSensitivity:
     def _law(self, profile: Profile) -> tuple[Fraction, Fraction]:
         """Return the center and the scale of what is drawn, in steps of the grid."""
         if not isinstance(profile, Profile):
-            raise ParameterError("profile", "is no profile", "a discreet.stability.Profile of a statistic")
+            raise ParameterError("profile", "is not a profile", "a discreet.stability.Profile of a statistic")
         if profile.relation != self.neighbors:
             raise ParameterError("profile", "holds for another neighbor relation", repr(self.neighbors))
         return profile.value / self.grid, profile.smooth(self.decay) / (self.shift * self.grid)

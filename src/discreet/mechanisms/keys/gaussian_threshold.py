@@ -35,7 +35,7 @@ class GaussianThreshold(KeySelection):
     epsilon : number, optional
         The privacy loss, together with `delta`. Give this or `rho`.
     rho : number, optional
-        The zero-concentrated loss, but for `delta`.
+        The zero-concentrated loss, except for `delta`.
     keys : int
         In how many keys a person counts at most.
 

@@ -106,7 +106,7 @@ class KeySelection(ABC):
     Guarantee
     ---------
     (epsilon, delta)-DP when a person is added or removed, if built for epsilon and delta. If built for rho
-    and delta, the law is rho-zero-concentrated private but for a share delta of it (proof:
+    and delta, the law is rho-zero-concentrated private except for a share delta of it (proof:
     docs/proofs/key_selection.md). In particular the keys that only one person has, up to `keys` of them, are
     shown with total probability at most delta. Only the set of shown keys is released: values on them are
     charged separately.
@@ -183,11 +183,11 @@ class KeySelection(ABC):
         return self.offer.guarantee
 
     def shown(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is shown, rounded down."""
+        """Return the probability that a key with this many persons is shown, rounded down."""
         return self.error.shown(persons)
 
     def missed(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is not shown, rounded up."""
+        """Return the probability that a key with this many persons is not shown, rounded up."""
         return self.error.missed(persons)
 
     def size_for(self, probability: Number) -> int:
@@ -227,7 +227,7 @@ class KeySelection(ABC):
         epsilon : number, optional
             The privacy loss, together with `delta`. Give this or `rho`.
         rho : number, optional
-            The zero-concentrated loss, but for `delta`.
+            The zero-concentrated loss, except for `delta`.
         keys : int
             In how many keys a person counts at most.
         """
@@ -254,5 +254,5 @@ def _entered(counts: Counts) -> NDArray[np.int64]:
         return np.empty(0, np.int64)
     persons = _LATTICE.enter(counts, "counts")  # type: ignore[arg-type]
     if persons.ndim != 1:
-        raise ParameterError("counts", "are no vector", "one integer for each key")
+        raise ParameterError("counts", "are not a vector", "one integer for each key")
     return persons

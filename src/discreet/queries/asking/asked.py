@@ -58,7 +58,7 @@ class FinishedRequest(Asked):
         """Return the request as it is."""
         if self.terms.are_stated:
             raise ParameterError(
-                "question", "is a finished request, which has its offer already", "no offer beside it"
+                "question", "is a finished request, which already has its offer", "no second offer"
             )
         return self.finished
 

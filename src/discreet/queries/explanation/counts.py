@@ -1,4 +1,4 @@
-"""How many counts at once are answered, step by step, in words."""
+"""A description of how many counts at once are answered, step by step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explain_counts(
     question : LinearQuestion
         What is asked.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
         What may be spent; without it, an epsilon of 1 is supposed.
     confidence : Fraction
@@ -48,7 +48,7 @@ def explain_counts(
     request = question.request(tables, offer or Offer.pure(1), confidence)
     lines = [*_computed(request, tables), *_measured(request, supposed=offer is None)]
     if sql:
-        lines += ["the engine's statement, … for the lots:", engine_sql(request.plan, tables)]
+        lines += ["the engine's statement, with … for the lots:", engine_sql(request.plan, tables)]
     return "\n".join(lines)
 
 
@@ -60,7 +60,7 @@ def _computed(request: Request, tables: Mapping[str, Table]) -> Iterator[str]:
     yield from bounding(plan.source, tables, sensitivity(plan, tables).limits)
     if plan.present:
         yield f"only rows with a cell in each of {', '.join(repr(axis.column) for axis in plan.present)}"
-    yield "exact counts of every group, and the most that one person moves them all:"
+    yield "exact counts of every group, and how far one person can move all of them:"
     for part in request.parts[:_SHOWN]:
         bound = part.statistic.sensitivity
         yield f"  {describe_measure(part.measure)}: L1 {show(bound.l1)}, L2 {bound.l2:.6g}"

@@ -1,7 +1,7 @@
-"""What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
+"""A description of what a query does: the plan with units, bounds, limits, sensitivities and cost.
 
-It uses public facts only and, but for the statement of the engine where that is wanted, repeats no literal of
-the query. Where one decides the bounds of a calculation, these are shown.
+It uses public facts only and, except for the statement of the engine where that is wanted, repeats no
+literal of the query. Where one decides the bounds of a calculation, these are shown.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def explain(
     query : Query
         From `parse` or a dataframe request.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
     terms : Terms
         What is stated beside the question: confidence, split, and the share of undeclared keys. Its offer or
         wanted error is not looked at.
     sql : bool
-        Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
-        draw in the place of which three dots stand.
+        Whether to show the engine's statement too. It contains the literals of the query, and the lot of the
+        draw, shown as three dots.
     """
     unknown = unknown_keys(query, tables)
     if unknown:
@@ -108,12 +108,12 @@ def _computed(
         yield f"by {by}: as many groups as keys are shown"
         yield (
             f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; "
-            "a key of one person is all but never shown"
+            "a key of one person is almost never shown"
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
     yield from bounding(source, tables, bound.statistics.limits)
-    yield "exact integers of every group, and the most that one person moves them all:"
+    yield "exact integers of every group, and how far one person can move all of them:"
     for statistic in bound.statistics.statistics:
         yield f"  {letters[statistic.measure]}  {_described(statistic.measure)}"
         yield f"     {_sensitivity(statistic)}"
@@ -165,13 +165,13 @@ def _afterwards(after: PostProcessing) -> Iterator[str]:
 def _statements(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], unknown: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield what the engine runs. For keys that are to be chosen there is no second statement yet."""
+    """Yield what the engine runs. For keys that must be chosen there is no second statement yet."""
     if not unknown:
-        yield "the engine's statement, … for the lots:"
+        yield "the engine's statement, with … for the lots:"
         yield engine_sql(bound.plan, tables)
         return
     for name, plan in key_plans(query, tables):
-        yield f"the engine's statement for the keys of {name!r}, … for the lots:"
+        yield f"the engine's statement for the keys of {name!r}, with … for the lots:"
         yield key_counts_sql(plan, tables)
 
 
@@ -234,8 +234,8 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
 
 
 def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
-    """Say what is measured instead, where all counts together err less than one by one."""
-    yield "measured instead, since all counts together then err less:"
+    """Describe what is measured instead, if all counts together have less error than one by one."""
+    yield "measured instead, because all counts together then have less error:"
     for part in request.parts:
         yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"
         yield f"     {_sensitivity(part.statistic)}"

@@ -1,4 +1,4 @@
-"""From an offer to the strategy and the noise of a table of counts: planned once, however often asked."""
+"""From an offer to the strategy and the noise of a table of counts; plans are cached."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Keys that nobody declared: which they are, and what it takes to have them chosen privately.
+"""Undeclared keys: which they are, and what it costs to have them chosen privately.
 
-A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
-the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
+A part of the offer is spent on the choice of keys, by persons; the values for the chosen keys are paid for
+with the rest. Both are separate requests: if the second is never asked, the first is paid for anyway.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class KeyChoice:
     Attributes
     ----------
     requests : tuple of (name, KeyRequest)
-        One for each key that nobody declared.
+        One for each undeclared key.
     rest : Offer
         For the values.
     """
@@ -56,7 +56,7 @@ class KeyChoice:
 
 
 def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
+    """Return the names of the keys that are neither declared, listed nor implied by a calculation."""
     columns, listed = key_facts(query, tables), dict(query.listed)
     return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
 
@@ -90,7 +90,7 @@ def selection_for(
 
 
 def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
-    """Return what is counted to choose each of the keys that nobody declared, by its name."""
+    """Return what is counted to choose each of the undeclared keys, by its name."""
     plain = all(key == key_of(key.name) for key in query.keys)
     source = query.relation if plain else Project(source=query.relation, columns=query.keys)
     count = keys_of_a_person(limits_of(source, tables))
@@ -99,7 +99,7 @@ def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, Key
 
 
 def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
-    """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
+    """Refuse keys that cannot be chosen: persons themselves, and values that cannot name a group."""
     columns = key_facts(query, tables)
     persons = person_columns(_grouped(query), tables)
     for name, plan in key_plans(query, tables):
@@ -109,7 +109,7 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Return the query with made-up keys in the place of unknown ones: more than most people have."""
+    """Return the query with made-up keys in place of unknown ones: more than most people have."""
     columns, listed, names = (
         key_facts(query, tables),
         dict(query.listed),

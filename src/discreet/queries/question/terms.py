@@ -68,7 +68,7 @@ class Terms:
         """Return terms as an analyst states them, in numbers of any exact kind."""
         offered = any(part is not None for part in (epsilon, delta, rho))
         if error is not None and offered:
-            raise ParameterError("error", "is given beside an offer", "an error or an offer")
+            raise ParameterError("error", "is given together with an offer", "an error or an offer")
         share = rational(key_share, "key_share", positive=True)
         if not share < 1:
             raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")

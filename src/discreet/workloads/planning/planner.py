@@ -133,7 +133,7 @@ def plan(
     rows : int
         How many rows one person may have in a table.
     groups : int
-        In how many tables one person may have so many rows, where the workload is asked of several.
+        In how many tables one person may have this many rows, where the workload is asked of several.
     tables : int
         How many tables there are, each to be measured by itself with the noise of the plan.
 
