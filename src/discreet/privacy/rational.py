@@ -24,6 +24,8 @@ __all__ = [
     "float_above",
     "float_below",
     "non_negative",
+    "positive",
+    "probability",
     "rational",
     "show",
     "show_above",
@@ -83,6 +85,28 @@ def non_negative(value: Number, name: str) -> Fraction:
     return fraction
 
 
+def positive(**values: Number) -> dict[str, Fraction]:
+    """Turn numbers into fractions greater than 0, under the names by which they are given."""
+    return {name: rational(value, name, positive=True) for name, value in values.items()}
+
+
+def probability(value: Number, name: str, *, zero: bool = True, one: bool = True) -> Fraction:
+    """Turn a number into its fraction and refuse it when it does not lie between 0 and 1.
+
+    Parameters
+    ----------
+    value, name
+        As for `rational`.
+    zero, one : bool
+        Whether 0 and 1 themselves are allowed.
+    """
+    fraction = _exact(value, name)
+    if not 0 <= fraction <= 1 or (fraction == 0 and not zero) or (fraction == 1 and not one):
+        allowed = {(True, True): "between 0 and 1", (True, False): "at least 0 and below 1"}
+        raise ParameterError(name, "is out of range", allowed.get((zero, one), "above 0 and below 1"))
+    return fraction
+
+
 def whole(value: object, name: str, *, least: int, most: int | None = None) -> int:
     """Check that a value is an integer (Python's or NumPy's, no boolean) within its range."""
     allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
@@ -98,11 +122,13 @@ def whole(value: object, name: str, *, least: int, most: int | None = None) -> i
 
 
 def _exact(value: object, name: str) -> Fraction:
-    if isinstance(value, bool | np.bool_):
-        raise ParameterError(name, "is a boolean", _ALLOWED)
+    if type(value) is int:  # what most numbers are, before slower questions
+        return _limited(value, 1, name)
     if isinstance(value, Fraction):
         # A fraction made from NumPy integers keeps them, and they overflow silently.
         return _limited(int(value.numerator), int(value.denominator), name)
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError(name, "is a boolean", _ALLOWED)
     if isinstance(value, int | np.integer):
         return _limited(int(value), 1, name)
     if isinstance(value, float | np.floating):
@@ -145,7 +171,7 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 def _limited(numerator: int, denominator: int, name: str) -> Fraction:
     if max(numerator.bit_length(), denominator.bit_length()) > MOST_BITS:
         raise ParameterError(name, "is too large, too small or too long", _RANGE)
-    return Fraction(numerator, denominator)
+    return Fraction(numerator) if denominator == 1 else Fraction(numerator, denominator)
 
 
 def typed_as_integers(*values: object) -> bool:
