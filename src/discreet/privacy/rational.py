@@ -21,6 +21,7 @@ from discreet.errors import ParameterError
 
 __all__ = [
     "Number",
+    "confidence_level",
     "float_above",
     "float_below",
     "non_negative",
@@ -38,6 +39,8 @@ Number: TypeAlias = int | float | str | Decimal | Fraction | np.integer[Any] | n
 
 MOST_BITS = 4096
 MOST_DIGITS = 1234  # the decimal digits of 2**4096: nothing longer can pass the limit on bits
+
+_LEAST_FAILURE = Fraction(1, 10**300)  # so that 1 - confidence, as a float, is above 0
 
 _RATIO = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*")
@@ -105,6 +108,14 @@ def probability(value: Number, name: str, *, zero: bool = True, one: bool = True
         allowed = {(True, True): "between 0 and 1", (True, False): "at least 0 and below 1"}
         raise ParameterError(name, "is out of range", allowed.get((zero, one), "above 0 and below 1"))
     return fraction
+
+
+def confidence_level(value: Number) -> Fraction:
+    """Turn a confidence into its fraction: above 0, and below 1 by what a float can still hold."""
+    level = _exact(value, "confidence")
+    if not 0 < level <= 1 - _LEAST_FAILURE:
+        raise ParameterError("confidence", "is out of range", "above 0 and at most 1 - 1e-300, such as 0.95")
+    return level
 
 
 def whole(value: object, name: str, *, least: int, most: int | None = None) -> int:
