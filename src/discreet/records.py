@@ -9,10 +9,7 @@ generated constructor serves and only a few fields are converted, `__post_init__
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Self
 
 __all__ = ["Record"]
 
@@ -20,8 +17,8 @@ __all__ = ["Record"]
 class Record:
     """The base of frozen, slotted dataclasses that convert or compute their fields.
 
-    What is set here is never checked for its value: that is the constructor's task. Names are
-    checked, so that no record leaves its constructor half filled or with a misspelled field.
+    What is set here is not checked for its value: that is the constructor's task. But no record leaves
+    its constructor half filled, and a name that is no field is refused, since there is no slot for it.
 
     Examples
     --------
@@ -41,15 +38,14 @@ class Record:
 
     def _set(self, **values: object) -> None:
         """Fill every field: the last line of a constructor."""
-        if values.keys() != _names(type(self)):
-            raise TypeError(_misnamed(type(self), values))
+        names = _names(type(self))
+        if len(values) != len(names):
+            raise TypeError(f"{type(self).__name__} has the fields {names}, and is given {tuple(values)}")
         for name, value in values.items():
             _write(self, name, value)
 
     def _amend(self, **values: object) -> None:
         """Replace some fields that the generated constructor filled, or fill those it left out."""
-        if not values.keys() <= _names(type(self)):
-            raise TypeError(_misnamed(type(self), values))
         for name, value in values.items():
             _write(self, name, value)
 
@@ -62,24 +58,19 @@ class Record:
 
     def _with(self, **values: object) -> Self:
         """Return the same record with some other values that are known to be right."""
-        kept = {name: getattr(self, name) for name in _names(type(self))}
-        return self._made(**(kept | values))
+        made = object.__new__(type(self))
+        for name in _names(type(self)):
+            _write(made, name, getattr(self, name))
+        made._amend(**values)
+        return made
 
 
 _write = object.__setattr__  # the only way into a frozen record
-_known: dict[type, frozenset[str]] = {}
+_known: dict[type, tuple[str, ...]] = {}
 
 
-def _names(record_class: type) -> frozenset[str]:
-    names = _known.get(record_class)
-    if names is None:
-        names = _known[record_class] = frozenset(field.name for field in fields(record_class))
-    return names
-
-
-def _misnamed(record_class: type, values: Mapping[str, object]) -> str:
-    names = _names(record_class)
-    return (
-        f"{record_class.__name__}: unknown fields {sorted(values.keys() - names)}, "
-        f"missing fields {sorted(names - values.keys())}"
-    )
+def _names(record_class: type) -> tuple[str, ...]:
+    try:
+        return _known[record_class]
+    except KeyError:
+        return _known.setdefault(record_class, tuple(field.name for field in fields(record_class)))

@@ -42,6 +42,9 @@ MOST_DIGITS = 1234  # the decimal digits of 2**4096: nothing longer can pass the
 
 _LEAST_FAILURE = Fraction(1, 10**300)  # so that 1 - confidence, as a float, is above 0
 
+# Made once: a union that is written where it is asked for is built anew at every question.
+_BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
+
 _RATIO = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*")
 _ALLOWED = "a finite number: an int, a float, a Fraction, a Decimal or text such as '1/3'"
@@ -75,7 +78,7 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
         that ``Decimal("1e999999999")`` is refused at once.
     """
     fraction = _exact(value, name)
-    if positive and fraction <= 0:
+    if positive and fraction.numerator <= 0:  # an integer is compared sooner than a fraction
         raise ParameterError(name, "is not positive", "greater than 0")
     return fraction
 
@@ -83,7 +86,7 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
 def non_negative(value: Number, name: str) -> Fraction:
     """Turn a number into its fraction and refuse it when it is below zero."""
     fraction = _exact(value, name)
-    if fraction < 0:
+    if fraction.numerator < 0:
         raise ParameterError(name, "is negative", "0 or greater")
     return fraction
 
@@ -105,8 +108,8 @@ def probability(value: Number, name: str, *, zero: bool = True, one: bool = True
     """
     fraction = _exact(value, name)
     if not 0 <= fraction <= 1 or (fraction == 0 and not zero) or (fraction == 1 and not one):
-        allowed = {(True, True): "between 0 and 1", (True, False): "at least 0 and below 1"}
-        raise ParameterError(name, "is out of range", allowed.get((zero, one), "above 0 and below 1"))
+        lower, upper = "at least 0" if zero else "above 0", "at most 1" if one else "below 1"
+        raise ParameterError(name, "is out of range", f"{lower} and {upper}")
     return fraction
 
 
@@ -121,7 +124,7 @@ def confidence_level(value: Number) -> Fraction:
 def whole(value: object, name: str, *, least: int, most: int | None = None) -> int:
     """Check that a value is an integer (Python's or NumPy's, no boolean) within its range."""
     allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLEANS):
         raise ParameterError(name, "is a boolean", allowed)
     try:
         number = int(operator.index(value))  # type: ignore[arg-type]
@@ -133,16 +136,14 @@ def whole(value: object, name: str, *, least: int, most: int | None = None) -> i
 
 
 def _exact(value: object, name: str) -> Fraction:
-    if type(value) is int:  # what most numbers are, before slower questions
-        return _limited(value, 1, name)
     if isinstance(value, Fraction):
         # A fraction made from NumPy integers keeps them, and they overflow silently.
         return _limited(int(value.numerator), int(value.denominator), name)
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLEANS):
         raise ParameterError(name, "is a boolean", _ALLOWED)
-    if isinstance(value, int | np.integer):
+    if isinstance(value, _INTEGERS):
         return _limited(int(value), 1, name)
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         if not np.isfinite(value):
             raise ParameterError(name, "is not finite", _ALLOWED)
         if not isinstance(value, float):  # NumPy's float64 is a float; narrower ones mean what they hold
