@@ -171,7 +171,6 @@ def test_a_confidence_leaves_a_failure_that_is_a_float():
             confidence_level(bad)
 
 
-
 @pytest.mark.parametrize(
     "bad", [True, 1.0, "1", None, Fraction(1), -1, 0, 11, np.float64(3), 2**5000], ids=type
 )
