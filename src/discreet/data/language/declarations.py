@@ -179,16 +179,12 @@ class Bounds(Record):
                 raise ParameterError(name, "does not lie on the grid", f"a multiple of the step {show(grid)}")
             if abs(bound / grid) > LARGEST_STEPS:
                 raise ParameterError(name, "is too far from zero", "at most 2^52 steps; take a larger step")
+        self._amend(lower=low, upper=high, step=grid)  # against which the rules are checked
         self._set(
             lower=low,
             upper=high,
             step=grid,
             step_was_given=step is not None,
-            nan=nan,
-            infinity=infinity,
-            null=null,
-        )
-        self._amend(  # by the grid that is set now
             nan=self._missing_rule(nan, "nan", (DROP,)),
             infinity=self._missing_rule(infinity, "infinity", (CLAMP, DROP)),
             null=self._missing_rule(null, "null", (DROP,)),
