@@ -22,7 +22,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
 from discreet.records import Record
 
-__all__ = ["Counts", "KeySelection", "Offer"]
+__all__ = ["Counts", "KeyOffer", "KeySelection"]
 
 Counts: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 """The number of distinct persons of each key that occurs."""
@@ -35,7 +35,7 @@ _MOST_COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Offer(Record):
+class KeyOffer(Record):
     """What a selection may cost: epsilon or rho, with delta, for persons of at most so many keys."""
 
     epsilon: Fraction | None
@@ -129,7 +129,7 @@ class KeySelection(Record, ABC):
     >>> shown = mechanism.release([1, 400, 12])  # one truth value for each key
     """
 
-    offer: Offer
+    offer: KeyOffer
 
     @property
     @abstractmethod
@@ -231,7 +231,7 @@ class KeySelection(Record, ABC):
         from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
         from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 
-        Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         built: list[KeySelection] = []
         refusal: ParameterError | None = None
         for kind in (TruncatedGeometric, LaplaceThreshold, GaussianThreshold):
