@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
+from discreet.errors import ParameterError
 from discreet.noise.entropy import System
-from discreet.noise.geometric import _high_table, digit_tables, high_part, low_bits, sample_geometric
+from discreet.noise.geometric import (
+    LARGEST_SCALE,
+    LEAST_SCALE,
+    _high_table,
+    check_scale,
+    digit_tables,
+    high_part,
+    low_bits,
+    sample_geometric,
+)
 from noise.oracle import (
     LONG_SCALE,
     RANDOM_SCALES,
@@ -177,3 +187,23 @@ def test_the_oracle_agrees_with_itself():
     total = sum(digit_mass(Fraction(1000), 0, 64, d) for d in range(64))
     assert abs(total - 1) < high.ldexp(1, -1150)
     assert real(Fraction(1, 3)) * 3 == 1
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        LEAST_SCALE - Fraction(1, 10**9),
+        LARGEST_SCALE + 1,
+        Fraction(0),
+        Fraction(-1),
+        1 + Fraction(1, 1 << 4096),  # in range, with a denominator of 4097 bits
+    ],
+)
+def test_a_scale_without_certified_tables_is_refused(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        check_scale(scale)
+
+
+@pytest.mark.parametrize("scale", [LEAST_SCALE, LARGEST_SCALE, 1 + Fraction(1, 1 << 4095)])
+def test_scales_at_the_ends_of_the_range_are_accepted(scale):
+    assert check_scale(scale) == scale

@@ -1,0 +1,53 @@
+"""Which modules are changed, and which tests are nearest to each.
+
+The nearest tests are those of the same stem: for ``data/bounding/rows.py`` the files ``test_rows.py`` and
+``test_rows_*.py`` under ``tests/data``, in the folder of the same name where there are any. A module
+without a test of its stem is covered by what `COVERED_BY` says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["ROOMS", "modules_of", "tests_of"]
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "discreet"
+TESTS = ROOT / "tests"
+
+ROOMS: dict[str, tuple[str, ...]] = {
+    "noise": ("noise/*.py",),
+    "mechanisms": ("mechanisms/**/*.py",),
+    "privacy": ("privacy/**/*.py",),
+}
+
+COVERED_BY: dict[str, tuple[str, ...]] = {
+    "noise/normal_cells.py": ("noise/test_normal.py", "noise/test_gaussian.py"),
+    "noise/parameters.py": ("noise/test_bad_input.py",),
+    "mechanisms/additive.py": ("mechanisms/test_laplace.py", "mechanisms/test_gaussian.py"),
+    "mechanisms/bounded_answer.py": ("mechanisms/test_private_local_sensitivity.py",),
+    "mechanisms/calibration.py": ("mechanisms/test_laplace.py",),
+    "mechanisms/gaussian_calibration.py": ("mechanisms/test_gaussian.py",),
+    "mechanisms/gaussian_privacy.py": ("mechanisms/test_gaussian.py",),
+    "mechanisms/error/frequencies.py": ("mechanisms/test_frequencies.py",),
+}
+
+
+def modules_of(room: str) -> list[Path]:
+    """Return the modules of a room that hold code, sorted."""
+    found = {path for pattern in ROOMS[room] for path in PACKAGE.glob(pattern)}
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def tests_of(module: Path) -> list[Path]:
+    """Return the test files nearest to a module."""
+    name = module.relative_to(PACKAGE)
+    if str(name) in COVERED_BY:
+        return [TESTS / one for one in COVERED_BY[str(name)]]
+    for folder in (TESTS / name.parent, TESTS / name.parts[0]):
+        found = [*folder.glob(f"test_{name.stem}.py"), *folder.glob(f"test_{name.stem}_*.py")]
+        if not found and folder == TESTS / name.parts[0]:
+            found = sorted(folder.rglob(f"test_{name.stem}.py"))
+        if found:
+            return sorted(set(found))
+    return []
