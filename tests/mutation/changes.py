@@ -21,8 +21,8 @@ COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.GtE: (ast.Gt, ast.Lt),
     ast.Eq: (ast.NotEq,),
     ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
+    ast.In: (ast.NotIn,),  # codespell:ignore
+    ast.NotIn: (ast.In,),  # codespell:ignore
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
@@ -70,11 +70,14 @@ def changes_of(source: str) -> list[Change]:
     for line in source.encode().splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     found = {}
-    for node, function in _nodes(ast.parse(source), ()):
+    tree = ast.parse(source)
+    decisive = {node.test for node in ast.walk(tree) if isinstance(node, ast.If)}
+    for node, function in _nodes(tree, ()):
         before = ast.get_source_segment(source, node)
         if before is None:
             continue
-        for new in _replacements(node):
+        branches = [ast.Constant(True), ast.Constant(False)] if node in decisive else []
+        for new in (*_replacements(node), *branches):
             after = ast.unparse(new) if isinstance(new, ast.stmt) else f"({ast.unparse(new)})"
             start = lines[node.lineno - 1] + node.col_offset
             end = lines[node.end_lineno - 1] + node.end_col_offset
@@ -140,9 +143,6 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(node, ast.IfExp):
         yield node.body
         yield node.orelse
-    elif isinstance(node, ast.If):
-        yield _with(node, test=ast.Constant(True))
-        yield _with(node, test=ast.Constant(False))
     elif isinstance(node, ast.Raise) and not _is_abstract(node):
         yield ast.Pass()
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

@@ -22,7 +22,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 }
 
 COVERED_BY: dict[str, tuple[str, ...]] = {
-    "noise/normal_cells.py": ("noise/test_normal.py", "noise/test_gaussian.py"),
+    "noise/normal_cells.py": ("noise/test_rounded_gaussian.py",),
     "noise/parameters.py": ("noise/test_bad_input.py",),
     "mechanisms/additive.py": ("mechanisms/test_laplace.py", "mechanisms/test_gaussian.py"),
     "mechanisms/bounded_answer.py": ("mechanisms/test_private_local_sensitivity.py",),
@@ -30,6 +30,14 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "mechanisms/gaussian_calibration.py": ("mechanisms/test_gaussian.py",),
     "mechanisms/gaussian_privacy.py": ("mechanisms/test_gaussian.py",),
     "mechanisms/error/frequencies.py": ("mechanisms/test_frequencies.py",),
+    "privacy/events/additive.py": ("privacy/events/test_additive.py", "privacy/events/test_composition.py"),
+    "privacy/events/generic.py": ("privacy/events/test_generic.py", "privacy/events/test_composition.py"),
+    "privacy/events/repeated.py": ("accounting/test_renyi_repeated.py",),
+    "privacy/events/replaced_poisson.py": (
+        "privacy/events/test_replaced_poisson.py",
+        "accounting/loss/test_replaced_poisson.py",
+    ),
+    "privacy/events/sparse_vector.py": ("accounting/test_sparse_vector.py",),
 }
 
 

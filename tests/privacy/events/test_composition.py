@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
 
@@ -302,3 +303,16 @@ def test_what_sums_refuse_is_refused_by_plus():
     most = events.Pure(epsilon=1) * 10**18
     with pytest.raises(ParameterError, match="out of range"):
         most + events.Pure(epsilon=1)
+
+
+@pytest.mark.parametrize("pair", [[], ["event"], ["event", 1, 1], {"event": 1}, "event", None])
+def test_what_is_no_pair_of_event_and_count_is_not_read(pair):
+    total = events.Pure(epsilon=1) + events.Gaussian(noise_multiplier=1)
+    stored = json.loads(total.to_json())
+    assert Event.from_json(json.dumps(stored)) == total
+    first = stored["parts"][0]
+    if isinstance(pair, list):
+        pair = [first[0] if item == "event" else item for item in pair]
+    stored["parts"][0] = pair
+    with pytest.raises(ParameterError, match="no pair"):
+        Event.from_json(json.dumps(stored))
