@@ -37,7 +37,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "privacy/events/test_replaced_poisson.py",
         "accounting/loss/test_replaced_poisson.py",
     ),
-    "privacy/events/sparse_vector.py": ("accounting/test_sparse_vector.py",),
+    "privacy/events/selection.py": ("privacy/events/test_selection.py", "privacy/events/test_composition.py"),
 }
 
 
