@@ -6,7 +6,7 @@ import datetime
 import operator
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
+from math import ceil, floor, inf
 
 import pytest
 from hypothesis import assume, given, settings
@@ -181,3 +181,31 @@ def test_an_expression_of_two_columns_or_a_reciprocal_is_monotone_in_none():
     assert monotone_in(Arithmetic(operator="/", left=number(1), right=AGE)) is None
     assert monotone_in(Call(function=Function.ABS, operands=(AGE,))) is None
     assert monotone_in(AGE) == "age"
+
+
+def test_nothing_is_known_of_a_product_with_null_or_of_a_quotient_by_zero():
+    nothing = Literal(value=None)
+    below = [stated(Comparison.LESS, 9), stated(Comparison.GREATER, 2)]
+    for expression in (
+        Arithmetic(operator="*", left=AGE, right=nothing),
+        Arithmetic(operator="+", left=nothing, right=AGE),
+        Arithmetic(operator="/", left=AGE, right=number(0)),
+    ):
+        assert ends(expression, below, {"age": WHOLE}) == (-inf, inf)
+
+
+@pytest.mark.parametrize("far", [2**53 + 2, 2**80])
+def test_nothing_is_said_beyond_what_doubles_hold(far):
+    twice = Arithmetic(operator="*", left=AGE, right=number(2))
+    assert ends(twice, [stated(Comparison.LESS, far)], {"age": WHOLE}) == (-inf, inf)
+    assert ends(twice, [stated(Comparison.AT_MOST, 2**52)], {"age": WHOLE}) == (-inf, 2.0**53)
+    assert ends(twice, [stated(Comparison.AT_MOST, 2**52 + 1)], {"age": WHOLE}) == (-inf, inf)
+
+
+def test_reals_below_a_condition_are_below_the_double_before_it():
+    facts = ColumnFacts(type=Type.FLOAT, bounds=Bounds(-10, 20, step=1))
+    whole = Call(function=Function.FLOOR, operands=(AGE,))
+    assert ends(whole, [stated(Comparison.LESS, 4)], {"age": facts}) == (-inf, 3)
+    assert ends(whole, [stated(Comparison.AT_MOST, 4)], {"age": facts}) == (-inf, 4)
+    assert ends(whole, [stated(Comparison.GREATER, 4)], {"age": facts}) == (4, inf)
+    assert ends(whole, [stated(Comparison.EQUAL, 4.5)], {"age": facts}) == (4, 4)
