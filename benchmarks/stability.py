@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.stability import Profile, median, trimmed_mean
-from discreet.stability.triangles import triangles
+from discreet.stability.graphs.triangles import triangles
 
 EPSILON, SIZE, DEVIATION, WIDTH = 1, 1000, 100, 10**6
 DECAY = Fraction(1, 10)

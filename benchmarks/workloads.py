@@ -20,7 +20,7 @@ from discreet.curator import Budget
 from discreet.data import Bounds, Limits, Table
 from discreet.front import Curator
 from discreet.mechanisms import Gaussian
-from discreet.queries.linear import ranges
+from discreet.queries.counts import ranges
 from discreet.workloads import (
     AllRanges,
     Marginals,

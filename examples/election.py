@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import exp
 
 from discreet.mechanisms import Exponential
-from discreet.mechanisms.refusal import NO_ANSWER
-from discreet.mechanisms.stable_selection import StableArgmax, StableTopK
+from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
+from discreet.mechanisms.adaptive.stable_selection import StableArgmax, StableTopK
 
 EPSILON, DELTA = 1, 1e-6
 CANDIDATES = ["Ada", "Bo", "Cem", "Dai"]

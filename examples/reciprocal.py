@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.stability.profile import Profile
 from discreet.stability.ratio import ratio
 from discreet.stability.reciprocal import reciprocal

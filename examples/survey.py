@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.local.randomized_response import RandomizedResponse
 
 STUDENTS, GUILTY = 2000, 600
 COINS = RandomizedResponse.two_coins()

@@ -18,11 +18,11 @@ import networkx
 import numpy as np
 
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.private_local_sensitivity import PrivateLocalSensitivity
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
-from discreet.stability.projection import cumulative_sensitivity, edges_sensitivity, project
-from discreet.stability.triangles import triangles
+from discreet.stability.graphs.projection import cumulative_sensitivity, edges_sensitivity, project
+from discreet.stability.graphs.triangles import triangles
 
 EPSILON, DELTA = 1, Fraction(1, 10**6)
 

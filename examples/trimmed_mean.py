@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms import Gaussian
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible import (
     ArcsinhNormal,
     LaplaceLogNormal,
@@ -26,7 +27,6 @@ from discreet.mechanisms.admissible import (
     UniformLogNormal,
 )
 from discreet.mechanisms.admissible.noise import Admissible
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.stability import Profile, trimmed_mean
 

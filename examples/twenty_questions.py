@@ -37,11 +37,12 @@ from examples.public_records import (
 from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 import discreet as dp
-from discreet.curator.choices import Choices, FrequencyRule
-from discreet.curator.release import Release, finish
-from discreet.curator.request import Column, Draw, Part
+from discreet.curator.release.release import Release, finish
+from discreet.curator.request.histogram_choices import Choices, FrequencyRule
+from discreet.curator.request.request import Column, Draw, Part
 from discreet.data import Exact, compute
-from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput
+from discreet.queries.outputs.choices import ExtremeOutput
+from discreet.queries.outputs.frequent import FrequentOutput
 
 SHOWN = 6
 AIRLINES = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from discreet.front import Curator, open
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
-    from discreet.queries.linear import cdf, marginals, ranges
+    from discreet.queries.counts import cdf, marginals, ranges
 
 __version__ = "0.1.0"
 
@@ -97,7 +97,7 @@ _HOMES = {
     "PublicTable": "discreet.data",
     "Sensitivity": "discreet.privacy",
     "Table": "discreet.data",
-    "cdf": "discreet.queries.linear",
+    "cdf": "discreet.queries.counts",
     "coalesce": "discreet.data",
     "col": "discreet.data",
     "concat": "discreet.data",
@@ -109,10 +109,10 @@ _HOMES = {
     "greatest": "discreet.data",
     "guarantees": "discreet.privacy",
     "least": "discreet.data",
-    "marginals": "discreet.queries.linear",
+    "marginals": "discreet.queries.counts",
     "neighbors": "discreet.privacy",
     "open": "discreet.front",
-    "ranges": "discreet.queries.linear",
+    "ranges": "discreet.queries.counts",
     "sensitivity": "discreet.privacy",
     "when": "discreet.data",
 }

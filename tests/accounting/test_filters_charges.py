@@ -26,7 +26,7 @@ from accounting.pairs_of_laws import (
 )
 from accounting.pairs_of_records import CHARGED_RECORDS
 from discreet.accounting.filters.conversion import renyi_epsilon_above
-from discreet.accounting.renyi_conversion import epsilon_from_renyi
+from discreet.accounting.renyi.conversion import epsilon_from_renyi
 from discreet.errors import BudgetExceeded
 from discreet.privacy import ADD_REMOVE_PERSON, REPLACE_ROW, events
 

@@ -28,7 +28,7 @@ from discreet.accounting.filters import (
     ZeroConcentratedFilter,
 )
 from discreet.accounting.filters.shares import SHARES, members_for
-from discreet.accounting.filters.tight_filter import are_steps, tight_cost
+from discreet.accounting.filters.tight import are_steps, tight_cost
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import REPLACE_ROW, events
 from discreet.privacy.directed import log_interval

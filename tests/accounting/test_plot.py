@@ -15,7 +15,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from discreet.accounting import ladder, plot, profile, tradeoff
-from discreet.accounting.curve import Profile
+from discreet.accounting.curves import Profile
 from discreet.accounting.filters import Odometer, PureFilter, ZeroConcentratedFilter
 from discreet.accounting.ladder import Ladder, Row
 from discreet.errors import MissingExtra, ParameterError

@@ -18,8 +18,10 @@ import pytest
 from accounting import exact_accountant, fft_accountant
 from accounting.loss_laws import Laplace
 from accounting.random_compositions import KINDS, LEAST, MOST, WIDEST, Case, drawn, laws, stored
-from discreet.accounting import contour, convolution, delta, epsilon, run
-from discreet.accounting.laplace import run as laplace_run
+from discreet.accounting import delta, epsilon
+from discreet.accounting.contour import contour, convolution
+from discreet.accounting.laplace_runs import run as laplace_run
+from discreet.accounting.runs import composed_run
 from discreet.privacy import events
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON
 
@@ -153,7 +155,7 @@ def shaken(monkeypatch):
                 smoothing=min(1.0, line.smoothing * between(0.5, 20)),
             )
 
-        for module in (run, laplace_run):
+        for module in (composed_run, laplace_run):
             monkeypatch.setattr(module, "choose_line", choose_badly)
         monkeypatch.setattr(laplace_run, "_MOST_ATOMS", int(between(1, 1e6)))
         monkeypatch.setattr(laplace_run, "_ENOUGH", between(1e-13, 1.0))
@@ -161,10 +163,12 @@ def shaken(monkeypatch):
         monkeypatch.setattr(contour, "_ALIAS", log(between(1e-12, 1e-4)))
         monkeypatch.setattr(contour, "_TAIL", between(1e-13, 1.0))
         monkeypatch.setattr(contour, "_NEARBY", between(1, 6))
-        monkeypatch.setattr(run, "_MANY_STEPS_DETAIL", (int(between(200, 3000)), between(1e-7, 1e-4)))
-        monkeypatch.setattr(run, "_FEW_STEPS_DETAIL", (int(between(200, 6000)), between(1e-6, 1e-3)))
-        monkeypatch.setattr(run, "_SPARE", between(1e-9, 0.5))
-        monkeypatch.setattr(run, "_ROUNDS", 1 + int(2 * uniform.random()))
+        monkeypatch.setattr(
+            composed_run, "_MANY_STEPS_DETAIL", (int(between(200, 3000)), between(1e-7, 1e-4))
+        )
+        monkeypatch.setattr(composed_run, "_FEW_STEPS_DETAIL", (int(between(200, 6000)), between(1e-6, 1e-3)))
+        monkeypatch.setattr(composed_run, "_SPARE", between(1e-9, 0.5))
+        monkeypatch.setattr(composed_run, "_ROUNDS", 1 + int(2 * uniform.random()))
         monkeypatch.setattr(convolution, "_MOST_PRODUCTS", int(between(1, 1e6)))
 
     return shake

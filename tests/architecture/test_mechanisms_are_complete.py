@@ -22,7 +22,8 @@ def test_mechanism_has_proof_and_test(mechanism):
     page = ROOT / "docs" / "proofs" / f"{stem(mechanism)}.md"
     assert page.exists()
     assert mechanism.__name__ in page.read_text()
-    assert (ROOT / "tests" / "mechanisms" / f"test_{stem(mechanism)}.py").exists()
+    place = ROOT.joinpath("tests", *mechanism.__module__.split(".")[1:-1])
+    assert (place / f"test_{stem(mechanism)}.py").exists()
 
 
 @pytest.mark.parametrize("mechanism", CLASSES, ids=lambda mechanism: mechanism.__name__)

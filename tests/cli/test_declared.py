@@ -12,7 +12,7 @@ from discreet.cli import declared
 from discreet.data import Keys
 from discreet.errors import UndeclaredColumn
 from discreet.front.declaration import read_declaration
-from discreet.queries.undeclared import NotDeclared
+from discreet.queries.binding.missing_declarations import NotDeclared
 from front.declared_clinic import DECLARATION
 
 IN_A_DATABASE = DECLARATION.replace(

@@ -122,7 +122,7 @@ def test_an_action_is_needed():
 
 def test_a_ledger_that_exceeds_its_caps_is_not_trusted(monkeypatch):
     """As if a charge had been recorded that its caps do not allow."""
-    from discreet.curator.account import Account
+    from discreet.curator.budget.account import Account
     from discreet.errors import BudgetExceeded
 
     def exceeded(*_):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from discreet.curator.account import Account
-from discreet.curator.budget import Budget
-from discreet.curator.fold import AMEND, CHARGE, FORMAT, OPEN, RENEW, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.account import Account
+from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, RESERVE, SETTLE, USE, fold
 from discreet.curator.ledger.entry import GENESIS, seal
 
 TABLES = {"visits": {"person": "patient"}}

@@ -21,9 +21,9 @@ from curator.ledger import kill_harness
 from curator.ledger.kill_harness import STAGES, Desk
 from discreet.curator import Budget
 from discreet.curator import door as door_module
-from discreet.curator.declaration import declare
-from discreet.curator.fold import CHARGE
-from discreet.curator.release import finish, pack, unpack
+from discreet.curator.budget.entries import CHARGE
+from discreet.curator.release.release import finish, pack, unpack
+from discreet.curator.table_records import declare
 from discreet.data import Table
 from discreet.front import Curator
 

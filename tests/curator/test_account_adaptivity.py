@@ -24,8 +24,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from curator.accounts import TABLES, at
 from discreet.accounting.filters import UnionFilter
 from discreet.curator import Budget
-from discreet.curator.account import Account, Spent
-from discreet.curator.fold import ABANDON, CHARGE, FORMAT, OPEN, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.account import Account, Spent
+from discreet.curator.budget.entries import ABANDON, CHARGE, FORMAT, OPEN, RESERVE, SETTLE, USE, fold
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Event, Pure

@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 
 from curator.accounts import Book
-from discreet.accounting.filters import filter as filters
-from discreet.accounting.filters import tight_filter
+from discreet.accounting.filters import base as filters
+from discreet.accounting.filters import tight as tight_filter
 from discreet.accounting.filters.cost import cost_of, pure_rate
-from discreet.accounting.filters.renyi_filter import RenyiRate
-from discreet.accounting.filters.tight_filter import tight_cost
+from discreet.accounting.filters.renyi import RenyiRate
+from discreet.accounting.filters.tight import tight_cost
 from discreet.curator import Budget
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Gaussian, Laplace, Pure, ZeroConcentrated

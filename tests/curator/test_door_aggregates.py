@@ -11,9 +11,9 @@ import pytest
 from curator.doors import CITIES, LIMITS, clinic, usual_visits, visits
 from discreet.cli.rendering import rendered
 from discreet.curator import Budget
-from discreet.curator.choices import Choices
-from discreet.curator.release import pack, unpack
-from discreet.curator.request import Draw
+from discreet.curator.release.release import pack, unpack
+from discreet.curator.request.histogram_choices import Choices
+from discreet.curator.request.request import Draw
 from discreet.data import Limits
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.queries import Offer, build_request, parse

@@ -14,7 +14,7 @@ from scipy import stats
 
 from curator.doors import COLUMNS, usual_visits, visits
 from discreet.curator import Draw
-from discreet.curator.release import finish, pack, unpack
+from discreet.curator.release.release import finish, pack, unpack
 from discreet.data import CountNonNull, Keys, Limits, Sum, compute, fresh_salt
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import DiscreteLaplace

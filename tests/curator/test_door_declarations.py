@@ -21,7 +21,7 @@ from curator.doors import (
 )
 from discreet.curator import Budget, Door
 from discreet.curator import door as door_module
-from discreet.curator.declaration import declare
+from discreet.curator.table_records import declare
 from discreet.data import Bounds, Keys, Limits, Type
 from discreet.errors import (
     BudgetExceeded,

@@ -82,7 +82,7 @@ def test_a_charge_that_was_made_cheaper_is_noticed(place):
 
 def test_an_answer_of_another_request_is_none(place):
     """Whatever the store returns must have the shape of the request."""
-    from discreet.curator.release import unpack
+    from discreet.curator.release.release import unpack
 
     curator = clinic(place)
     request = curator.request(BY_CITY, epsilon=1)

@@ -22,7 +22,7 @@ from curator.doors import COUNT, computing, usual_visits
 from curator.ledger.backends import FileBackend, quick_directory
 from discreet.curator import Budget
 from discreet.curator import door as door_module
-from discreet.curator.fold import CHARGE
+from discreet.curator.budget.entries import CHARGE
 from discreet.errors import BudgetExceeded, LedgerTampered
 from discreet.front import Curator
 from discreet.privacy.events import Pure

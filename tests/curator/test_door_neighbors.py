@@ -18,9 +18,9 @@ from curator.doors import CITIES, Clock, computing, visits
 from curator.ledger.backends import quick_directory
 from discreet.curator import Budget
 from discreet.curator import door as door_module
-from discreet.curator.choices import Choices
-from discreet.curator.label import label_of
-from discreet.curator.release import unpack
+from discreet.curator.release.label import label_of
+from discreet.curator.release.release import unpack
+from discreet.curator.request.histogram_choices import Choices
 from discreet.data import Limits, compute
 from discreet.errors import DiscreetError
 from discreet.front import Curator

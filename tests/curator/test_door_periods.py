@@ -14,7 +14,7 @@ from curator.doors import (
     entries,
 )
 from discreet.curator import Budget
-from discreet.curator.fold import fold
+from discreet.curator.budget.entries import fold
 from discreet.errors import (
     BudgetExceeded,
 )

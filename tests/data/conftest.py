@@ -8,20 +8,20 @@ from collections.abc import Iterator
 import pytest
 
 from curator.ledger.conftest import postgres  # noqa: F401
-from data import engines
+from data import three_engines
 
 
 @pytest.fixture(scope="session")
-def postgres_engine(postgres: str) -> Iterator[engines.Engine]:  # noqa: F811
-    made = engines.postgres(postgres)
+def postgres_engine(postgres: str) -> Iterator[three_engines.Engine]:  # noqa: F811
+    made = three_engines.postgres(postgres)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def spark_engine() -> Iterator[engines.Engine]:
+def spark_engine() -> Iterator[three_engines.Engine]:
     try:
-        made = engines.spark()
+        made = three_engines.spark()
     except Exception as problem:
         if os.environ.get("CI"):
             raise
@@ -32,11 +32,11 @@ def spark_engine() -> Iterator[engines.Engine]:
     made.close()
 
 
-@pytest.fixture(scope="session", params=[engines.DUCKDB, engines.POSTGRES, engines.SPARK])
-def engine(request: pytest.FixtureRequest) -> engines.Engine:
+@pytest.fixture(scope="session", params=[three_engines.DUCKDB, three_engines.POSTGRES, three_engines.SPARK])
+def engine(request: pytest.FixtureRequest) -> three_engines.Engine:
     """Each engine in turn."""
-    if request.param == engines.DUCKDB:
-        return engines.embedded()
+    if request.param == three_engines.DUCKDB:
+        return three_engines.embedded()
     return request.getfixturevalue(f"{request.param}_engine")
 
 

@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 
 from data import oracle
 from data.relation_oracle import ordered
-from discreet.data import crowds, fanout
-from discreet.data.facts import columns_of_relation
-from discreet.data.fanout import is_crowded
-from discreet.data.relation import JoinPersons
-from discreet.data.schema import Type
+from discreet.data.compile import crowds
+from discreet.data.facts import fanout
+from discreet.data.facts.fanout import is_crowded
+from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.language.relations import JoinPersons
+from discreet.data.language.schema import Type
 
 
 def smaller(monkeypatch, root):

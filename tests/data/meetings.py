@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ibis.expr.operations as ops
 
-from discreet.data.dialects import statement
-from discreet.data.engine import fetch
-from discreet.data.spark_engine import _prepared as spark_prepared
+from discreet.data.engines.base import fetch
+from discreet.data.engines.dialects import statement
+from discreet.data.engines.spark import _prepared as spark_prepared
 
 
 def pairs(table):
@@ -65,7 +65,7 @@ def floating(table, backend):
         with spark_prepared(table, backend) as session:
             fields = session.sql(written).schema.fields
         return [field.dataType.typeName() in {"double", "float"} for field in fields]
-    from discreet.data.postgres_engine import _prepared
+    from discreet.data.engines.postgres import _prepared
 
     with _prepared(table, backend) as cursor:
         cursor.execute(f"SELECT * FROM ({written}) AS t LIMIT 0")  # noqa: S608

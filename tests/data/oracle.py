@@ -12,8 +12,8 @@ from itertools import product
 
 from data import function_oracle
 from discreet.data import Bounds, CountNonNull, CountRows, Filter, Limits, Sum
-from discreet.data.checking import type_of
-from discreet.data.expressions import (
+from discreet.data.facts.type_check import type_of
+from discreet.data.language.expressions import (
     And,
     Arithmetic,
     Call,
@@ -27,7 +27,7 @@ from discreet.data.expressions import (
     Not,
     Or,
 )
-from discreet.data.measures import ContingencyTable, CountDistinct, CountPersons, Histogram, Moment
+from discreet.data.language.measures import ContingencyTable, CountDistinct, CountPersons, Histogram, Moment
 
 
 def evaluate(node, row):

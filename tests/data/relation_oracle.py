@@ -7,10 +7,10 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-from discreet.data.declarations import EACH_ROW
-from discreet.data.expressions import Column, Compare, IsNull, Literal, Not
-from discreet.data.facts import columns_of_relation, person_columns
-from discreet.data.relation import (
+from discreet.data.facts.relation_facts import columns_of_relation, person_columns
+from discreet.data.language.declarations import EACH_ROW
+from discreet.data.language.expressions import Column, Compare, IsNull, Literal, Not
+from discreet.data.language.relations import (
     Derive,
     Distinct,
     Filter,

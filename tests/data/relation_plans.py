@@ -9,9 +9,8 @@ import pyarrow
 from hypothesis import strategies as st
 
 from discreet.data import Bounds, Keys, Limits, Table, col
-from discreet.data.facts import columns_of_relation
-from discreet.data.public import PublicTable
-from discreet.data.relation import (
+from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.language.relations import (
     Derive,
     Distinct,
     Equality,
@@ -27,7 +26,8 @@ from discreet.data.relation import (
     Union,
     Window,
 )
-from discreet.data.schema import Type
+from discreet.data.language.schema import Type
+from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 
 TEXTS = ["a", "a", "A", "", "é", "e\u0301", "a "]

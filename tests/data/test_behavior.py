@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from data import oracle, strategies
-from data.engines import TEXTS, generated
 from data.strategies import CITY, COST, PERSON
+from data.three_engines import TEXTS, generated
 from discreet.data import (
     EACH_ROW,
     Bounds,
@@ -29,7 +29,7 @@ from discreet.data import (
     col,
     compute,
 )
-from discreet.data.engine import fetch
+from discreet.data.engines.base import fetch
 from discreet.errors import EngineFailed
 
 SALT = Salt(value="5a17")

@@ -12,8 +12,8 @@ import pyarrow
 from hypothesis import strategies as st
 
 from data import function_strategies, oracle, strategies
-from data.engines import TEXTS, generated
-from data.test_functions import admitted, check
+from data.language.test_functions import admitted, check
+from data.three_engines import TEXTS, generated
 from discreet.data import (
     Bounds,
     Salt,
@@ -22,8 +22,8 @@ from discreet.data import (
     check_condition,
     col,
 )
-from discreet.data.compile import compiled
-from discreet.data.engine import double, lot
+from discreet.data.compile.expressions import compiled
+from discreet.data.engines.base import double, lot
 from discreet.data.grid import steps
 
 SALT = Salt(value="5a17")

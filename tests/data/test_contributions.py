@@ -21,7 +21,7 @@ from discreet.data import (
     compute,
 )
 from discreet.data.contributions import _cell, contributions
-from discreet.data.engine import fetch
+from discreet.data.engines.base import fetch
 
 SALT = Salt(value="0")
 SOURCE = Source(table="t")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from data import oracle
 from discreet.data import EACH_ROW, Bounds, Table
-from discreet.data.engine import fetch
+from discreet.data.engines.base import fetch
 from discreet.data.grid import steps
 
 SPECIAL = [float("nan"), float("inf"), float("-inf"), -0.0, 5e-324, 1e308, -1e308, None]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from data import relation_oracle, relation_plans
 from discreet.data import Salt
-from discreet.data.engine import fetch
-from discreet.data.relation import leftmost
-from discreet.data.rows import PERSON, rows_of
+from discreet.data.compile.relations import PERSON, rows_of
+from discreet.data.engines.base import fetch
+from discreet.data.language.relations import leftmost
 
 quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from data import relation_oracle, relation_plans
 from discreet.data import Limits, Salt
-from discreet.data.engine import fetch
-from discreet.data.facts import columns_of_relation, is_single
-from discreet.data.public import PublicTable
-from discreet.data.relation import Order, Source, Window, leftmost
-from discreet.data.rows import PERSON, rows_of
+from discreet.data.compile.relations import PERSON, rows_of
+from discreet.data.engines.base import fetch
+from discreet.data.facts.relation_facts import columns_of_relation, is_single
+from discreet.data.language.relations import Order, Source, Window, leftmost
+from discreet.data.tables.public_table import PublicTable
 
 SALT = Salt(value="5a17")
 

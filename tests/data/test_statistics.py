@@ -167,7 +167,7 @@ def test_the_sensitivity_is_attained(limits, cities, norms):
 
 def test_sensitivity_needs_no_data(monkeypatch):
     table = declared([row(1, city="Taipei", cost=5.0)], COLUMNS, Limits(rows=2))
-    monkeypatch.setattr("discreet.data.engine.fetch", lambda *_: pytest.fail("data was read"))
+    monkeypatch.setattr("discreet.data.engines.base.fetch", lambda *_: pytest.fail("data was read"))
     monkeypatch.setattr(type(table._backend), "raw_sql", lambda *_: pytest.fail("data was read"))
     found = sensitivity(PLAN, {"t": table})
     assert found.of(CountRows()).sensitivity == Sensitivity(l0=2, l1=2, squared_l2=4, linf=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.mechanisms.refusal import NO_ANSWER
+from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
 from examples import election
 
 

@@ -26,7 +26,7 @@ from data.conftest import spark_engine  # noqa: F401
 from discreet.data import Exact, compute
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.salt import Salt
-from discreet.queries.outputs import CountOutput
+from discreet.queries.outputs.counts_sums_means import CountOutput
 from examples import public_records, twenty_questions
 from significance import FALSE_ALARM
 
@@ -81,8 +81,8 @@ def asked(name: str, load: public_records.Loader) -> Run:
 
     with (
         patch("discreet.curator.door.fresh_salt", lambda: SALT),
-        patch("discreet.curator.key_request.fresh_salt", lambda: SALT),
-        patch("discreet.curator.key_request.compute_key_counts", counts),
+        patch("discreet.curator.request.key_request.fresh_salt", lambda: SALT),
+        patch("discreet.curator.request.key_request.compute_key_counts", counts),
         redirect_stdout(printed),
         redirect_stderr(printed),
     ):

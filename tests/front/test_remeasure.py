@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.curator import door
-from discreet.curator.label import schema
+from discreet.curator.release.label import schema
 from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from significance import FALSE_ALARM
 

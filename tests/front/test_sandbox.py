@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow
 import pytest
 
-from curator.test_label import valid
+from curator.release.test_label import valid
 from discreet.curator import Budget
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
-from discreet.data.made_up import made_up
+from discreet.data.tables.fake_rows import made_up
 from discreet.errors import ParameterError
 from discreet.front import Curator
 

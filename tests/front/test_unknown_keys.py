@@ -8,15 +8,15 @@ from unittest import mock
 import pyarrow
 import pytest
 
-from curator.test_label import valid
+from curator.release.test_label import valid
 from discreet import noise
 from discreet.curator import Budget
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, count
 from discreet.errors import BudgetExceeded, EngineFailed, ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.front import Curator
-from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.queries import Offer, build_request, parse
-from discreet.queries.unknown_keys import hypothetical_keys, selection_for, unknown_keys
+from discreet.queries.noise.unknown_keys import hypothetical_keys, selection_for, unknown_keys
 
 BY_TOWN = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
 OFFER = {"epsilon": 3, "delta": 1e-6}

@@ -12,9 +12,9 @@ from decimal import Decimal
 
 import pyarrow
 
-from data.engines import Engine
+from data.three_engines import Engine
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table
-from discreet.data.public import PublicTable
+from discreet.data.tables.public_table import PublicTable
 from queries import worlds as plain
 from queries.worlds import Worlds
 

@@ -7,7 +7,7 @@ import datetime
 import pyarrow
 
 from discreet.data import Limits
-from discreet.data.public import PublicTable
+from discreet.data.tables.public_table import PublicTable
 from queries.clinic import EXAMPLE, row, visits
 
 CITIES = pyarrow.table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.curator.request import Draw
+from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Keys, Limits
 from discreet.queries import Offer, TableRequest, build_request
 from queries.clinic import visits

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 from scipy import stats
 
-from discreet.curator.release import finish, pack, unpack
-from discreet.curator.request import Draw
+from discreet.curator.release.release import finish, pack, unpack
+from discreet.curator.request.request import Draw
 from discreet.data import Bounds, CountNonNull, CountRows, Histogram, Keys, Moment, Sum
 from discreet.queries import TableRequest, build_request
 from queries.clinic import visits

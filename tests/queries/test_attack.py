@@ -13,19 +13,19 @@ from unittest import mock
 
 import pytest
 
-from data import engines
+from data import three_engines
 from data.conftest import engine, postgres, postgres_engine, spark_engine  # noqa: F401
-from discreet.data import rows
-from discreet.data.engine import fetch
-from discreet.data.facts import columns_of_relation
-from discreet.data.fanout import fan_out
-from discreet.data.persons import Tables, private_table
-from discreet.data.relation import Relation, Source, sources_of, walk_relation
-from discreet.data.rows import PERSON, rows_of
+from discreet.data.compile import relations
+from discreet.data.compile.relations import PERSON, rows_of
+from discreet.data.engines.base import fetch
+from discreet.data.facts.fanout import fan_out
+from discreet.data.facts.persons import Tables, private_table
+from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.language.relations import Relation, Source, sources_of, walk_relation
 from discreet.data.salt import Salt
 from discreet.errors import RequestRefused
-from discreet.queries.offers import Offer
-from discreet.queries.unknown_keys import selection_for
+from discreet.queries.noise.offer import Offer
+from discreet.queries.noise.unknown_keys import selection_for
 from queries.attack_grammar import Attacks
 from queries.hard_worlds import STRANGER, hard_worlds
 from queries.test_neighbors import OFFER, ask, outcome
@@ -34,7 +34,7 @@ from queries.worlds import Worlds
 CROWDED = 6
 """A seed of worlds in which the stranger has 300 visits that are alike."""
 BESIDE_THEMSELVES = "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.patient = b.patient"
-QUESTIONS = {engines.DUCKDB: 200, engines.POSTGRES: 160, engines.SPARK: 40}
+QUESTIONS = {three_engines.DUCKDB: 200, three_engines.POSTGRES: 160, three_engines.SPARK: 40}
 
 
 def counted(relation: Relation, tables: Tables, salt: Salt) -> Counter:
@@ -84,7 +84,7 @@ def attack(text: str, pair: Worlds, salt: Salt, seen: Counter) -> None:
         check_rows(bound.plan.source, pair, salt)
 
 
-def session(made: engines.Engine, seed: int, questions: int, seen: Counter) -> None:
+def session(made: three_engines.Engine, seed: int, questions: int, seen: Counter) -> None:
     """Some questions to one pair of worlds."""
     chooser = random.Random(seed)
     grammar, salt, pair = Attacks(chooser), Salt(value=f"salt {seed}"), hard_worlds(made, seed)
@@ -98,16 +98,16 @@ def session(made: engines.Engine, seed: int, questions: int, seen: Counter) -> N
 
 def test_an_attacker_moves_nothing_further_than_declared():
     seen = Counter()
-    session(engines.embedded(), 28, 16, seen)
+    session(three_engines.embedded(), 28, 16, seen)
     assert seen["reached"] + seen["answered"] >= 5
     assert seen["keys"] >= 2
 
 
 def test_the_comparison_notices_rows_that_multiply():
     """The control: without the bound before a join, a person of 309 rows has 95,481 behind it."""
-    pair, salt = hard_worlds(engines.embedded(), CROWDED), Salt(value="salt")
+    pair, salt = hard_worlds(three_engines.embedded(), CROWDED), Salt(value="salt")
     attack(BESIDE_THEMSELVES, pair, salt, Counter())
-    with mock.patch.object(rows, "thinned", lambda left, *_: left), pytest.raises(AssertionError):
+    with mock.patch.object(relations, "thinned", lambda left, *_: left), pytest.raises(AssertionError):
         attack(BESIDE_THEMSELVES, pair, salt, Counter())
 
 

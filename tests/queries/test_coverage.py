@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow
 import pytest
 
-from discreet.curator.release import finish, pack, unpack
-from discreet.curator.request import Draw
+from discreet.curator.release.release import finish, pack, unpack
+from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Keys, Limits, Table, compute, fresh_salt
 from discreet.queries import Offer, build_request, parse
 from queries.spread_data import allowed_misses

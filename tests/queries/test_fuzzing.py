@@ -16,8 +16,8 @@ from canary import ASKED_TEXT, canaries_in
 from discreet.data import compute
 from discreet.data.salt import Salt
 from discreet.errors import DiscreetError, RequestRefused
-from discreet.queries.binding import bind
-from discreet.queries.sql import parse
+from discreet.queries.binding.bind import bind
+from discreet.queries.sql.select import parse
 from queries.fuzz_grammar import Grammar
 from queries.worlds import worlds
 

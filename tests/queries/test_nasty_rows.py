@@ -15,12 +15,12 @@ import pytest
 
 from discreet.data import Bounds, Dates, Keys, Limits, Table, Type, col, compute
 from discreet.data.key_counts import compute_key_counts
-from discreet.data.plan import KeyPlan
-from discreet.data.relation import Source
+from discreet.data.language.plan import KeyPlan
+from discreet.data.language.relations import Source
 from discreet.data.salt import Salt
-from discreet.queries.binding import bind
-from discreet.queries.frame import TableRequest
-from discreet.queries.sql import parse
+from discreet.queries.binding.bind import bind
+from discreet.queries.question.dataframe import TableRequest
+from discreet.queries.sql.select import parse
 from queries.worlds import created
 
 COLUMNS = {

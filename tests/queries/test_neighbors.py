@@ -24,34 +24,24 @@ from curator.doors import Clock
 from curator.test_door_neighbors import Seen
 from curator.test_door_neighbors import ask as answer
 from discreet.curator import Budget
-from discreet.data import (
-    EACH_ROW,
-    Keys,
-    Limits,
-    Table,
-    Type,
-    arrangement,
-    compute,
-    contributions,
-    engine,
-    facts,
-    rows,
-    sample,
-    to_json,
-)
+from discreet.data import EACH_ROW, Keys, Limits, Table, Type, compute, contributions, to_json
 from discreet.data import statistics as statistics_module
+from discreet.data.compile import relations
+from discreet.data.engines import base
+from discreet.data.facts import relation_facts
 from discreet.data.key_counts import compute_key_counts
-from discreet.data.public import PublicTable
-from discreet.data.relation import Distinct
+from discreet.data.language.relations import Distinct
+from discreet.data.prepared import groups, sample
 from discreet.data.salt import Salt
+from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.queries.binding import bind
-from discreet.queries.offers import Offer
-from discreet.queries.sql import parse
-from discreet.queries.unknown_keys import selection_for, unknown_keys
+from discreet.queries.binding.bind import bind
+from discreet.queries.noise.offer import Offer
+from discreet.queries.noise.unknown_keys import selection_for, unknown_keys
+from discreet.queries.sql.select import parse
 from queries.fuzz_grammar import Grammar
 from queries.worlds import Worlds, created, worlds
 
@@ -80,7 +70,7 @@ def both(plan, pair: Worlds, salt: Salt):
         return call
 
     with ExitStack() as patches:
-        for place, name in ((contributions, "totals"), (engine, "statement")):
+        for place, name in ((contributions, "totals"), (base, "statement")):
             patches.enter_context(mock.patch.object(place, name, once(name, getattr(place, name))))
         return tuple(compute(plan, tables, salt=salt) for tables in (pair.without, pair.with_person))
 
@@ -161,7 +151,7 @@ def session(seed: int, questions: int, seen: Counter) -> None:
     grammar, salt = Grammar(chooser), Salt(value=f"salt {seed}")
     with (
         mock.patch.object(sample, "fresh_salt", return_value=salt),
-        mock.patch.object(arrangement, "fresh_salt", return_value=salt),
+        mock.patch.object(groups, "fresh_salt", return_value=salt),
     ):
         pair = worlds(seed, prepare=seed % 3 == 0)
         for _ in range(questions):
@@ -241,19 +231,19 @@ def test_the_comparison_notices_rows_whose_presence_depends_on_others():
         "SELECT 77, CAST(i AS VARCHAR) FROM range(6) t(i)",
     )
     pair = pair_of(towns, some, all_of_them, person="patient", limits=Limits(rows=1))
-    salt, plain = Salt(value="salt"), rows._Engine.rows
+    salt, plain = Salt(value="salt"), relations._Engine.rows
 
     def shared(self, relation):
         if not isinstance(relation, Distinct):
             return plain(self, relation)
         below = plain(self, relation.source)
         others = [inner for name, inner in below.names.items() if name != "patient"]
-        last = below.table.group_by(others).agg(**{rows.PERSON: below.table[rows.PERSON].max()})
-        last = last.mutate(**{below.names["patient"]: last[rows.PERSON]})
-        return rows.Rows(table=last, names=below.names)
+        last = below.table.group_by(others).agg(**{relations.PERSON: below.table[relations.PERSON].max()})
+        last = last.mutate(**{below.names["patient"]: last[relations.PERSON]})
+        return relations.Rows(table=last, names=below.names)
 
     ask(CITIES, pair, salt, Counter())
-    with mock.patch.object(rows._Engine, "rows", shared), pytest.raises(AssertionError):
+    with mock.patch.object(relations._Engine, "rows", shared), pytest.raises(AssertionError):
         ask(CITIES, pair, salt, Counter())
 
 
@@ -298,7 +288,7 @@ def test_a_literal_that_equals_many_keys_makes_nobody_count_more(kind, kept_only
     ask(f"SELECT {measure} AS n FROM ({below}) x WHERE big = {literal}", pair, Salt(value="salt"), seen)
     assert not seen["refused"]
     if kind.startswith("DECIMAL"):  # even if the key is taken for one that a literal equals once
-        with mock.patch.object(facts, "_EXACT", frozenset(Type)):
+        with mock.patch.object(relation_facts, "_EXACT", frozenset(Type)):
             ask(
                 f"SELECT {measure} AS n FROM ({below}) x WHERE big = {literal}",
                 pair,

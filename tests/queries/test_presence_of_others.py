@@ -12,13 +12,13 @@ from collections import Counter
 import pytest
 
 from discreet.data import col, count
-from discreet.data.public import PublicTable
-from discreet.data.relation import Distinct, JoinPublic, PerPerson, Personal, Source, Union, Window
+from discreet.data.language.relations import Distinct, JoinPublic, PerPerson, Personal, Source, Union, Window
 from discreet.data.salt import Salt
+from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
-from discreet.queries.binding import bind
-from discreet.queries.frame import TableRequest
-from discreet.queries.sql import parse
+from discreet.queries.binding.bind import bind
+from discreet.queries.question.dataframe import TableRequest
+from discreet.queries.sql.select import parse
 from queries.test_neighbors import ask
 from queries.worlds import CITIES, worlds
 

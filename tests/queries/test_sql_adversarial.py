@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.data import Limits, Salt
-from discreet.data.engine import fetch
-from discreet.data.facts import columns_of_relation, is_single
-from discreet.data.relation import leftmost
-from discreet.data.rows import PERSON, rows_of
+from discreet.data.compile.relations import PERSON, rows_of
+from discreet.data.engines.base import fetch
+from discreet.data.facts.relation_facts import columns_of_relation, is_single
+from discreet.data.language.relations import leftmost
 from discreet.errors import RequestRefused
 from discreet.queries import parse
 from queries.clinic import arrow, row, visits

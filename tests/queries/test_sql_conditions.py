@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from discreet.data import EACH_ROW, Keys, Table, col, compute, fresh_salt, literal
-from discreet.data.expressions import And, Arithmetic, Column, Compare, Not, Or
+from discreet.data.language.expressions import And, Arithmetic, Column, Compare, Not, Or
 from discreet.errors import RequestRefused, UnsupportedQuery
 from discreet.queries import bind, parse
 from queries import grammar

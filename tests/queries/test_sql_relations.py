@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from discreet.data import Limits, col, compute, count, fresh_salt, to_json
-from discreet.data.facts import limits_of
-from discreet.data.measures import CountRows
-from discreet.data.plan import Group
+from discreet.data.facts.relation_facts import limits_of
+from discreet.data.language.measures import CountRows
+from discreet.data.language.plan import Group
 from discreet.errors import UnsupportedQuery
 from discreet.queries import TableRequest, parse
 from queries.clinic import EXAMPLE, arrow
@@ -289,7 +289,7 @@ def test_a_chain_of_queries_does_not_run_away():
 
 def test_dates_of_public_tables_are_keys():
     text = "SELECT h.day AS holiday, COUNT(*) AS n FROM visits v JOIN holidays h USING (city) GROUP BY h.day"
-    from discreet.data.facts import columns_of_relation
+    from discreet.data.facts.relation_facts import columns_of_relation
 
     query = parse(text, RELATED)
     (key,) = query.keys

@@ -16,16 +16,16 @@ import pytest
 
 from discreet.data import Keys, Limits, Table, Type, count
 from discreet.data.key_counts import compute_key_counts
-from discreet.data.plan import KeyPlan
-from discreet.data.relation import Source
+from discreet.data.language.plan import KeyPlan
+from discreet.data.language.relations import Source
 from discreet.data.salt import Salt
-from discreet.mechanisms.gaussian_threshold import GaussianThreshold
-from discreet.mechanisms.key_selection import KeySelection
-from discreet.mechanisms.laplace_threshold import LaplaceThreshold
-from discreet.mechanisms.truncated_geometric import TruncatedGeometric
-from discreet.queries.frame import TableRequest
-from discreet.queries.offers import Offer
-from discreet.queries.unknown_keys import selection_for
+from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
+from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
+from discreet.queries.noise.offer import Offer
+from discreet.queries.noise.unknown_keys import selection_for
+from discreet.queries.question.dataframe import TableRequest
 from mechanisms.key_selection_oracle import (
     gaussian_chance,
     geometric_chance,

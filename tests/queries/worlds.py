@@ -18,7 +18,7 @@ import pyarrow
 
 from canary import DATA_NUMBER, DATA_TEXT
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, Table
-from discreet.data.public import PublicTable
+from discreet.data.tables.public_table import PublicTable
 
 STRANGER = 77
 

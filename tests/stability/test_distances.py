@@ -9,9 +9,9 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
 from discreet.stability.distances import NEVER, distance_to_sensitive, distance_to_unstable_mode, mode
 from discreet.stability.enumeration import Enumeration, multisets, neighbors_of
+from discreet.stability.order_statistics.quantile import median
+from discreet.stability.order_statistics.trimmed_mean import trimmed_mean
 from discreet.stability.profile import Profile
-from discreet.stability.quantile import median
-from discreet.stability.trimmed_mean import trimmed_mean
 from stability.order_oracle import BOUNDS, STEPS, farthest, oracle, small_data
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
 from discreet.stability.distances import distance_to_sensitive
+from discreet.stability.graphs.stars import stars
+from discreet.stability.graphs.triangles import triangles
+from discreet.stability.graphs.truncation import truncated_triangles
 from discreet.stability.prediction_variance import prediction_variance
 from discreet.stability.profile import Profile
 from discreet.stability.ratio import ratio
 from discreet.stability.reciprocal import reciprocal
-from discreet.stability.subgraphs import stars
-from discreet.stability.triangles import triangles
-from discreet.stability.truncation import truncated_triangles
 from discreet.stability.variance import variance
 
 DECAYS = [Fraction(1, 1000), Fraction(1, 100), Fraction(1, 3), Fraction(2)]

@@ -84,7 +84,7 @@ def test_increments_of_any_size_are_clamped_without_a_word(monkeypatch, huge):
 def test_errors_of_streams_are_computed_in_parts(monkeypatch):
     whole = ToeplitzRoot(23).trace(Prefixes(23))
     single = [ToeplitzRoot(23).variance(Prefixes(23).row(index)) for index in range(23)]
-    monkeypatch.setattr("discreet.workloads.toeplitz._COLUMNS_AT_ONCE", 4)
+    monkeypatch.setattr("discreet.workloads.strategies.toeplitz._COLUMNS_AT_ONCE", 4)
     assert ToeplitzRoot(23).trace(Prefixes(23)) == pytest.approx(whole)
     assert whole == pytest.approx(sum(single))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 
-from discreet.accounting.run import WIDTH
+from discreet.accounting.runs.composed_run import WIDTH
 from discreet.accounting.tight import epsilon_within as tight_epsilon
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.accounting.curve import check_event, profile
+from discreet.accounting.curves import check_event, profile
 from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.loss.cells import CutPair
 from discreet.accounting.loss.finite import worst_outcomes

@@ -16,7 +16,7 @@ from discreet.errors import MissingExtra, ParameterError
 if TYPE_CHECKING:
     import matplotlib.axes
 
-    from discreet.accounting.curve import Profile
+    from discreet.accounting.curves import Profile
     from discreet.accounting.ladder import Ladder
     from discreet.accounting.tradeoff import Tradeoff
 

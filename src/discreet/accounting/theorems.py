@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import gammaln, gammasgn, log_ndtr, xlogy
 
-from discreet.accounting.series import excess, log_choose, log_sum
+from discreet.accounting.formulas.stable_sums import excess, log_choose, log_sum
 from discreet.errors import ParameterError
 from discreet.privacy.rational import non_negative
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 from math import fsum, inf
 
 from discreet.accounting import renyi
-from discreet.accounting.domination import is_rounded, leaves_of
-from discreet.accounting.grouping import chained_delta, chained_epsilon, parted
 from discreet.accounting.interval import Interval
-from discreet.accounting.parallel import Solve, bounds_of
-from discreet.accounting.run import WIDTH, Runs
+from discreet.accounting.runs.composed_run import WIDTH, Runs
+from discreet.accounting.runs.domination import is_rounded, leaves_of
+from discreet.accounting.runs.groups import chained_delta, chained_epsilon, parted
+from discreet.accounting.runs.parallel import Solve, bounds_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, Grouped, compose
 from discreet.privacy.events.sampling import sampling_assumption

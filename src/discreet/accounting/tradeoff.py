@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.accounting.curve import Profile, profile
+from discreet.accounting.curves import Profile, profile
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors

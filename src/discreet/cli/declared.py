@@ -58,7 +58,7 @@ def in_toml(error: UndeclaredColumn, file: str) -> str:
     """Say what has to be declared as it is written in the file, not as it is written in Python."""
     from discreet.cli.template import toml_key
     from discreet.data import Keys
-    from discreet.queries.undeclared import NotDeclared
+    from discreet.queries.binding.missing_declarations import NotDeclared
 
     if not isinstance(error, NotDeclared):
         return str(error)
@@ -69,7 +69,7 @@ def in_toml(error: UndeclaredColumn, file: str) -> str:
 
 def exists(place: LedgerPlace) -> bool:
     """Tell whether there is a ledger already."""
-    from discreet.curator.ledger.faults import MISSING
+    from discreet.curator.ledger.messages import MISSING
 
     if place.file is not None:
         return place.file.exists()

@@ -19,7 +19,7 @@ from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
     from discreet.data import Bounds, Schema
-    from discreet.data.declarations import Declared
+    from discreet.data.language.declarations import Declared
 
 __all__ = ["INIT"]
 

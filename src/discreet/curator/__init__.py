@@ -9,15 +9,15 @@
 
 from __future__ import annotations
 
-from discreet.curator.account import Account
-from discreet.curator.budget import Budget, offered
+from discreet.curator.budget.account import Account
+from discreet.curator.budget.budget import Budget, offered
+from discreet.curator.budget.period import Period
 from discreet.curator.door import Door
-from discreet.curator.label import label_of, schema
-from discreet.curator.period import Period
 from discreet.curator.permit import Permit
-from discreet.curator.preview import Preview
-from discreet.curator.release import Release
-from discreet.curator.request import Column, Draw, Expectation, Output, Part, Request
+from discreet.curator.release.label import label_of, schema
+from discreet.curator.release.preview import Preview
+from discreet.curator.release.release import Release
+from discreet.curator.request.request import Column, Draw, Expectation, Output, Part, Request
 
 __all__ = [
     "Account",

@@ -12,10 +12,17 @@ from typing import NoReturn
 
 import numpy as np
 
-from discreet.curator.account import Account
-from discreet.curator.budget import Budget
-from discreet.curator.combination import check_combined, combined
-from discreet.curator.declaration import (
+from discreet.curator.budget.account import Account
+from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
+from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
+from discreet.curator.release.averaging import check_combined, combined
+from discreet.curator.release.label import label_of
+from discreet.curator.release.preview import Preview, preview
+from discreet.curator.release.release import Release, are_private, finish, pack, unpack
+from discreet.curator.request.key_request import KeyRequest
+from discreet.curator.request.request import Draw, Request
+from discreet.curator.table_records import (
     Declared,
     amendment,
     check_current,
@@ -25,15 +32,8 @@ from discreet.curator.declaration import (
     declared_keys,
     recorded,
 )
-from discreet.curator.fold import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
-from discreet.curator.key_request import KeyRequest
-from discreet.curator.label import label_of
-from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
-from discreet.curator.preview import Preview, preview
-from discreet.curator.release import Release, are_private, finish, pack, unpack
-from discreet.curator.request import Draw, Request
 from discreet.data import Table, compute, fresh_salt, outline
-from discreet.data.declarations import KeyValue
+from discreet.data.language.declarations import KeyValue
 from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
 from discreet.privacy.rational import whole

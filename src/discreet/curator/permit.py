@@ -8,14 +8,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from discreet.curator.account import Account, Reservation
-from discreet.curator.budget import Budget, offered
-from discreet.curator.declaration import check_reason, declare
+from discreet.curator.budget.account import Account, Reservation
+from discreet.curator.budget.budget import Budget, offered
+from discreet.curator.budget.entries import ABANDON, RESERVE, SETTLE, USE
 from discreet.curator.door import Door, check_analyst
-from discreet.curator.fold import ABANDON, RESERVE, SETTLE, USE
 from discreet.curator.ledger import Body
-from discreet.data.declared_rows import declared_rows
-from discreet.data.public import PublicTable
+from discreet.curator.table_records import check_reason, declare
+from discreet.data.bounding.declared_rows import declared_rows
+from discreet.data.tables.public_table import PublicTable
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors

@@ -18,14 +18,13 @@ Ibis and the engine load when a table is opened, not before.
 
 from __future__ import annotations
 
-from discreet.data.admission import check_plan
-from discreet.data.canonical import from_json, outline, to_json
-from discreet.data.cases import coalesce, concat, greatest, least, when
-from discreet.data.checking import check_condition, type_of
-from discreet.data.declarations import CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
-from discreet.data.description import describe
-from discreet.data.expressions import Expression, literal
-from discreet.data.formulas import (
+from discreet.data.facts.plan_check import check_plan
+from discreet.data.facts.type_check import check_condition, type_of
+from discreet.data.language.cases import coalesce, concat, greatest, least, when
+from discreet.data.language.declarations import CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
+from discreet.data.language.description import describe
+from discreet.data.language.expressions import Expression, literal
+from discreet.data.language.formula import (
     Aggregate,
     AggregateFunction,
     Formula,
@@ -35,7 +34,7 @@ from discreet.data.formulas import (
     count_persons,
     covariance,
 )
-from discreet.data.measures import (
+from discreet.data.language.measures import (
     Axis,
     ContingencyTable,
     CountDistinct,
@@ -48,13 +47,14 @@ from discreet.data.measures import (
     Moment,
     Sum,
 )
-from discreet.data.plan import Group, GroupKey, Plan
-from discreet.data.public import PublicTable
-from discreet.data.relation import Filter, Relation, Source
+from discreet.data.language.plan import Group, GroupKey, Plan
+from discreet.data.language.relations import Filter, Relation, Source
+from discreet.data.language.schema import Schema, Type
+from discreet.data.language.serialization import from_json, outline, to_json
 from discreet.data.salt import Salt, fresh_salt
-from discreet.data.schema import Schema, Type
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
-from discreet.data.table import Table
+from discreet.data.tables.public_table import PublicTable
+from discreet.data.tables.table import Table
 
 __all__ = [
     "CLAMP",

@@ -11,15 +11,16 @@ import ibis
 from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Contributions
 
-from discreet.data import prepared_totals
-from discreet.data.bounding import PERSON, axis_name, bounded, combined, key_name, measure_name
-from discreet.data.declarations import Bounds, Keys
-from discreet.data.engine import double
-from discreet.data.facts import is_single, limits_of
+from discreet.data import contributions_prepared
+from discreet.data.bounding.rows import kept_rows, totals_of_kept
+from discreet.data.bounding.totals import bounded, combined
+from discreet.data.compile.keys import is_listed, place
+from discreet.data.compile.relations import rows_of
+from discreet.data.engines.base import double
+from discreet.data.facts.relation_facts import is_single, limits_of
 from discreet.data.grid import steps
-from discreet.data.kept import kept_rows, totals_of_kept
-from discreet.data.listed import is_listed, place
-from discreet.data.measures import (
+from discreet.data.language.declarations import Bounds, Keys
+from discreet.data.language.measures import (
     Axis,
     ContingencyTable,
     CountDistinct,
@@ -33,12 +34,12 @@ from discreet.data.measures import (
     Sum,
     adds_up,
 )
-from discreet.data.plan import Plan
-from discreet.data.relation import Relation, leftmost
-from discreet.data.rows import rows_of
+from discreet.data.language.plan import Plan
+from discreet.data.language.relations import Relation, leftmost
+from discreet.data.lots import PERSON, axis_name, key_name, measure_name
+from discreet.data.prepared.sample import needs_no_bounding
 from discreet.data.salt import Salt
-from discreet.data.sample import needs_no_bounding
-from discreet.data.table import Table
+from discreet.data.tables.table import Table
 
 __all__ = ["backend_of_plan", "contributions", "totals"]
 
@@ -50,7 +51,7 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
     many, or were bounded ahead, are taken as they are.
     """
-    ready = prepared_totals.totals(plan, tables, salt)
+    ready = contributions_prepared.totals(plan, tables, salt)
     if ready is not None:
         return ready
     rows = contributions(plan, tables, salt)

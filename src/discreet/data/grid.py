@@ -10,8 +10,8 @@ from __future__ import annotations
 import ibis
 from ibis.expr.types import IntegerColumn, NumericValue, Value
 
-from discreet.data.declarations import CLAMP, DROP, Bounds, MissingRule
-from discreet.data.engine import double
+from discreet.data.engines.base import double
+from discreet.data.language.declarations import CLAMP, DROP, Bounds, MissingRule
 
 __all__ = ["clipped", "steps"]
 

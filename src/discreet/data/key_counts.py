@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.checking import column_type
-from discreet.data.columns import types_of
-from discreet.data.declarations import Keys, KeyValue, Limits
-from discreet.data.facts import columns_of_relation, limits_of
-from discreet.data.fanout import fan_out
-from discreet.data.plan import LARGEST_CELLS, KeyPlan
-from discreet.data.relation import leftmost
-from discreet.data.schema import Type
+from discreet.data.facts.fanout import fan_out
+from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.language.column_facts import types_of
+from discreet.data.language.declarations import Keys, KeyValue, Limits
+from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
+from discreet.data.language.relations import leftmost
+from discreet.data.language.schema import Type, column_type
 from discreet.errors import DiscreetError, UnsupportedQuery
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.salt import Salt
-    from discreet.data.table import Table
+    from discreet.data.tables.table import Table
 
 __all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "key_counts_sql", "keys_of_a_person"]
 
@@ -106,7 +105,7 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.engine import fetch
+    from discreet.data.engines.base import fetch
 
     counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
     return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
@@ -115,15 +114,16 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
 def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:
     """Return the statement that `compute_key_counts` would run, with the salt left out. It reads no data."""
     check_key_plan(plan, tables)
-    from discreet.data.engine import sql_of
+    from discreet.data.engines.base import sql_of
     from discreet.data.salt import Salt
 
     return sql_of(_counts(plan, tables, Salt(value="…")), _backend(plan, tables))
 
 
 def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
-    from discreet.data.bounding import PERSON, ROWS, bounded, combined, key_name
-    from discreet.data.rows import rows_of
+    from discreet.data.bounding.totals import bounded, combined
+    from discreet.data.compile.relations import rows_of
+    from discreet.data.lots import PERSON, ROWS, key_name
 
     rows = rows_of(plan.source, tables, salt)
     rows = rows.filtered(rows.columns[plan.column].notnull())

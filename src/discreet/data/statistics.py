@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.admission import check_plan
-from discreet.data.declarations import Keys, KeyValue, Limits
-from discreet.data.facts import limits_of
-from discreet.data.measures import (
+from discreet.data.facts.plan_check import check_plan
+from discreet.data.facts.relation_facts import limits_of
+from discreet.data.language.declarations import Keys, KeyValue, Limits
+from discreet.data.language.measures import (
     Binned,
     ContingencyTable,
     CountPersons,
@@ -29,7 +29,7 @@ from discreet.data.measures import (
     largest_term,
     width,
 )
-from discreet.data.plan import Group, GroupKey, Plan
+from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.errors import EngineFailed, ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.sensitivity import Sensitivity
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.salt import Salt
-    from discreet.data.table import Table
+    from discreet.data.tables.table import Table
 
 __all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensitivity"]
 
@@ -219,7 +219,7 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
     """
     statistics = sensitivity(plan, tables)
     from discreet.data.contributions import backend_of_plan, totals
-    from discreet.data.engine import fetch
+    from discreet.data.engines.base import fetch
 
     rows = fetch(totals(plan, tables, salt), backend_of_plan(plan, tables))
     values = _placed(rows, plan)
@@ -230,7 +230,7 @@ def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
     """Return the statement that `compute` would run, with the salt left out. It holds the plan's literals."""
     check_plan(plan, tables)
     from discreet.data.contributions import backend_of_plan, totals
-    from discreet.data.engine import sql_of
+    from discreet.data.engines.base import sql_of
     from discreet.data.salt import Salt
 
     return sql_of(totals(plan, tables, Salt(value="…")), backend_of_plan(plan, tables))
@@ -238,7 +238,7 @@ def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
 
 def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
     """Put totals in the places of their groups; groups without rows are 0."""
-    from discreet.data.bounding import ROWS, key_name, measure_name
+    from discreet.data.lots import ROWS, key_name, measure_name
 
     places = np.zeros(rows.num_rows, np.int64)
     for index, key in enumerate(plan.keys):
@@ -260,7 +260,7 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
 
 def _parts(rows: pyarrow.Table, plan: Group) -> NDArray[np.int64]:
     """Return the number of the measure whose bin each fetched row is; -1 for rows of all other measures."""
-    from discreet.data.kept import CELL, PART, TABLES, first_cells
+    from discreet.data.bounding.rows import CELL, PART, TABLES, first_cells
 
     if all(adds_up(measure) for measure in plan.measures):
         return np.full(rows.num_rows, -1)
@@ -273,7 +273,7 @@ def _parts(rows: pyarrow.Table, plan: Group) -> NDArray[np.int64]:
 
 
 def _bins(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.int64]:
-    from discreet.data.kept import CELL, bin_name, first_cells
+    from discreet.data.bounding.rows import CELL, bin_name, first_cells
 
     measure = plan.measures[index]
     if isinstance(measure, ContingencyTable):

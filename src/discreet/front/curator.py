@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
-from discreet.curator.combination import check_combined
 from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon, largest_use
+from discreet.curator.release.averaging import check_combined
 from discreet.errors import ParameterError
 from discreet.front.balance import Remaining, Spent
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
@@ -27,16 +27,17 @@ from discreet.queries import (
     for_error,
     parse,
 )
-from discreet.queries.after import NOTHING, kept
-from discreet.queries.budgeting import level_of, remeasuring_request
-from discreet.queries.linear import LinearQuestion, explain_linear
-from discreet.queries.unknown_keys import (
+from discreet.queries.counts import LinearQuestion
+from discreet.queries.explanation.counts import explain_linear
+from discreet.queries.noise.request import level_of, remeasuring_request
+from discreet.queries.noise.unknown_keys import (
     SHARE,
     Selection,
     check_share,
     selection_for,
     unknown_keys,
 )
+from discreet.queries.question.post_processing import NOTHING, kept
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

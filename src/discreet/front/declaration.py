@@ -48,10 +48,10 @@ from pathlib import Path
 from typing import cast
 
 from discreet.curator import Account, Budget
-from discreet.curator.fold import fold
+from discreet.curator.budget.entries import fold
 from discreet.curator.ledger import Ledger, Store, open_store
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
-from discreet.data.declarations import Declared, Person
+from discreet.data.language.declarations import Declared, Person
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, parsed
 

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.curator.declaration import amendment, check_reason, declare
-from discreet.curator.fold import AMEND
+from discreet.curator.budget.entries import AMEND
+from discreet.curator.table_records import amendment, check_reason, declare
 from discreet.front.curator import Curator
 from discreet.front.declaration import Declaration, read_declaration
 

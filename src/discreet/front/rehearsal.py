@@ -18,7 +18,7 @@ from discreet.front.curator import Curator, Question
 
 if TYPE_CHECKING:
     from discreet.curator import Request
-    from discreet.curator.key_request import KeyRequest
+    from discreet.curator.request.key_request import KeyRequest
     from discreet.front.declaration import Declaration
 
 __all__ = ["Rehearsal", "rehearse"]

@@ -18,13 +18,13 @@ import numpy as np
 
 from discreet.curator import Budget
 from discreet.data import Table
-from discreet.data.made_up import made_up
+from discreet.data.tables.fake_rows import made_up
 from discreet.front.curator import Curator
 from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from discreet.curator import Release, Request
-    from discreet.curator.key_request import KeyRequest
+    from discreet.curator.request.key_request import KeyRequest
 
 __all__ = ["Sandbox", "sandbox"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.curator import Release
 from discreet.data import Bounds, Formula, Limits, Type, col, count
-from discreet.data.cases import when
+from discreet.data.language.cases import when
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
 from discreet.queries import TableRequest

@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet.curator import Door, Preview, Release
 from discreet.curator.door import check_analyst
-from discreet.curator.key_request import KeyRequest
-from discreet.curator.request import Column
+from discreet.curator.request.key_request import KeyRequest
+from discreet.curator.request.request import Column
 from discreet.data import Keys
 from discreet.queries import Query, build_request
-from discreet.queries.unknown_keys import Selection, hypothetical_keys
+from discreet.queries.noise.unknown_keys import Selection, hypothetical_keys
 
 __all__ = ["answer_unknown", "label_of_chosen", "preview_unknown"]
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.learning.linear_fit import LinearFit, Noise, Units
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_privacy import largest_mu
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event

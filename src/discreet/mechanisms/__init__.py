@@ -10,24 +10,24 @@ Adapted to the data: `DistanceToInstability`, `ProposeTestRelease`, `PrivateLoca
 `StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity`, with the noises of `admissible`.
 """
 
-from discreet.mechanisms.above_threshold import AboveThreshold
-from discreet.mechanisms.distance_to_instability import DistanceToInstability
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_threshold import GaussianThreshold
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.laplace_threshold import LaplaceThreshold
-from discreet.mechanisms.noisy_max import ReportNoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.private_local_sensitivity import PrivateLocalSensitivity
-from discreet.mechanisms.propose_test_release import ProposeTestRelease
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.refusal import NO_ANSWER
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
-from discreet.mechanisms.stable_selection import StableArgmax, StableTopK
-from discreet.mechanisms.top_k import TopK
-from discreet.mechanisms.truncated_geometric import TruncatedGeometric
-from discreet.mechanisms.unary_encoding import UnaryEncoding
+from discreet.mechanisms.adaptive.distance_to_instability import DistanceToInstability
+from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
+from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
+from discreet.mechanisms.adaptive.propose_test_release import ProposeTestRelease
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.adaptive.stable_selection import StableArgmax, StableTopK
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
+from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
+from discreet.mechanisms.local.randomized_response import RandomizedResponse
+from discreet.mechanisms.local.unary_encoding import UnaryEncoding
+from discreet.mechanisms.selection.above_threshold import AboveThreshold
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import ReportNoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.top_k import TopK
 
 __all__ = [
     "NO_ANSWER",

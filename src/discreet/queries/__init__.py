@@ -9,16 +9,17 @@
 
 from __future__ import annotations
 
-from discreet.queries.binding import BoundQuery, bind
-from discreet.queries.budgeting import ROWS, build_request, expectations, for_error
-from discreet.queries.choice_outputs import ExtremeOutput, FrequentOutput, QuantileOutput
-from discreet.queries.explain import explain
-from discreet.queries.frame import GroupedRequest, TableRequest
-from discreet.queries.offers import Offer
-from discreet.queries.outputs import CountOutput, MeanOutput, QueryOutput, SumOutput
-from discreet.queries.query import Query
-from discreet.queries.spread_outputs import CorrelationOutput, CovarianceOutput, VarianceOutput
-from discreet.queries.sql import parse
+from discreet.queries.binding.bind import BoundQuery, bind
+from discreet.queries.explanation.query import explain
+from discreet.queries.noise.offer import Offer
+from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
+from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
+from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
+from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.outputs.moments import CorrelationOutput, CovarianceOutput, VarianceOutput
+from discreet.queries.question.dataframe import GroupedRequest, TableRequest
+from discreet.queries.question.query import Query
+from discreet.queries.sql.select import parse
 
 __all__ = [
     "ROWS",

@@ -6,12 +6,12 @@ distances are integers.
 """
 
 from discreet.stability.distances import NEVER, distance_to_sensitive, distance_to_unstable_mode, mode
-from discreet.stability.extremes import maximum, minimum
-from discreet.stability.interquartile_range import interquartile_range
+from discreet.stability.order_statistics.extremes import maximum, minimum
+from discreet.stability.order_statistics.interquartile_range import interquartile_range
+from discreet.stability.order_statistics.quantile import median, quantile
+from discreet.stability.order_statistics.trimmed_mean import trimmed_mean
+from discreet.stability.order_statistics.winsorized_mean import winsorized_mean
 from discreet.stability.profile import Profile
-from discreet.stability.quantile import median, quantile
-from discreet.stability.trimmed_mean import trimmed_mean
-from discreet.stability.winsorized_mean import winsorized_mean
 
 __all__ = [
     "NEVER",

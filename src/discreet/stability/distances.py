@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import non_negative
-from discreet.stability.ordered import ordered
+from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.entries import clamped_integers
-from discreet.stability.ordered import ordered
+from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
 __all__ = ["variance"]

@@ -9,31 +9,31 @@ bound that no strategy can beat.
 True
 """
 
-from discreet.workloads.cells import Identity, Matrix, Total
 from discreet.workloads.continual import ContinualCounter
-from discreet.workloads.dense import DenseStrategy
-from discreet.workloads.expected_error import ExpectedError, direct_error, expected_error
-from discreet.workloads.fourier import Fourier
-from discreet.workloads.hierarchy import Hierarchy
-from discreet.workloads.identity import MeasureCells
-from discreet.workloads.intervals import LinearAnswer
-from discreet.workloads.kronecker import Kronecker
-from discreet.workloads.lower_bound import Bound, lower_bound
-from discreet.workloads.marginal_plan import MarginalPlan, ReleasedMarginals
-from discreet.workloads.marginal_workload import Marginals
-from discreet.workloads.optimizer import Optimum, optimize
-from discreet.workloads.p_identity import p_identity
-from discreet.workloads.planner import Candidate, Plan, plan
-from discreet.workloads.products import Product, WeightedUnion
-from discreet.workloads.ranges import AllRanges, Prefixes, RangesOfWidth
+from discreet.workloads.error.expected_error import ExpectedError, direct_error, expected_error
+from discreet.workloads.error.intervals import LinearAnswer
+from discreet.workloads.planning.lower_bound import Bound, lower_bound
+from discreet.workloads.planning.marginals import MarginalPlan, ReleasedMarginals
+from discreet.workloads.planning.optimizer import Optimum, optimize
+from discreet.workloads.planning.planner import Candidate, Plan, plan
+from discreet.workloads.queries.base import Workload
+from discreet.workloads.queries.cells import Identity, Matrix, Total
+from discreet.workloads.queries.marginals import Marginals
+from discreet.workloads.queries.products import Product, WeightedUnion
+from discreet.workloads.queries.ranges import AllRanges, Prefixes, RangesOfWidth
 from discreet.workloads.released import ReleasedCells
-from discreet.workloads.residual_basis import ResidualBasis
-from discreet.workloads.square_root import SquareRoot
-from discreet.workloads.strategy import Strategy
-from discreet.workloads.toeplitz import ToeplitzRoot
-from discreet.workloads.wavelet import Wavelet
-from discreet.workloads.weighted_tree import weighted_tree
-from discreet.workloads.workload import Workload
+from discreet.workloads.strategies.base import Strategy
+from discreet.workloads.strategies.dense import DenseStrategy
+from discreet.workloads.strategies.fourier import Fourier
+from discreet.workloads.strategies.hierarchy import Hierarchy
+from discreet.workloads.strategies.identity import MeasureCells
+from discreet.workloads.strategies.kronecker import Kronecker
+from discreet.workloads.strategies.p_identity import p_identity
+from discreet.workloads.strategies.residual_basis import ResidualBasis
+from discreet.workloads.strategies.square_root import SquareRoot
+from discreet.workloads.strategies.toeplitz import ToeplitzRoot
+from discreet.workloads.strategies.wavelet import Wavelet
+from discreet.workloads.strategies.weighted_tree import weighted_tree
 
 __all__ = [
     "AllRanges",

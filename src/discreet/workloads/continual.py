@@ -15,11 +15,11 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
 from discreet.privacy.rational import Number, typed_as_integers
-from discreet.workloads.exact import LARGEST_CELL
-from discreet.workloads.expected_error import ExpectedError
-from discreet.workloads.intervals import LinearAnswer
-from discreet.workloads.ranges import Prefixes
-from discreet.workloads.toeplitz import ToeplitzRoot
+from discreet.workloads.algebra.modular import LARGEST_CELL
+from discreet.workloads.error.expected_error import ExpectedError
+from discreet.workloads.error.intervals import LinearAnswer
+from discreet.workloads.queries.ranges import Prefixes
+from discreet.workloads.strategies.toeplitz import ToeplitzRoot
 
 if TYPE_CHECKING:
     from discreet.privacy.events import DiscreteGaussian, RoundedGaussian

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
-from discreet.workloads.intervals import LinearAnswer
-from discreet.workloads.ranges import checked_range
-from discreet.workloads.strategy import check_domain
+from discreet.workloads.error.intervals import LinearAnswer
+from discreet.workloads.queries.ranges import checked_range
+from discreet.workloads.strategies.base import check_domain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.mechanisms import Gaussian, Laplace
-    from discreet.workloads.strategy import Strategy
-    from discreet.workloads.workload import Vector, Workload
+    from discreet.workloads.queries.base import Vector, Workload
+    from discreet.workloads.strategies.base import Strategy
 
 __all__ = ["ReleasedCells"]
 

@@ -7,7 +7,7 @@ import warnings
 
 from curator.ledger.counting import charging, counting
 from curator.ledger.race_harness import race
-from discreet.curator.ledger.postgres_store import PostgreSQLStore
+from discreet.curator.ledger.postgres.store import PostgreSQLStore
 from discreet.errors import LedgerUnavailable
 
 

@@ -14,7 +14,7 @@ from curator.ledger.counting import charging, counting
 from curator.ledger.race_harness import race
 from discreet.curator.ledger import Anchor
 from discreet.curator.ledger.anchor_file import AnchorFile
-from discreet.curator.ledger.sqlite_store import SQLiteStore
+from discreet.curator.ledger.sqlite.store import SQLiteStore
 from discreet.errors import LedgerError
 
 NOBODY = 65534
@@ -110,7 +110,7 @@ def limited_files(path: str) -> dict:
 _CHARGE = """
 import os, sys
 from curator.ledger.counting import charging, counting
-from discreet.curator.ledger.sqlite_store import SQLiteStore
+from discreet.curator.ledger.sqlite.store import SQLiteStore
 ledger = counting(SQLiteStore(sys.argv[1]))
 os.write(1, b"BEGIN")
 ledger.decide("charge", charging())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from curator.ledger.test_canonical import BODIES
+from curator.ledger.test_canonical_json import BODIES
 from discreet.curator.ledger import Anchor, Entry
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import LedgerTampered, ParameterError

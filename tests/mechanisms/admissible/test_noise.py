@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import admissible
+from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible import (
     ArcsinhNormal,
     Cauchy,
@@ -18,7 +19,6 @@ from discreet.mechanisms.admissible import (
     UniformLogNormal,
 )
 from discreet.mechanisms.admissible.noise import LARGEST_DILATION, check_budget
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 
 NOISES = [
     (Student(degrees=3), {"epsilon": 1}),

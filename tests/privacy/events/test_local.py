@@ -53,7 +53,7 @@ def test_two_fair_coins_lose_log_three():
 
 
 def test_a_tenth_is_charged_as_a_tenth():
-    from discreet.mechanisms.randomized_response import RandomizedResponse
+    from discreet.mechanisms.local.randomized_response import RandomizedResponse
 
     assert RandomizedResponse(epsilon=0.1).event.pure_epsilon * 10 == 1
 

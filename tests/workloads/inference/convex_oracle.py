@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 
-from discreet.workloads.inference.equalities import Equalities, ImplicitEqualities
-from discreet.workloads.inference.isotonic import Ordered
-from discreet.workloads.inference.simplex import KnownTotal, NonNegative, Simplex
+from discreet.workloads.inference.sets.equalities import Equalities, ImplicitEqualities
+from discreet.workloads.inference.sets.isotonic import Ordered
+from discreet.workloads.inference.sets.simplex import KnownTotal, NonNegative, Simplex
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 from discreet.errors import ParameterError
-from discreet.workloads.inference.equalities import Equalities
 from discreet.workloads.inference.fitting import fit_cells, project
-from discreet.workloads.inference.isotonic import Ordered
-from discreet.workloads.inference.simplex import KnownTotal, NonNegative, Simplex
+from discreet.workloads.inference.sets.equalities import Equalities
+from discreet.workloads.inference.sets.isotonic import Ordered
+from discreet.workloads.inference.sets.simplex import KnownTotal, NonNegative, Simplex
 from workloads.inference.convex_oracle import SETS, general_solver
 
 STRATEGIES = {
@@ -173,7 +173,7 @@ def test_contradictory_constraints_are_refused_and_named(sets, named):
 
 
 def test_a_contradiction_too_large_to_check_ahead_is_found_by_the_steps(monkeypatch):
-    monkeypatch.setattr("discreet.workloads.inference.contradictions.MOST_CHECKED", 0)
+    monkeypatch.setattr("discreet.workloads.inference.sets.contradictions.MOST_CHECKED", 0)
     with pytest.raises(ParameterError, match="no common point"):
         project([1.0, 2.0, 3.0], NonNegative(), Equalities([[1, 0, 0]], [-1]))
 

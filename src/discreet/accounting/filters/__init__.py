@@ -14,13 +14,13 @@ a reading.
 Proofs: docs/proofs/filters.md.
 """
 
+from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.conversion import epsilon_above, rho_below
 from discreet.accounting.filters.cost import Cost, cost_of
-from discreet.accounting.filters.filter import Filter
-from discreet.accounting.filters.kinds import GaussianFilter, PureFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.odometer import Odometer, Reading
-from discreet.accounting.filters.renyi_filter import RenyiFilter
-from discreet.accounting.filters.tight_filter import TightFilter
+from discreet.accounting.filters.renyi import RenyiFilter
+from discreet.accounting.filters.scalar import GaussianFilter, PureFilter, ZeroConcentratedFilter
+from discreet.accounting.filters.tight import TightFilter
 from discreet.accounting.filters.union import UnionFilter
 
 __all__ = [

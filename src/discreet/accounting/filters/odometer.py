@@ -13,10 +13,10 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
+from discreet.accounting.filters.base import shortened
 from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import concentrated_rate, cost_of, pure_rate
-from discreet.accounting.filters.filter import shortened
-from discreet.accounting.filters.kinds import small
+from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors

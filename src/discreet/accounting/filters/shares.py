@@ -10,11 +10,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, floor, log, log10
 
+from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.conversion import best_order, divergence_below
-from discreet.accounting.filters.filter import Filter
-from discreet.accounting.filters.kinds import GaussianFilter, PureFilter
-from discreet.accounting.filters.renyi_filter import RenyiFilter
-from discreet.accounting.filters.tight_filter import TightFilter
+from discreet.accounting.filters.renyi import RenyiFilter
+from discreet.accounting.filters.scalar import GaussianFilter, PureFilter
+from discreet.accounting.filters.tight import TightFilter
 from discreet.privacy.events import Gaussian
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 

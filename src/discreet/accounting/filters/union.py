@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.accounting.filters.base import RECORDED, WHOLE, Filter, show_below
 from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.filters.cost import Cost, larger
-from discreet.accounting.filters.filter import RECORDED, WHOLE, Filter, show_below
-from discreet.accounting.filters.kinds import small
-from discreet.accounting.filters.renyi_filter import RenyiFilter
+from discreet.accounting.filters.renyi import RenyiFilter
+from discreet.accounting.filters.scalar import small
 from discreet.accounting.filters.shares import members_for
-from discreet.accounting.filters.tight_filter import TightFilter
+from discreet.accounting.filters.tight import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP

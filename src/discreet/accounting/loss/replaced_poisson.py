@@ -13,12 +13,12 @@ from math import ceil, cos, exp, log1p, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.accounting.formulas.stable_sums import excess
 from discreet.accounting.loss.cells import Cells, CutPair, Masses, mixed_losses, spaced
 from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.mixture import DEVIATIONS, MOST_SHIFT, normal_masses
 from discreet.accounting.loss.pair import NOTHING, Pair, pair_of
 from discreet.accounting.loss.poisson_sampled import rate_as_float
-from discreet.accounting.series import excess
 from discreet.privacy import events
 
 __all__ = ["FacingPair", "facing_cumulant"]

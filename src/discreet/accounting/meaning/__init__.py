@@ -8,7 +8,7 @@ Proofs: docs/proofs/meaning.md.
 """
 
 from discreet.accounting.meaning.attack import Curve, advantage, posterior, true_positive_rate
-from discreet.accounting.meaning.pair import (
+from discreet.accounting.meaning.finite_laws import (
     PrivacyLoss,
     Tradeoff,
     hockey_stick,

@@ -7,11 +7,11 @@
 Proof: docs/proofs/ledger.md.
 """
 
-from discreet.curator.ledger.canonical import Body, Value
+from discreet.curator.ledger.canonical_json import Body, Value
 from discreet.curator.ledger.chain import Fold
 from discreet.curator.ledger.entry import Anchor, Entry
 from discreet.curator.ledger.ledger import Ledger
-from discreet.curator.ledger.location import open_store
+from discreet.curator.ledger.open_store import open_store
 from discreet.curator.ledger.store import Reader, Store, Writer
 from discreet.curator.ledger.verification import Report, verify_export
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.curator.ledger import faults
+from discreet.curator.ledger import messages
 from discreet.curator.ledger.entry import Anchor
 from discreet.errors import LedgerTampered, LedgerUnavailable, ParameterError
 
@@ -49,7 +49,7 @@ class AnchorFile:
         except FileNotFoundError:
             return None
         except OSError:
-            raise LedgerUnavailable(faults.ANCHOR) from None
+            raise LedgerUnavailable(messages.ANCHOR) from None
         except (ParameterError, UnicodeDecodeError):
             raise LedgerTampered("its anchor file holds no anchor") from None
 
@@ -62,7 +62,7 @@ class AnchorFile:
             Where its directory may not be written to.
         """
         if not os.access(self._path.parent, os.W_OK | os.X_OK):
-            raise LedgerUnavailable(faults.ANCHOR)
+            raise LedgerUnavailable(messages.ANCHOR)
 
     def advance(self, head: Anchor) -> Anchor:
         """Put a head in the place of an earlier one, or keep a later one; return the one that stays.
@@ -84,7 +84,7 @@ class AnchorFile:
                 replace_file(self._path, f"{head}\n".encode("ascii"))
                 return head
         except OSError:
-            raise LedgerUnavailable(faults.ANCHOR) from None
+            raise LedgerUnavailable(messages.ANCHOR) from None
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -16,7 +16,7 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from discreet.curator.ledger.canonical import Body, Value, canonical, check_body, read_canonical
+from discreet.curator.ledger.canonical_json import Body, Value, canonical, check_body, read_canonical
 from discreet.errors import LedgerTampered, ParameterError
 
 __all__ = ["GENESIS", "NO_TIME", "Anchor", "Entry", "check_key", "check_kind", "seal"]

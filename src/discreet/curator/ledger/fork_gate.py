@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from discreet.curator.ledger import faults
+from discreet.curator.ledger import messages
 from discreet.errors import LedgerUnavailable
 
 __all__ = ["ForkGate", "gate"]
@@ -42,7 +42,7 @@ class ForkGate:
         thread = threading.get_ident()
         with self._changed:
             if self._inherited:
-                raise LedgerUnavailable(faults.INSIDE_FORK)
+                raise LedgerUnavailable(messages.INSIDE_FORK)
             while self._forking and thread not in self._inside:
                 self._changed.wait()
             self._inside[thread] = self._inside.get(thread, 0) + 1

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from discreet.curator.ledger import faults
+from discreet.curator.ledger import messages
 from discreet.curator.ledger.anchor_file import AnchorFile
-from discreet.curator.ledger.canonical import Body
+from discreet.curator.ledger.canonical_json import Body
 from discreet.curator.ledger.chain import Fold, Position, follow, meet
 from discreet.curator.ledger.entry import Anchor, Entry, check_key, check_kind, seal
 from discreet.curator.ledger.store import Reader, Store, Writer
@@ -349,7 +349,7 @@ def _check_holds(records: Reader, position: Position[State], anchor: Anchor | No
         Where the anchor is gone. It was there when the ledger was opened.
     """
     if anchor is None:
-        raise LedgerUnavailable(faults.ANCHOR)
+        raise LedgerUnavailable(messages.ANCHOR)
     meet(anchor, position, last=True)
     if 0 < anchor.sequence < position.sequence:
         found = records.entries(after=anchor.sequence - 1, limit=1)

@@ -52,7 +52,7 @@ class Store(Protocol):
     """What keeps a ledger.
 
     All faults of the engine are raised as `LedgerUnavailable`, in the words of
-    `discreet.curator.ledger.faults`.
+    `discreet.curator.ledger.messages`.
     """
 
     def transaction(self) -> AbstractContextManager[Writer]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from discreet.curator.ledger import faults
+from discreet.curator.ledger import messages
 from discreet.curator.ledger.anchor_file import replace_file
 from discreet.curator.ledger.chain import Fold, Position, beginning, follow, ignore, meet
 from discreet.curator.ledger.entry import Anchor, Entry
@@ -167,7 +167,7 @@ def write_export(entries: Iterable[Entry], path: Path) -> Anchor:
     try:
         replace_file(path, b"".join(lines))
     except OSError:
-        raise LedgerUnavailable(faults.EXPORT) from None
+        raise LedgerUnavailable(messages.EXPORT) from None
     return head
 
 
@@ -186,7 +186,7 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Report:
     except UnicodeDecodeError:
         raise LedgerTampered("a line is no entry") from None
     except OSError:
-        raise LedgerUnavailable(faults.EXPORT) from None
+        raise LedgerUnavailable(messages.EXPORT) from None
     position = beginning(None)
     answers, first = 0, None
     keys = set()

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import exp, inf, isfinite, log, sqrt
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.additive.gaussian_calibration import largest_rho
 from discreet.mechanisms.admissible.arcsinh_normal import ArcsinhNormal
 from discreet.mechanisms.admissible.cauchy import Cauchy
 from discreet.mechanisms.admissible.certificates import rounded_down
@@ -18,7 +19,6 @@ from discreet.mechanisms.admissible.laplace_log_normal import LaplaceLogNormal
 from discreet.mechanisms.admissible.noise import MOST_EPSILON, Admissible
 from discreet.mechanisms.admissible.student import Student
 from discreet.mechanisms.admissible.uniform_log_normal import LEAST_SPREAD, UniformLogNormal
-from discreet.mechanisms.gaussian_calibration import largest_rho
 from discreet.noise.elementary import rational_root
 
 __all__ = ["Offer", "best_noise", "best_noise_and_decay"]

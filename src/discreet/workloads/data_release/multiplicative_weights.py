@@ -18,6 +18,7 @@ from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational, whole
+from discreet.workloads.algebra.arrays import Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,
     counts_of,
@@ -25,7 +26,6 @@ from discreet.workloads.data_release.person_change import (
     largest_change,
 )
 from discreet.workloads.data_release.reweighting import Measurement, Reweighting
-from discreet.workloads.inference.answers import Real
 
 __all__ = ["MultiplicativeWeights", "MultiplicativeWeightsRelease"]
 

@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.values import Lattice, Value
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import whole
-from discreet.workloads.inference.answers import check_entries
+from discreet.workloads.algebra.arrays import check_entries
 
 __all__ = ["HasMatrix", "PersonChange", "counts_of", "integer_queries", "largest_change"]
 

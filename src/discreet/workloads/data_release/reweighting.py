@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.workloads.inference.answers import Real
+from discreet.workloads.algebra.arrays import Real
 
 __all__ = ["Measurement", "Reweighting"]
 

@@ -18,14 +18,14 @@ from discreet.privacy.events import ExponentialChoice
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational, whole
+from discreet.workloads.algebra.arrays import MOST_ENTRIES, Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,
     counts_of,
     integer_queries,
     largest_change,
 )
-from discreet.workloads.inference.answers import MOST_ENTRIES, Real
-from discreet.workloads.workload import about
+from discreet.workloads.queries.base import about
 
 __all__ = ["MOST_CANDIDATES", "SmallDatabase", "SmallDatabaseRelease"]
 

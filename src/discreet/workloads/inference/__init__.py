@@ -12,14 +12,14 @@ from discreet.workloads.inference.cumulative import (
     cumulative_from_prefixes,
     cumulative_from_ranges,
 )
-from discreet.workloads.inference.equalities import Equalities, ImplicitEqualities
 from discreet.workloads.inference.estimate import Estimate
 from discreet.workloads.inference.fitting import fit_cells, project
-from discreet.workloads.inference.isotonic import Ordered
-from discreet.workloads.inference.simplex import KnownTotal, NonNegative, Simplex
-from discreet.workloads.inference.tree import Tree
-from discreet.workloads.inference.tree_consistency import consistent_tree
-from discreet.workloads.inference.tree_prices import non_negative_tree
+from discreet.workloads.inference.sets.equalities import Equalities, ImplicitEqualities
+from discreet.workloads.inference.sets.isotonic import Ordered
+from discreet.workloads.inference.sets.simplex import KnownTotal, NonNegative, Simplex
+from discreet.workloads.inference.trees.least_squares import consistent_tree
+from discreet.workloads.inference.trees.nonnegative import non_negative_tree
+from discreet.workloads.inference.trees.tree import Tree
 
 __all__ = [
     "Cumulative",

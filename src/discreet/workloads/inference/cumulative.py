@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, whole
-from discreet.workloads.inference.answers import Real, real_vector
+from discreet.workloads.algebra.arrays import Real, real_vector
 from discreet.workloads.inference.estimate import Estimate
 from discreet.workloads.inference.fitting import fit_cells, project
-from discreet.workloads.inference.isotonic import Ordered
-from discreet.workloads.inference.simplex import NonNegative, Simplex
-from discreet.workloads.workload import about
+from discreet.workloads.inference.sets.isotonic import Ordered
+from discreet.workloads.inference.sets.simplex import NonNegative, Simplex
+from discreet.workloads.queries.base import about
 
 __all__ = ["Cumulative", "RangeSums", "cumulative_from_prefixes", "cumulative_from_ranges"]
 

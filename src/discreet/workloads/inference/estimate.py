@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.workloads.inference.answers import Real
+from discreet.workloads.algebra.arrays import Real
 
 __all__ = ["Estimate"]
 

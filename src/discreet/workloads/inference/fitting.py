@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
-from discreet.workloads.inference.alternating import Solution, alternate
-from discreet.workloads.inference.answers import Operator, Real, real_matrix, real_vector, weight_vector
-from discreet.workloads.inference.contradictions import check_compatible
-from discreet.workloads.inference.convex_set import ConvexSet
+from discreet.workloads.algebra.arrays import Operator, Real, real_matrix, real_vector, weight_vector
 from discreet.workloads.inference.estimate import Estimate
-from discreet.workloads.inference.faces import descend
-from discreet.workloads.inference.isotonic import Ordered
-from discreet.workloads.inference.quadratic import DenseFit, Distance, Fit, ImplicitFit
-from discreet.workloads.inference.simplex import KnownTotal, NonNegative, Simplex
-from discreet.workloads.inference.total_price import descend_on_simplex
+from discreet.workloads.inference.sets.base import ConvexSet
+from discreet.workloads.inference.sets.contradictions import check_compatible
+from discreet.workloads.inference.sets.isotonic import Ordered
+from discreet.workloads.inference.sets.simplex import KnownTotal, NonNegative, Simplex
+from discreet.workloads.inference.solvers.active_set import descend
+from discreet.workloads.inference.solvers.admm import Solution, alternate
+from discreet.workloads.inference.solvers.objective import DenseFit, Distance, Fit, ImplicitFit
+from discreet.workloads.inference.solvers.simplex_dual import descend_on_simplex
 
 __all__ = ["fit_cells", "project"]
 

@@ -1,0 +1,1 @@
+"""Closed forms and sums that the bounds rest on."""

@@ -1,0 +1,1 @@
+"""Runs fixed ahead: steps, scenarios and parts, composed to epsilon and delta."""

@@ -1,0 +1,1 @@
+"""What may be spent, what was, and how ledger entries change it."""

@@ -1,0 +1,147 @@
+"""How the entries of a ledger change an account.
+
+Entries are believed only as far as they keep the rules under which they were written: a charge that does
+not fit, a renewal whose period has not begun, or an entry of an unknown kind is no entry of this ledger.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeAlias, cast
+
+from discreet.accounting.filters import Odometer
+from discreet.curator.budget.account import Account, Reservation, period_of
+from discreet.curator.budget.budget import Budget
+from discreet.curator.ledger import Body, Entry
+from discreet.errors import LedgerMismatch, LedgerTampered, ParameterError
+from discreet.privacy.events import Event
+
+__all__ = ["ABANDON", "AMEND", "CHARGE", "FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
+
+OPEN, CHARGE, AMEND, RENEW = "open", "charge", "amend", "renew"
+RESERVE, USE, SETTLE, ABANDON = "reserve", "use", "settle", "abandon"
+
+FORMAT = 1
+"""The form of the entries that are read and written here."""
+
+_ANSWER = "answer"
+
+Step: TypeAlias = Callable[[Account, Entry, Body], Account]
+
+
+def fold(account: Account, entry: Entry) -> Account:
+    """Return the account after an entry.
+
+    Raises
+    ------
+    LedgerError
+        For an entry that this version does not know, or that breaks the rules.
+    """
+    if entry.kind == _ANSWER:
+        return account
+    step = _STEPS.get(entry.kind)
+    if step is None:
+        raise LedgerMismatch("the ledger holds entries of a later version of discreet; open it with that")
+    try:
+        return step(account, entry, entry.body)
+    except (KeyError, TypeError, ParameterError):
+        raise LedgerTampered("it says nothing that could have been recorded", entry.sequence) from None
+
+
+def _opened(account: Account, entry: Entry, body: Body) -> Account:
+    if body["format"] != FORMAT:
+        raise LedgerMismatch("the ledger was written by another version of discreet; open it with that")
+    if account.budget is not None:
+        raise LedgerTampered("the ledger was opened before", entry.sequence)
+    budget = _budget(body)
+    return replace(
+        account,
+        tables=_tables(body),
+        budget=budget,
+        period=period_of(budget, entry.time),
+        whole=budget.filter(),
+        current=Odometer(neighbors=budget.neighbors),
+        lifetime=Odometer(neighbors=budget.neighbors),
+    )
+
+
+def _amended(account: Account, entry: Entry, body: Body) -> Account:
+    return account.amended(_tables(body), _budget(body), entry.time)
+
+
+def _renewed(account: Account, entry: Entry, body: Body) -> Account:
+    if account.due(entry.time) != body["period"]:
+        raise LedgerTampered("it renews a period that has not begun, or has begun before", entry.sequence)
+    return account.renewed(str(body["period"]))
+
+
+def _charged(account: Account, entry: Entry, body: Body) -> Account:
+    analyst, event = str(body["analyst"]), _event(body)
+    account.check_recorded(analyst, event)
+    return account.spend(analyst, event, entry.time)
+
+
+def _reserved(account: Account, entry: Entry, body: Body) -> Account:
+    analyst, event = str(body["analyst"]), _event(body)
+    account.check_recorded(analyst, event)
+    reservation = Reservation(analyst=analyst, event=event, purpose=str(body["purpose"]))
+    return _with(account, entry.sequence, reservation)
+
+
+def _used(account: Account, entry: Entry, body: Body) -> Account:
+    place = cast("int", body["reservation"])
+    reservation = account.reserved[place]
+    after = replace(reservation, used=(*reservation.used, _event(body)))
+    account.check_covered(after, recorded=True)
+    return _with(account, place, after)
+
+
+def _settled(account: Account, entry: Entry, body: Body) -> Account:
+    reservation, freed = _without(account, body)
+    if not reservation.used:
+        return freed
+    return freed.close(reservation, entry.time, abandoned=False)
+
+
+def _abandoned(account: Account, entry: Entry, body: Body) -> Account:
+    """Count all that was reserved: code that saw rows and never said how it ended may have used it."""
+    reservation, freed = _without(account, body)
+    return freed.close(reservation, entry.time, abandoned=True)
+
+
+def _without(account: Account, body: Body) -> tuple[Reservation, Account]:
+    """Return the reservation that an entry closes, and the account without it."""
+    place = cast("int", body["reservation"])
+    rest = {key: value for key, value in account.reserved.items() if key != place}
+    return account.reserved[place], replace(account, reserved=MappingProxyType(rest))
+
+
+def _with(account: Account, place: int, reservation: Reservation) -> Account:
+    return replace(account, reserved=MappingProxyType({**account.reserved, place: reservation}))
+
+
+def _event(body: Body) -> Event:
+    return Event.from_json(json.dumps(body["event"]))
+
+
+def _budget(body: Body) -> Budget:
+    return Budget.from_body(cast("Body", body["budget"]))
+
+
+def _tables(body: Body) -> Mapping[str, object]:
+    return MappingProxyType(dict(cast("Mapping[str, object]", body["tables"])))
+
+
+_STEPS: dict[str, Step] = {
+    OPEN: _opened,
+    AMEND: _amended,
+    RENEW: _renewed,
+    CHARGE: _charged,
+    RESERVE: _reserved,
+    USE: _used,
+    SETTLE: _settled,
+    ABANDON: _abandoned,
+}

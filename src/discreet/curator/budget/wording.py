@@ -1,0 +1,83 @@
+"""What a cap has, asks for and refuses, in words and numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+
+from discreet.accounting.filters import UnionFilter
+from discreet.accounting.filters.base import show_below
+from discreet.curator.budget.budget import Cap
+from discreet.privacy.events import Event
+from discreet.privacy.rational import show_above
+
+__all__ = ["Amount", "amounts", "largest", "percent_above", "percent_below", "refusal"]
+
+_MOST_PERCENT = 1000
+_ZERO = Fraction(0)
+
+Amount = tuple[str, Fraction | None, Fraction, Fraction]
+"""The name of a limit, what is asked of it (None without a bound), what is left of it, and the limit."""
+
+
+def percent_above(part: Fraction, whole: Fraction) -> str:
+    """Write a share in percent, rounded up."""
+    if part > _MOST_PERCENT // 100 * whole:
+        return f"over {_MOST_PERCENT}%"
+    return f"{ceil(10_000 * part / whole) / 100 if whole else 0:.2f}%"
+
+
+def percent_below(part: Fraction, whole: Fraction) -> str:
+    """Write a share in percent, rounded down."""
+    return f"{floor(10_000 * part / whole) / 100 if whole else 0:.2f}%"
+
+
+def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:
+    """Return what events take of each limit, by the way of counting that holds the most of them."""
+    nearest = cap.nearest(*events)
+    return tuple(
+        zip(nearest.names, nearest.cost(*events), nearest.left.values(), nearest.limits.values(), strict=True)
+    )
+
+
+def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fraction] | None:
+    """Return the amount that asks for the most of what is left; None if one is not known."""
+    known = [(name, cost, left, limit) for name, cost, left, limit in found if cost is not None]
+    return max(known, key=lambda one: _share(*one[1:])) if len(known) == len(found) else None
+
+
+def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
+    """Say what was asked, what is left and what would fit, by the way to count that comes closest.
+
+    Parameters
+    ----------
+    words : str
+        What the cap is called.
+    cap : Cap
+        With all counted that was spent or is set aside.
+    *events : Event
+        What does not fit.
+    most : Fraction
+        The largest pure epsilon that would fit, by all caps that must hold it.
+    """
+    fit = f"a request with a pure epsilon of at most {show_below(most)} would fit"
+    asked = largest(amounts(cap, *events))
+    if asked is None:
+        measure = type(cap.nearest(*events)).measure
+        return f"{words} counts {measure}, which this noise does not have; {fit}"
+    name, cost, left, limit = asked
+    if limit == 0 and name == "delta":
+        return (
+            f"{words} counts pure epsilon and has no delta to spend, and this noise asks for delta "
+            f"{show_above(cost)}: offer epsilon alone, or have the budget amended to one with a delta; {fit}"
+        )
+    way = f" by the {cap.nearest(*events).title} count" if isinstance(cap, UnionFilter) else ""
+    takes = f"{name} {show_above(cost)}{way}, {percent_above(cost, limit)}"
+    rest = f"{name} {show_below(left)}, {percent_below(left, limit)}"
+    return f"it would take {takes} of {words}, of which {rest} is left; {fit}"
+
+
+def _share(cost: Fraction, left: Fraction, limit: Fraction) -> Fraction:
+    """Return how much of what is left a cost takes; where nothing is, beyond all others."""
+    del limit
+    return cost / left if left > 0 else (10**30 * (1 + cost) if cost else _ZERO)

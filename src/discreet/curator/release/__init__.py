@@ -1,0 +1,1 @@
+"""What an answer is, what it promises, and what it will cost."""

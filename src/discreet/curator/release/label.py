@@ -1,0 +1,174 @@
+"""The label: what an answer promises, in a form that a machine, a lawyer or a registry can read.
+
+The form is fixed by `label.schema.json` beside this file (JSON Schema 2020-12).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from pathlib import Path
+
+from discreet.accounting import epsilon
+from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
+from discreet.curator.budget.account import Account
+from discreet.curator.ledger import Entry
+from discreet.curator.request.key_request import KeyRequest
+from discreet.curator.request.request import Request
+from discreet.data import Table, describe
+from discreet.data.language.relations import sources_of
+from discreet.errors import ParameterError
+from discreet.privacy.events import Event
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.privacy.rational import float_above, show_above
+
+__all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
+
+FORMAT = "discreet-label-1"
+
+NOT_COVERED = (
+    "bias from rounding values to the grid that the plan states, from clipping them to their bounds and from "
+    "keeping at most the declared number of rows of a person: intervals cover the bounded statistic",
+    "the choice of groups by their released values, as by HAVING, ORDER BY and LIMIT: an interval is for its "
+    "group alone, not for the best of many",
+    "how long the engine works, how much memory it takes, and what it writes to its own logs",
+    "answers from other ledgers or other releases of the same data",
+    "answers from before the declarations were last amended, if those protected another unit",
+)
+_ASSUMPTIONS = (
+    "the person column names the unit that is protected, and all rows of a person carry the same name",
+    "bounds, keys and limits were declared without looking at the data",
+    "the ledger was not replaced by an older copy",
+)
+
+
+def label_of(
+    request: Request | KeyRequest,
+    tables: Mapping[str, Table],
+    account: Account,
+    charge: Entry,
+    *,
+    private: bool,
+) -> dict[str, object]:
+    """State what a release of a request promises.
+
+    Parameters
+    ----------
+    request : Request
+        What was released.
+    tables : mapping
+        The declared tables.
+    account : Account
+        What was spent, this release included.
+    charge : Entry
+        The entry that paid for it.
+    private : bool
+        Whether the noise came from the operating system, not from a replay for tests.
+    """
+    names = [name for name, _ in request.versions]
+    return {
+        "format": FORMAT,
+        "private": private,
+        "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
+        "neighbors": str(request.event.neighbors),
+        "loss": _loss(request),
+        "price": _price(request.event, account.caps.delta),
+        "cost": _cost(request, account),
+        "event": json.loads(request.event.to_json()),
+        "charge": {"entry": charge.sequence, "time": charge.time},
+        "budget": _budget(account),
+        "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
+        "plan": describe(request.plan),
+        "confidence": float(request.confidence),
+        "outputs": [output.name for output in request.outputs],
+        "assumptions": list(_ASSUMPTIONS),
+        "not_covered": list(NOT_COVERED),
+    }
+
+
+def schema() -> dict[str, object]:
+    """Return the JSON Schema of labels."""
+    text = Path(__file__).with_name("label.schema.json").read_text(encoding="utf-8")
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+def _unit(table: Table) -> str:
+    return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
+
+
+def _alone(event: Event) -> Odometer:
+    """Return what a release takes by itself, under its own relation."""
+    return Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
+
+
+def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
+    """Return what is known of this release by itself, as exact fractions."""
+    alone = _alone(request.event)
+    return {
+        "epsilon": None if alone.epsilon is None else str(alone.epsilon),
+        "rho": None if alone.rho is None else str(alone.rho),
+        "delta": str(alone.delta),
+    }
+
+
+@lru_cache(maxsize=1024)
+def _certified(event: Event, delta: Fraction) -> tuple[float | None, bool]:
+    """Return the epsilon of a release by itself at a delta, rounded up, and whether that is certified."""
+    try:
+        found = epsilon(event, delta=delta)
+    except ParameterError:  # an event that no accountant knows
+        return None, False
+    return (found.upper if isfinite(found.upper) else None), found.certified
+
+
+def _price(event: Event, delta: Fraction) -> dict[str, object]:
+    """Return the epsilon and the delta of this release by itself, to be read: rounded up.
+
+    Where its loss is bounded, that needs no delta but its own; else it is the epsilon at the budget's.
+    """
+    alone = _alone(event)
+    if alone.epsilon is not None:
+        return {"epsilon": show_above(alone.epsilon), "delta": show_above(alone.delta), "certified": True}
+    found, certified = _certified(event, delta)
+    if not certified and alone.rho is not None and alone.delta < delta:
+        found, certified = epsilon_above(alone.rho, delta - alone.delta), True  # logarithms are enclosed
+    shown = None if found is None else show_above(Fraction(found))
+    return {"epsilon": shown, "delta": show_above(delta), "certified": certified and found is not None}
+
+
+def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
+    """Return what the release took of each limit, as exact fractions.
+
+    Where the budget counts in several ways, each limit has the name of its way before its own.
+    """
+    whole = account.caps.filter()
+    if not isinstance(whole, UnionFilter):
+        found = zip(whole.names, whole.cost(request.event), strict=True)
+        return {name: None if cost is None else str(cost) for name, cost in found}
+    return {
+        f"{member.title}: {name}": None if one is None else str(one)
+        for member, cost in whole.costs(request.event)
+        for name, one in zip(member.names, cost, strict=True)
+        if name != "delta" or member.limits[name]
+    }
+
+
+def _budget(account: Account) -> dict[str, object]:
+    """Return the promise for all answers together, and readings of what was spent, reservations included."""
+    caps, lifetime = account.caps, account.counted(account.lifetime)
+    spent, delta = account.ever_spent()
+    return {
+        "cap": str(caps),
+        "epsilon": None if caps.epsilon is None else str(caps.epsilon),
+        "delta": str(caps.delta),
+        "rho": None if caps.rho is None else str(caps.rho),
+        "renews": None if caps.renews is None else caps.renews.value,
+        "period": account.period or None,
+        "lifetime_epsilon": spent if isfinite(spent) else None,
+        "lifetime_delta": float_above(delta),
+        "lifetime_rho": None if lifetime.rho is None else float_above(lifetime.rho),
+    }

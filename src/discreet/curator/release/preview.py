@@ -1,0 +1,192 @@
+"""What a request would cost and how wrong its answer would be: from public facts, for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+
+from discreet.accounting.filters.base import show_below
+from discreet.curator.budget.account import Account
+from discreet.curator.budget.wording import Amount, amounts, largest, percent_above, percent_below
+from discreet.curator.request.key_request import KeyRequest
+from discreet.curator.request.request import Expectation, Request
+from discreet.privacy.events import Event, compose
+from discreet.privacy.rational import float_above
+
+__all__ = ["Preview", "preview"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyExpectation:
+    """How many persons a key must have to be shown, where keys are chosen privately.
+
+    Attributes
+    ----------
+    column : str
+        The key.
+    half, most : int
+        A key of so many persons is shown with a probability of one half, and of 95 %.
+    """
+
+    column: str
+    half: int
+    most: int
+
+    def __str__(self) -> str:
+        return (
+            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} persons, "
+            f"95% at {self.most:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The cost of a request, the error to expect, and what is left.
+
+    Attributes
+    ----------
+    event : Event
+        What would be charged.
+    costs : tuple of (name, cost, left, limit)
+        What it takes of each limit of the cap (None where that cannot count its noise), what is left of it
+        now, and the limit. Where the cap counts in several ways: by the one that holds the most.
+    left : Fraction
+        The largest pure epsilon that a request may cost now.
+    expectations : tuple of Expectation
+        For every output, how wrong it will be.
+    confidence : Fraction
+        Of the intervals.
+    fits : int
+        How many such requests fit the budget now.
+    answered : bool
+        Whether it was answered before: then asking again costs nothing.
+    keys : tuple of KeyExpectation
+        Of the keys that nobody declared, which will be chosen.
+    cap : str
+        The cap that holds the fewest of them, in words: the budget, or the analyst's share of it.
+    """
+
+    event: Event
+    costs: tuple[Amount, ...]
+    left: Fraction
+    expectations: tuple[Expectation, ...]
+    confidence: Fraction
+    fits: int
+    answered: bool
+    keys: tuple[KeyExpectation, ...] = ()
+    cap: str = "the budget"
+
+    @property
+    def epsilon(self) -> float | None:
+        """The pure epsilon that it takes, rounded up; None where its noise has none."""
+        pure = self.event.pure_epsilon
+        return None if pure is None else float_above(pure)
+
+    def __getitem__(self, name: str) -> Expectation:
+        """Return what to expect of an output."""
+        for expectation in self.expectations:
+            if expectation.name == name:
+                return expectation
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        level = f"{float(self.confidence):.0%}"
+        lines = [f"{'output':<20} {'± at ' + level:>14} {'std. deviation':>15}"]
+        for one in self.expectations:
+            note = f"  ({one.note})" if one.note else ""
+            lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
+        lines += [str(one) for one in self.keys]
+        lines.append(self._price())
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _price(self) -> str:
+        if self.answered:
+            return "answered before: asking again costs nothing"
+        asked = largest(self.costs)
+        if asked is None:
+            return f"{self.cap} cannot count this kind of noise: does not fit"
+        name, cost, left, limit = asked
+        if limit == 0 and name == "delta" and cost:
+            return f"{self.cap} counts pure epsilon and has no delta to spend: does not fit"
+        takes, rest = percent_above(cost, limit), percent_below(left, limit)
+        return (
+            f"takes {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
+            f"{show_below(self.left)}): {_times(self.fits)}"
+        )
+
+    def _loss(self) -> str:
+        """Return the loss by itself, in brackets: epsilon where it is pure, else rho where there is one."""
+        pure, rho = self.event.pure_epsilon, self.event.concentrated_rho
+        if pure is not None:
+            return f" (epsilon {float_above(pure):.6g})"
+        return "" if rho is None else f" (rho {float_above(rho):.6g})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
+            for one in self.expectations
+        )
+        price = f"<caption>{escape(self._price())}</caption>"
+        return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
+
+
+def preview(
+    request: Request,
+    account: Account,
+    analyst: str,
+    rows: int,
+    *,
+    answered: bool,
+    chosen: Sequence[KeyRequest] = (),
+) -> Preview:
+    """Return what a request would cost an analyst and how wrong its answer would be.
+
+    Parameters
+    ----------
+    request : Request
+        What would be asked.
+    account : Account
+        What was spent so far.
+    analyst : str
+        Who would ask.
+    rows : int
+        A hypothetical number of rows in a group, for outputs whose error depends on it.
+    answered : bool
+        Whether there is an answer already.
+    chosen : sequence of KeyRequest
+        How its keys are chosen first.
+    """
+    parts = [*(one.event for one in chosen), request.event]
+    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
+    fewest, cap, current = min(fits, key=lambda one: one[0])
+    return Preview(
+        event=compose(parts),
+        cap=cap,
+        costs=amounts(current, *parts),
+        left=account.largest_epsilon(analyst),
+        expectations=_expectations(request, rows),
+        confidence=request.confidence,
+        fits=fewest,
+        answered=answered,
+        keys=tuple(
+            KeyExpectation(
+                column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)
+            )
+            for one in chosen
+        ),
+    )
+
+
+def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
+    return tuple(
+        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
+        for output in request.outputs
+    )
+
+
+def _times(count: int) -> str:
+    return {0: "does not fit", 1: "fits once"}.get(count, f"fits {count:,} times")

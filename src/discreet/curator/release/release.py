@@ -1,0 +1,267 @@
+"""A release: an answer with its errors, what was drawn for it, and what it promises."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import product
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from discreet.curator.release.tables import cell, remark_of
+from discreet.curator.request.histogram import HistogramMechanism
+from discreet.curator.request.key_request import KeyRequest
+from discreet.curator.request.request import Column, Draw, Output, Request, Values, column_names
+from discreet.errors import LedgerTampered, MissingExtra
+from discreet.noise import is_private
+from discreet.noise.replayed import mark_replayed
+from discreet.privacy.events import Event, compose
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from discreet.curator.release.plot import Axes
+    from discreet.data import Plan
+    from discreet.data.language.plan import KeyPlan
+
+__all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
+
+Numbers = TypeVar("Numbers", bound=np.ndarray)
+
+_SHOWN = 20
+_REPLAYED = "replayed"
+_STORED = "answered from the store, nothing spent"
+_NO_KEY = "no key was shown: none was found that enough persons have"
+_NO_GROUP = "no group is left: none meets the conditions on released values"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release:
+    """An answer. Everything in it is public and may be processed freely.
+
+    Attributes
+    ----------
+    keys : mapping of names to columns
+        The keys of every group, in declared order.
+    outputs : tuple of Column
+        For every output its values, and the interval around each or what else it offers.
+    label : mapping
+        A machine-readable statement of the guarantee; see `discreet.curator.release.label`.
+    stored : bool
+        Whether it was read from the ledger's store: then nothing was spent for it this time.
+    chosen : tuple of KeyRequest
+        How its keys were chosen, where nobody had declared them. They were paid for as well.
+    before : tuple of Request
+        The earlier measurements that it is averaged with. They were paid for as well.
+    """
+
+    request: Request | KeyRequest
+    keys: Mapping[str, Sequence[object]]
+    outputs: tuple[Column, ...]
+    label: Mapping[str, object]
+    stored: bool = False
+    chosen: tuple[KeyRequest, ...] = ()
+    before: tuple[Request, ...] = ()
+
+    def at(self, places: Sequence[int]) -> Release:
+        """Return the groups at some places, in their order."""
+        keys = {name: [values[place] for place in places] for name, values in self.keys.items()}
+        listed = np.array(places, np.int64)
+        return replace(self, keys=keys, outputs=tuple(column.at(listed) for column in self.outputs))
+
+    def nonnegative(self) -> Release:
+        """Return the answer with negative counts raised to 0, and with the bias that this gives them.
+
+        Public arithmetic on released values: it costs nothing, and nothing is stored. Without it a count has
+        no bias, so that sums and means of many counts come out right; raised to 0, each lies above the
+        true count by up to ``bias`` on average, which is reached where the true count is 0. An answer without
+        counts stays as it is.
+        """
+        outputs = tuple(column.nonnegative() for column in self.outputs)
+        biases = {column.name: column.bias for column in outputs if column.bias}
+        if not biases:
+            return self
+        return replace(self, outputs=outputs, label={**self.label, "nonnegative": biases})
+
+    @property
+    def event(self) -> Event:
+        """What was charged for it."""
+        earlier = [*(one.event for one in self.chosen), *(one.event for one in self.before)]
+        return compose([*earlier, self.request.event])
+
+    @property
+    def plan(self) -> Plan | KeyPlan:
+        """What was computed."""
+        return self.request.plan
+
+    def __getitem__(self, name: str) -> Values:
+        """Return the values of an output."""
+        for column in self.outputs:
+            if column.name == name:
+                return column.values
+        raise KeyError(name)
+
+    @property
+    def value(self) -> object:
+        """The only value, where there is one group and one output: a float, or a key."""
+        if len(self.outputs) != 1 or len(self.outputs[0].values) != 1:
+            raise ValueError("the answer has several values; name a column: release['n']")
+        values = self.outputs[0].values
+        return values[0] if values.dtype == object else float(values[0])
+
+    def columns(self) -> dict[str, Sequence[object]]:
+        """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper.
+
+        An output of keys has no interval, only n; the top k of them are a list for each group.
+        """
+        table: dict[str, Sequence[object]] = dict(self.keys)
+        for column in self.outputs:
+            arrays = (column.values, column.lower, column.upper)
+            for name, array in zip(column_names(column.name), arrays, strict=True):
+                if array is not None:
+                    table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
+        return table
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a Polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra("polars", "polars") from None
+        return polars.DataFrame(self.columns())
+
+    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw an output with its intervals, by group."""
+        from discreet.curator.release.plot import plot_release
+
+        return plot_release(self, output, ax)
+
+    def __str__(self) -> str:
+        header, rows = self._cells()
+        widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
+        text = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in [header, *rows]
+        ]
+        return "\n".join([*text, *self._remarks(), *self._notes()])
+
+    __repr__ = __str__
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header, and the first groups as text."""
+        count = min(self._groups, _SHOWN)
+        columns = [[str(value) for value in values[:count]] for values in self.keys.values()]
+        columns += [[cell(column, place) for place in range(count)] for column in self.outputs]
+        header = [*self.keys, *(column.name for column in self.outputs)]
+        return header, [list(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def _groups(self) -> int:
+        return len(self.outputs[0].values) if self.outputs else len(next(iter(self.keys.values())))
+
+    def _remarks(self) -> list[str]:
+        """Return what has to be said below the table: of what is not in it, and of columns."""
+        said = []
+        if self._groups == 0:
+            said.append(_NO_KEY if isinstance(self.request, KeyRequest) else _NO_GROUP)
+        if self._groups > _SHOWN:
+            said.append(f"… {self._groups - _SHOWN:,} more groups")
+        return said + [remark for column in self.outputs if (remark := remark_of(column))]
+
+    def _notes(self) -> list[str]:
+        """Return what has to be said of the answer as a whole."""
+        notes = []
+        if not self.label["private"]:
+            notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
+        return [*notes, _STORED] if self.stored else notes
+
+    def _repr_html_(self) -> str:
+        names, rows = self._cells()
+        header = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows)
+        notes = [*self._remarks(), *self._notes()]
+        caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
+        return f"<table>{caption}<tr>{header}</tr>{body}</table>"
+
+
+class WholeOutput(Output):
+    """The only output of a request, where its answer is more than a column: it makes the release itself."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def release(
+        self, request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool
+    ) -> Release:
+        """Return the release, from the draws of `measures` in their order."""
+
+
+def pack(draws: Sequence[Draw]) -> bytes:
+    """Write noisy integers for the ledger's store, with a mark if their noise was replayed."""
+    lists = [draw.steps.tolist() for draw in draws]
+    content = lists if are_private(draws) else {_REPLAYED: lists}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def unpack(request: Request, content: bytes) -> list[Draw]:
+    """Read what `pack` wrote for the same request."""
+    lists = json.loads(content)
+    replayed = isinstance(lists, dict)
+    if replayed:
+        lists = lists[_REPLAYED]
+    if tuple(len(values) for values in lists) != request.sizes:
+        raise LedgerTampered("a stored answer is not one of its request")
+    arrays = [np.array(values, np.int64) for values in lists]
+    for part, steps in zip(request.parts, arrays, strict=True):
+        if isinstance(part.mechanism, HistogramMechanism) and not part.mechanism.may_draw(steps):
+            raise LedgerTampered("a stored answer is not one of its request")
+    return [
+        Draw(part=part, steps=mark_replayed(steps) if replayed else steps)
+        for part, steps in zip(request.parts, arrays, strict=True)
+    ]
+
+
+def are_private(draws: Sequence[Draw]) -> bool:
+    """Tell whether the noise came from the operating system, not from a replay for tests."""
+    return all(is_private(draw.steps) for draw in draws)
+
+
+def as_drawn(values: Numbers, draws: Sequence[Draw]) -> Numbers:
+    """Return what was calculated of draws, marked as not private if they are not."""
+    return values if are_private(draws) else mark_replayed(values)
+
+
+def finish(
+    request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool = False
+) -> Release:
+    """Make a release of noisy integers, by public arithmetic; `stored` if they were read from the store."""
+    by_measure = {draw.part.measure: draw for draw in draws}
+    (first, *others) = request.outputs
+    if isinstance(first, WholeOutput) and not others:
+        read = [by_measure[measure] for measure in first.measures]
+        return first.release(request, read, label, stored=stored)
+    groups = list(product(*(key.values.values for key in request.plan.keys)))
+    keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
+    outputs = tuple(
+        output.finish([by_measure[measure] for measure in output.measures], request.confidence)
+        for output in request.outputs
+    )
+    return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

@@ -1,0 +1,44 @@
+"""How an answer is printed: each value beside its interval, and what has to be said below the table."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from discreet.curator.request.request import Column
+from discreet.privacy.decimals import number
+
+__all__ = ["cell", "remark_of"]
+
+_ALIKE = 0.01
+"""Two margins that differ by less than this share are printed as one."""
+
+
+def cell(column: Column, place: int) -> str:
+    """Write a value with its interval, if it has one."""
+    value = column.values[place]
+    if column.lower is None or column.upper is None:
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    shown, lower, upper = float(value), float(column.lower[place]), float(column.upper[place])
+    if not all(map(isfinite, (shown, lower, upper))):
+        return "unknown"
+    below, above = shown - lower, upper - shown
+    error, whole = max(below, above), column.values.dtype.kind == "i"
+    low, high = (number(end, error, side=side, whole=whole) for end, side in ((lower, -1), (upper, 1)))
+    if column.unknown is not None and column.unknown[place]:
+        return f"unknown ({low} to {high})"
+    text = number(shown, error, whole=whole)
+    if column.excess is not None and lower == 0 and below < above:
+        return f"{text} (at most {high})"
+    if abs(above - below) <= _ALIKE * error:
+        return f"{text} ± {number(error, error, side=1, whole=whole)}"
+    return f"{text} ({low} to {high})"
+
+
+def remark_of(column: Column) -> str:
+    """Return what has to be said of a column below the table; empty if nothing."""
+    if column.bias:
+        bias = number(column.bias, column.bias, side=1)
+        return f"{column.name}: raised to 0 where negative, which puts it up to {bias} too high on average"
+    if column.excess is not None and bool((column.values < 0).any()):
+        return f"{column.name}: negative values are noise around small counts; nonnegative() raises them to 0"
+    return f"{column.name}: {column.offers}" if column.offers else ""

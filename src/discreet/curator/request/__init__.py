@@ -1,0 +1,1 @@
+"""What is asked, frozen before anything is charged."""

@@ -1,0 +1,141 @@
+"""A request for keys: which values of a column may be named at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.curator.ledger import Value
+from discreet.curator.request.identity import keyed_digest
+from discreet.data import Keys, Table, fresh_salt, to_json
+from discreet.data.key_counts import check_key_plan, compute_key_counts
+from discreet.data.language.declarations import KeyValue
+from discreet.data.language.plan import KeyPlan
+from discreet.data.language.relations import public_tables, sources_of
+from discreet.data.language.serialization import decode, encode
+from discreet.errors import EngineFailed, LedgerTampered, ParameterError
+from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.noise import is_private
+from discreet.privacy.events import Event
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+
+__all__ = ["ChosenKeys", "KeyRequest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenKeys:
+    """The keys that a selection shows, sorted. They are public.
+
+    Attributes
+    ----------
+    values : tuple
+        The keys; perhaps none.
+    private : bool
+        Whether the noise came from the operating system, not from a replay for tests.
+    """
+
+    values: tuple[KeyValue, ...]
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRequest:
+    """Which keys of a column to show, for people who have at most so many of them.
+
+    Attributes
+    ----------
+    plan : KeyPlan
+        What is counted.
+    versions : tuple of (table, version)
+        Which data it is counted in.
+    mechanism : KeySelection
+        What decides.
+    """
+
+    plan: KeyPlan
+    versions: tuple[tuple[str, str], ...]
+    mechanism: KeySelection
+
+    def __post_init__(self) -> None:
+        if self.mechanism.keys < self.plan.keys or self.mechanism.neighbors != ADD_REMOVE_PERSON:
+            raise ParameterError(
+                "mechanism", "does not cover the plan", "one made for as many keys of a person"
+            )
+        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
+        if tuple(name for name, _ in self.versions) != read:
+            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse tables that it was not made for, before anything is charged."""
+        for name, version in self.versions:
+            if name not in tables or tables[name].version != version:
+                raise ParameterError(
+                    "request", "is about other tables than these", "one made for these tables"
+                )
+        check_key_plan(self.plan, tables)
+
+    @property
+    def confidence(self) -> Fraction:
+        """That of intervals, of which there are none."""
+        return Fraction(95, 100)
+
+    @property
+    def outputs(self) -> tuple[()]:
+        """None: only keys are released."""
+        return ()
+
+    @property
+    def event(self) -> Event:
+        """The law of the selection: what the ledger records and the budget pays for."""
+        return self.mechanism.event
+
+    @property
+    def identity(self) -> bytes:
+        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        content = {
+            "event": json.loads(self.event.to_json()),
+            "mechanism": repr(self.mechanism),
+            "plan": json.loads(to_json(self.plan)),
+            "versions": [list(version) for version in self.versions],
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
+
+    def draw(self, tables: Mapping[str, Table]) -> bytes:
+        """Count and choose; return the keys that are shown, as the ledger keeps them.
+
+        What is exact lives and dies in here, and so does whatever goes wrong.
+        """
+        content = None
+        try:
+            counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
+            shown = self.mechanism.release(counts.counts)
+            content = _packed(ChosenKeys(values=counts.chosen(shown), private=is_private(shown)))
+        except Exception:  # noqa: S110
+            pass
+        if content is None:
+            raise EngineFailed
+        return content
+
+    def read(self, content: bytes) -> ChosenKeys:
+        """Read what `draw` wrote for the same request."""
+        return _unpacked(content)
+
+
+def _packed(keys: ChosenKeys) -> bytes:
+    listed = encode(Keys(keys.values)) if keys.values else None
+    return json.dumps({"keys": listed, "private": keys.private}, separators=(",", ":")).encode()
+
+
+def _unpacked(content: bytes) -> ChosenKeys:
+    try:
+        found = json.loads(content)
+        keys = None if found["keys"] is None else decode(found["keys"])
+        return ChosenKeys(values=keys.values if isinstance(keys, Keys) else (), private=found["private"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise LedgerTampered("stored keys are not those of their request") from None

@@ -1,0 +1,341 @@
+"""A request: what is computed, which noise it gets, and how the noisy numbers become an answer.
+
+A request is frozen before anything is charged. The door needs nothing else: SQL, dataframes, ranges
+and marginals are all requests.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.curator.ledger import Value
+from discreet.curator.request.histogram import HistogramMechanism
+from discreet.curator.request.identity import keyed_digest
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data.language.relations import public_tables, sources_of
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.events import Event, compose
+
+__all__ = [
+    "Column",
+    "Draw",
+    "Expectation",
+    "Mechanism",
+    "Output",
+    "Part",
+    "Request",
+    "Values",
+    "column_names",
+]
+
+LARGEST_ANSWER = 12_000_000
+"""How many noisy integers a request may draw, so that the ledger can keep them."""
+
+Mechanism: TypeAlias = Laplace | Gaussian | HistogramMechanism
+"""Noise on integers, or what releases a whole histogram."""
+
+Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
+Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
+"""Numbers, or keys of any type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A statistic and the mechanism that releases it, all groups together.
+
+    The mechanism must be made for integers that move at least as far, under the same relation.
+    """
+
+    statistic: Statistic
+    mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        if not _covered(self.statistic, self.mechanism):
+            raise ParameterError(
+                "mechanism", "does not cover the statistic", "one made for its sensitivity, or a larger one"
+            )
+
+    @property
+    def measure(self) -> Measure:
+        """What the statistic measures."""
+        return self.statistic.measure
+
+
+def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
+    bound = statistic.sensitivity
+    if isinstance(mechanism, HistogramMechanism):
+        return mechanism.covers(statistic)
+    return (
+        isinstance(mechanism, Laplace | Gaussian)
+        and mechanism.lattice.integers
+        and mechanism.neighbors == bound.neighbors
+        and (
+            mechanism.event.sensitivity >= bound.l1
+            if isinstance(mechanism, Laplace)
+            else mechanism.event.squared_sensitivity >= bound.squared_l2
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draw:
+    """A part after noise was added. It is public.
+
+    Attributes
+    ----------
+    part : Part
+        What was released.
+    steps : array of integers
+        The noisy integers of the statistic, in units of its step; or what else the mechanism drew.
+    """
+
+    part: Part
+    steps: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column of an answer: a value for each group, and an interval around it or another promise.
+
+    Attributes
+    ----------
+    name : str
+        The name of the output.
+    values, lower, upper : arrays
+        The interval covers the bounded statistic with at least the confidence of the request, each group on
+        its own. Where nothing can be said, a value is NaN. Keys have no interval.
+    offers : str
+        What is promised where there is no interval, such as how many rows a key may be short of the most
+        frequent.
+    unknown : array of booleans, optional
+        Where the noise leaves nothing to be said of a value: its interval is all that is possible.
+    excess : float, optional
+        Of counts alone: how far the expected value lies above a true count of 0, if negative values are
+        raised to 0. Above larger counts it lies less far.
+    bias : float
+        How far the expected value may lie above the statistic: `excess` once that was done, else 0.
+    """
+
+    name: str
+    values: Values
+    lower: Numbers | None = None
+    upper: Numbers | None = None
+    offers: str = ""
+    unknown: NDArray[np.bool_] | None = None
+    excess: float | None = None
+    bias: float = 0.0
+
+    def at(self, places: NDArray[np.int64]) -> Column:
+        """Return the groups at some places."""
+        return replace(
+            self,
+            values=self.values[places],
+            lower=None if self.lower is None else self.lower[places],
+            upper=None if self.upper is None else self.upper[places],
+            unknown=None if self.unknown is None else self.unknown[places],
+        )
+
+    def nonnegative(self) -> Column:
+        """Return a count with negative values raised to 0; any other column as it is.
+
+        For a true count c >= 0 and noise Z the expected value is c + E max(0, -Z - c), as
+        max(0, c + Z) = c + Z + max(0, -Z - c) and E Z = 0. The excess falls as c grows, and is largest at
+        c = 0.
+        """
+        if self.excess is None:
+            return self
+        return replace(self, values=np.maximum(self.values, 0), bias=self.excess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """How wrong an output is expected to be, from public facts alone.
+
+    Attributes
+    ----------
+    name : str
+        The name of the output.
+    margin : float
+        Half the width of its interval, at the confidence of the request.
+    standard_deviation : float
+        Of the noise.
+    assumes : str
+        What the figures take for granted, such as a hypothetical count under a mean; empty if nothing.
+    means : str
+        What the margin is, where it is not half an interval; else empty.
+    """
+
+    name: str
+    margin: float
+    standard_deviation: float
+    assumes: str = ""
+    means: str = ""
+
+    @property
+    def note(self) -> str:
+        """What is to be said beside the figures."""
+        assumed = f"assuming {self.assumes}" if self.assumes else ""
+        return "; ".join(words for words in (self.means, assumed) if words)
+
+
+class Output(ABC):
+    """How a column of the answer is made of noisy parts: public arithmetic, told ahead.
+
+    Subclasses are frozen dataclasses with a `name` and the measures they read.
+    """
+
+    __slots__ = ()
+
+    name: str
+
+    @property
+    @abstractmethod
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that are read, each once."""
+
+    @abstractmethod
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+        """Return the column, from the draws of `measures` in their order."""
+
+    @abstractmethod
+    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
+        """Return how wrong the column will be, if a group has a hypothetical number of rows."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, object]:
+        """What makes this output differ from others, but for its name, as plain JSON values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """All that an answer depends on, but for the data and the noise.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is computed.
+    versions : tuple of (table, version)
+        Which data it is computed on.
+    parts : tuple of Part
+        One for each measure of the plan, in order.
+    outputs : tuple of Output
+        The columns of the answer, after the keys.
+    confidence : Fraction
+        Of every interval.
+    repetition : int
+        How often the same was measured before, on purpose: each time is another request.
+    """
+
+    plan: Plan
+    versions: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    outputs: tuple[Output, ...]
+    confidence: Fraction = Fraction(95, 100)
+    repetition: int = 0
+
+    def __post_init__(self) -> None:
+        if tuple(part.measure for part in self.parts) != self.plan.measures or not all(
+            self._fits(part) for part in self.parts
+        ):
+            raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
+        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
+        if tuple(name for name, _ in self.versions) != read:
+            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        if {measure for output in self.outputs for measure in output.measures} != set(self.plan.measures):
+            raise ParameterError(
+                "outputs", "leave a measure unread or read another", "what the plan measures"
+            )
+        if not 0 < self.confidence < 1:
+            raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 95/100")
+        if sum(self.sizes) > LARGEST_ANSWER:
+            raise UnsupportedQuery(
+                f"the answer would hold more than {LARGEST_ANSWER} numbers; ask for fewer groups or outputs"
+            )
+        names = [key.column for key in self.plan.keys]
+        names += [name for output in self.outputs for name in column_names(output.name)]
+        if len({name.lower() for name in names}) != len(names):
+            raise UnsupportedQuery(
+                "two columns of the answer would have one name; an output n also takes n_lower and n_upper, "
+                "the ends of its interval, so name the outputs apart"
+            )
+
+    def _fits(self, part: Part) -> bool:
+        if isinstance(part.mechanism, HistogramMechanism):
+            return part.mechanism.cells == self.plan.cells
+        return part.mechanism.size in (None, self.plan.size(part.measure))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many integers are drawn for each part."""
+        return tuple(
+            part.mechanism.size
+            if isinstance(part.mechanism, HistogramMechanism)
+            else self.plan.size(part.measure)
+            for part in self.parts
+        )
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse tables that it was not made for, or in which one person can change more than it covers.
+
+        Everything that can be wrong is found here, from public facts, before anything is charged.
+        """
+        for name, version in self.versions:
+            if name not in tables or tables[name].version != version:
+                raise ParameterError(
+                    "request", "is about other tables than these", "one made for these tables"
+                )
+        statistics = sensitivity(self.plan, tables).statistics
+        covered = all(_covered(part.statistic, part.mechanism) for part in self.parts)
+        if not covered or tuple(part.statistic for part in self.parts) != statistics:
+            raise ParameterError(
+                "request", "was made under other declarations than these", "one made for these tables"
+            )
+
+    @property
+    def event(self) -> Event:
+        """The law of everything that is drawn: what the ledger records and the budget pays for."""
+        return compose(part.mechanism.event for part in self.parts)
+
+    @property
+    def identity(self) -> bytes:
+        """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
+
+        What the outputs are called is no part of it: an answer is kept as noisy integers, which get the
+        names of whoever asks.
+        """
+        content = {
+            "choices": [
+                part.mechanism.identity if isinstance(part.mechanism, HistogramMechanism) else None
+                for part in self.parts
+            ],
+            "confidence": str(self.confidence),
+            "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
+            "outputs": [output.identity for output in self.outputs],
+            "plan": json.loads(to_json(self.plan)),
+            "repetition": self.repetition,
+            "versions": [list(version) for version in self.versions],
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+    def part_of(self, measure: Measure) -> Part:
+        """Return the part that releases a measure."""
+        return self.parts[self.plan.measures.index(measure)]
+
+    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
+
+
+def column_names(output: str) -> tuple[str, str, str]:
+    """Return the names of an output's columns: its values and the two ends of its intervals."""
+    return output, f"{output}_lower", f"{output}_upper"

@@ -1,0 +1,131 @@
+"""What a ledger says of tables and plans, and whether a door still computes with it.
+
+Declarations and outlines are public. They are written out where that is short; of a long one, such as a
+hundred thousand keys, the ledger keeps the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from discreet.curator.budget.account import Account
+from discreet.curator.budget.budget import Budget
+from discreet.curator.ledger import Body, Value
+from discreet.curator.ledger.canonical_json import canonical
+from discreet.data import Keys, Table
+from discreet.data.tables.public_table import PublicTable
+from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
+
+__all__ = [
+    "Declared",
+    "amendment",
+    "check_current",
+    "check_opened",
+    "check_reason",
+    "checked_tables",
+    "declare",
+    "declared_keys",
+    "recorded",
+]
+
+Declared = dict[str, Value]
+"""What is declared of each table, by name."""
+
+_LONGEST = 1 << 14
+_DEEPEST = 32
+
+
+def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table]:
+    """Return tables by name, if that is what was given: private ones, and public ones beside them.
+
+    Where one is taken for private, `facts` refuses a public one.
+    """
+    if (
+        not isinstance(tables, Mapping)
+        or not tables
+        or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
+        or not all(isinstance(table, Table | PublicTable) for table in tables.values())
+    ):
+        raise ParameterError("tables", "is no mapping of names to tables", "such as {'visits': Table(…)}")
+    if all(isinstance(table, PublicTable) for table in tables.values()):
+        raise ParameterError("tables", "are all public", "a private table beside them, such as Table(…)")
+    return cast("dict[str, Table]", dict(tables))
+
+
+def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
+    """Return what is declared of tables, as a ledger records it."""
+    return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
+
+
+def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
+    """Return the keys that owners declared: they stand in the ledger anyway."""
+    private = (table for table in tables.values() if isinstance(table, Table))
+    return [one for table in private for one in table.columns.values() if isinstance(one, Keys)]
+
+
+def recorded(value: Value) -> Value:
+    """Return a value as a ledger records it: itself, or its hash if it is long or deeply nested."""
+    text = canonical(value)
+    if len(text) <= _LONGEST and _depth(value) <= _DEEPEST:
+        return value
+    return {"sha256": hashlib.sha256(text.encode("ascii")).hexdigest()}
+
+
+def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
+    """Refuse to open a ledger with other declarations than its own, saying which differ."""
+    if account.caps != budget or dict(account.tables) != declared:
+        what = "other tables" if account.caps == budget else "another budget"
+        raise LedgerMismatch(
+            f"the ledger records {what} than was given; open it as it was, then change it on the "
+            "record with amend(…, reason=…)"
+        )
+
+
+def check_current(account: Account, declared: Declared) -> None:
+    """Refuse to go on with declarations that were amended since."""
+    if dict(account.tables) != declared:
+        raise LedgerMismatch(
+            "the tables of this ledger were amended since it was opened here; open it again with what it "
+            "declares now"
+        )
+
+
+def check_reason(reason: str) -> None:
+    """Refuse to put on the record what nobody explains."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError("reason", "is missing", "words that say why, for the record")
+
+
+def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callable[[Account, str], Body]:
+    """Return the rule of an amendment: what it records, given the account.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for the record.
+    declared : mapping
+        What is declared of all tables from now on.
+    budget : Budget or None
+        The caps from now on; None where they stay.
+    """
+    check_reason(reason)
+
+    def rule(account: Account, time: str) -> Body:
+        if account.budget is None:
+            raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
+        caps = account.budget if budget is None else budget
+        if budget is not None:  # by the bounds of today; as an entry it is read by those of any version
+            account.amended(declared, budget, time).check_held()
+        return {"reason": reason, "tables": declared, "budget": caps.to_body()}
+
+    return rule
+
+
+def _depth(value: Value) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_depth, value.values()), default=0)
+    if isinstance(value, list | tuple):
+        return 1 + max(map(_depth, value), default=0)
+    return 0

@@ -1,0 +1,1 @@
+"""Limits on what one person contributes, applied to partial totals and to rows."""

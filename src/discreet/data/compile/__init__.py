@@ -1,0 +1,1 @@
+"""Expressions and relations of the language, written in Ibis."""

@@ -1,0 +1,133 @@
+"""What is computed of each person's own rows, in Ibis: aggregates and windows.
+
+Groups and partitions begin with the person, so that nothing of another person can enter. Results do not
+depend on the order of rows: sums are sums of integers on the grid, and rows are numbered by the stated
+order and then by all their columns, so that rows of equal number are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import ibis
+from ibis.expr.types import Column, Table, Value
+
+from discreet.data.engines.base import bounded_total, double, public_type
+from discreet.data.facts.relation_facts import personal_bounds
+from discreet.data.grid import steps
+from discreet.data.language.column_facts import Columns
+from discreet.data.language.declarations import Bounds
+from discreet.data.language.relations import (
+    Order,
+    PerPerson,
+    Personal,
+    PersonalFunction,
+    Window,
+    WindowFunction,
+)
+from discreet.data.language.schema import Type
+
+__all__ = ["PERSON", "aggregated", "windowed"]
+
+PERSON = "person"
+
+_ON_GRID = frozenset({PersonalFunction.SUM, PersonalFunction.MEAN})
+
+
+def aggregated(
+    relation: PerPerson, table: Table, columns: Mapping[str, Column], facts: Columns
+) -> tuple[Table, dict[str, Value]]:
+    """Return one row for each person and combination of keys, and its visible columns."""
+    grids = {
+        place: personal_bounds(one, facts)
+        for place, one in enumerate(relation.columns)
+        if one.function in _ON_GRID
+    }
+    keys = {f"by_{place}_": columns[key] for place, key in enumerate(relation.keys)}
+    values = {
+        f"value_{place}_": columns[one.column]
+        if place not in grids
+        else steps(columns[one.column], grids[place])
+        for place, one in enumerate(relation.columns)
+        if one.column is not None
+    }
+    rows = table.select(**{PERSON: table[PERSON]}, **keys, **values)
+    totals: dict[str, Value] = {"rows_": rows.count()}
+    for place, one in enumerate(relation.columns):
+        totals |= _totals(one, place, rows)
+    grouped = rows.group_by([PERSON, *keys]).agg(**totals)
+    found = {key: grouped[inner] for key, inner in zip(relation.keys, keys, strict=True)}
+    for place, one in enumerate(relation.columns):
+        found[one.name] = _result(one, place, grouped, grids.get(place))
+    return grouped, found
+
+
+def _totals(personal: Personal, place: int, rows: Table) -> dict[str, Value]:
+    if personal.column is None:
+        return {}
+    value = rows[f"value_{place}_"]
+    if personal.function in _ON_GRID:
+        return {f"total_{place}_": bounded_total(value), f"present_{place}_": value.count()}
+    reduce = {
+        PersonalFunction.COUNT: value.count,
+        PersonalFunction.COUNT_DISTINCT: value.nunique,
+        PersonalFunction.MINIMUM: value.min,
+        PersonalFunction.MAXIMUM: value.max,
+    }[personal.function]
+    return {f"total_{place}_": reduce()}
+
+
+def _result(personal: Personal, place: int, grouped: Table, bounds: Bounds | None) -> Value:
+    if personal.column is None:
+        return grouped["rows_"]
+    total = grouped[f"total_{place}_"]
+    if bounds is None:
+        return total
+    present = grouped[f"present_{place}_"]
+    if personal.function is PersonalFunction.SUM:
+        value = total if bounds.step == 1 else _scaled(total.cast("float64"), bounds)
+    else:
+        mean = _scaled(total.cast("float64") / present.nullif(0).cast("float64"), bounds)
+        value = ibis.greatest(ibis.least(mean, double(float(bounds.upper))), double(float(bounds.lower)))
+    return ibis.ifelse(present > 0, value, ibis.null(value.type()))
+
+
+def _scaled(index: Value, bounds: Bounds) -> Value:
+    """Return the value of an index on the grid."""
+    return index * double(float(bounds.step.numerator)) / double(float(bounds.step.denominator))
+
+
+def windowed(relation: Window, table: Table, columns: Mapping[str, Column]) -> tuple[Table, dict[str, Value]]:
+    """Return every row with one more column, computed over the rows of its person and partition."""
+    partition = [table[PERSON], *(columns[name] for name in relation.partition)]
+    if relation.function is WindowFunction.ROW_NUMBER:
+        value = ibis.row_number().over(group_by=partition, order_by=_order(relation.order, columns)) + 1
+    else:
+        column = None if relation.column is None else columns[relation.column]
+        value = _over(relation.function, table, column).over(group_by=partition)
+    return table, {**columns, relation.name: value}
+
+
+def _over(function: WindowFunction, table: Table, column: Column | None) -> Value:
+    if function is WindowFunction.COUNT or column is None:
+        return table.count() if column is None else column.count()
+    return column.min() if function is WindowFunction.MINIMUM else column.max()
+
+
+def _order(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Value]:
+    """Return the stated order, then every column that it does not name; NULL comes last.
+
+    Of values that requests cannot compare they only know whether they are there.
+    """
+    stated = {part.column for part in order}
+    listed = [
+        ibis.desc(columns[part.column], nulls_first=False)
+        if part.descending
+        else ibis.asc(columns[part.column], nulls_first=False)
+        for part in order
+    ]
+    for name, column in columns.items():
+        if name not in stated:
+            known = column.isnull() if public_type(column.type()) is Type.OTHER else column
+            listed.append(ibis.asc(known, nulls_first=False))
+    return listed

@@ -1,0 +1,237 @@
+"""Engines: where private rows live, and the one way by which results come back.
+
+Ibis speaks to the engine. Where engines differ, or Ibis means different things on them, the files named for
+an engine make up for it, in three places: columns are brought to common types when a table is opened
+(`normalized`), `dialects` writes the statements, and settings hold while a statement
+runs. So one expression gives the same values on every engine, and no other file asks which engine it is.
+
+What an engine says when it fails may hold values from the data, so `guarded` lets neither its words nor
+its exception pass.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import ibis
+import ibis.expr.datatypes as dt
+import pyarrow
+from ibis.expr.operations import DatabaseTable, PhysicalTable
+from ibis.expr.types import Column, Table, Value
+
+from discreet.data.engines.column_types import agreed
+from discreet.data.engines.dialects import LOT, statement
+from discreet.data.language.schema import Type
+from discreet.errors import EngineFailed, ParameterError
+
+__all__ = [
+    "LARGEST_INTEGER",
+    "await_table",
+    "backend_of",
+    "bounded_total",
+    "double",
+    "exclusive",
+    "fetch",
+    "guarded",
+    "keep",
+    "lot",
+    "normalized",
+    "public_type",
+    "sql_of",
+    "total",
+]
+
+T = TypeVar("T")
+
+ENGINES = ("duckdb", "postgres", "pyspark")
+"""The engines on which the behavior suite passes."""
+
+LARGEST_INTEGER = 1 << 62
+"""Totals are clamped to this magnitude, the largest that mechanisms take."""
+
+_locks: WeakKeyDictionary[object, threading.Lock] = WeakKeyDictionary()
+_locks_lock = threading.Lock()
+
+
+class _Awaited(Protocol):
+    """A table that is made when it is first read."""
+
+    def draw(self) -> None:
+        """Make it, unless it was made."""
+
+
+_awaited: WeakValueDictionary[str, _Awaited] = WeakValueDictionary()
+
+
+def guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
+    """Do some work; if it fails, raise `failure()` with no trace of why.
+
+    The new exception is raised outside the handler, so that it does not even refer to the old
+    one as its context.
+    """
+    try:
+        with warnings.catch_warnings():
+            # Ibis uses a method that newer DuckDBs deprecate: where warnings are errors it would fail.
+            warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
+            return work()
+    except Exception:  # noqa: S110
+        pass
+    raise failure()
+
+
+def backend_of(table: Table) -> ibis.BaseBackend:
+    """Return the connection of an Ibis table, if it is one of an engine that is supported.
+
+    Only tables (and views) of the engine are taken. An expression over them may have a LIMIT, a sample or a
+    window in it, where one person's rows decide about those of another.
+    """
+    if not isinstance(table.op(), PhysicalTable):
+        raise ParameterError(
+            "source", "is an expression over tables", "a table itself; put conditions into the request"
+        )
+    backend = guarded(
+        table.get_backend,
+        lambda: ParameterError("source", "is bound to no engine", "a table of a connection"),
+    )
+    if backend.name not in ENGINES:
+        raise ParameterError(
+            "source", f"is a table of {backend.name}, which is not supported", f"one of {', '.join(ENGINES)}"
+        )
+    return backend
+
+
+class _Engine(Protocol):
+    """What a file named for an engine provides."""
+
+    def normalized(self, table: Table, backend: ibis.BaseBackend) -> Table:
+        """Return a table's columns in the types that all engines share."""
+
+    def fetched(self, table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+        """Run the statement that computes a table of public values and private aggregates."""
+
+    def kept(self, name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+        """Keep what a statement computes under a name, for this connection alone."""
+
+
+def _engine(backend: ibis.BaseBackend) -> _Engine:
+    if backend.name == "postgres":
+        from discreet.data.engines import postgres
+
+        return postgres
+    if backend.name == "pyspark":
+        from discreet.data.engines import spark
+
+        return spark
+    from discreet.data.engines import duckdb
+
+    return duckdb
+
+
+def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
+    """Compute a table of aggregates; one at a time on each connection. What it awaits is made first."""
+    for part in table.op().find(DatabaseTable):
+        if part.name in _awaited:
+            _awaited[part.name].draw()
+    with exclusive(backend):
+        return guarded(
+            lambda: _engine(backend).fetched(table, statement(table, backend), backend), EngineFailed
+        )
+
+
+def await_table(name: str, made: _Awaited) -> None:
+    """Have a table made before the first statement that reads it."""
+    _awaited[name] = made
+
+
+def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
+    """Compute a table and keep it in the engine, under a name, for this connection alone."""
+    with exclusive(backend):
+        guarded(lambda: _engine(backend).kept(name, table, statement(table, backend), backend), EngineFailed)
+
+
+def exclusive(backend: ibis.BaseBackend) -> threading.Lock:
+    """Return the lock under which one thread at a time uses a connection, or a session of Spark."""
+    shared: object = backend
+    if backend.name == "pyspark":
+        from discreet.data.engines.spark import own_session
+
+        shared = own_session(backend._session)
+    with _locks_lock:
+        return _locks.setdefault(shared, threading.Lock())
+
+
+def sql_of(table: Table, backend: ibis.BaseBackend) -> str:
+    """Return the statement that `fetch` would send."""
+    return guarded(lambda: statement(table, backend), EngineFailed)
+
+
+def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool]) -> Table:
+    """Return the columns of a table in the types that all engines share.
+
+    What is text on any engine is text that compares by code point; points in time are whole
+    microseconds, and NULL beyond their range; numbers have the types of `agreement`.
+
+    Parameters
+    ----------
+    table : Ibis table
+        The table as it is stored.
+    backend : Ibis connection
+        Where it is.
+    whole : mapping of names to booleans
+        The columns that were declared to be integers, and whether those beyond 64 bits are clipped.
+    """
+    return agreed(_engine(backend).normalized(table, backend), whole)
+
+
+@ibis.udf.scalar.builtin(name=LOT)  # type: ignore[untyped-decorator]
+def lot(text: str) -> int:  # type: ignore[empty-body]
+    """Return the first 60 bits of the MD5 digest of a text, as an integer: the same on every engine."""
+
+
+def double(number: float) -> Value:
+    """Return a literal of double precision.
+
+    It travels as text: where engines read the digits of a number as a decimal, its
+    conversion to a double is not always the nearest one.
+    """
+    return ibis.literal(repr(float(number))).cast("float64")
+
+
+def total(column: Column) -> Value:
+    """Return the sum of a column of integers of at most 54 bits, or of such sums, in a type that holds it.
+
+    DuckDB adds 64-bit integers in 128 bits, PostgreSQL and Spark (by its dialect here) in
+    decimals of 38 digits or more. No engine holds 2^63 rows, so 117 bits are enough and nothing overflows.
+    """
+    return column.sum()
+
+
+def bounded_total(column: Column) -> Value:
+    """Return the sum of some totals, clamped to 2^62 in magnitude; 0 without rows.
+
+    Clamping brings no two numbers further apart.
+    """
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
+    # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
+    return clamped.cast("decimal(38, 0)").cast("int64")
+
+
+def public_type(kind: dt.DataType) -> Type:
+    """Return what requests may know of an engine's type."""
+    if kind.is_timestamp():
+        return Type.TIMESTAMP if kind.timezone is None else Type.INSTANT
+    for test, found in (
+        (kind.is_boolean, Type.BOOLEAN),
+        (kind.is_integer, Type.INTEGER),
+        (kind.is_decimal, Type.DECIMAL),
+        (kind.is_floating, Type.FLOAT),
+        (kind.is_string, Type.TEXT),
+        (kind.is_date, Type.DATE),
+    ):
+        if test():
+            return found
+    return Type.OTHER

@@ -1,0 +1,350 @@
+"""The embedded engine: DuckDB, closed to the world once the rows are in it.
+
+Each table gets a database of its own in memory. After loading, the database can read no file (but the
+Parquet file it was opened on), load no extension, and its settings are locked. Frames and
+CSV files are copied in, so that later changes to them are not seen; a Parquet file is read where it lies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import cache, partial
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import duckdb
+import ibis
+import ibis.expr.operations as ops
+import pyarrow
+from ibis.backends.duckdb.converter import DuckDBPyArrowData
+from ibis.expr.types import Table
+
+from discreet.data.engines.base import guarded
+from discreet.data.language.schema import Type
+from discreet.data.reading import normal_forms
+from discreet.data.reading.arrow_forms import lost_values, normal
+from discreet.data.reading.csv_records import Records, header
+from discreet.data.reading.lost import Lost
+from discreet.data.reading.object_forms import from_pandas
+from discreet.data.reading.parquet_files import TRUSTS_FILES, settle, settle_later
+from discreet.errors import ParameterError
+
+__all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "lost", "normalized"]
+
+_NAME = "rows"
+_own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
+"""The connections that were made here."""
+_OF_MEANING = (
+    "Calendar",
+    "TimeZone",
+    "active_grammar_extensions",
+    "allow_parser_override_extension",
+    "current_dialect",
+    "default_collation",
+    "default_null_order",
+    "default_order",
+    "dialect_compatibility_mode",
+    "disable_timestamptz_casts",
+    "error_on_division_by_zero",
+    "ieee_floating_point_ops",
+    "integer_division",
+    "legacy_disable_null_type",
+    "old_implicit_casting",
+    "order_by_non_integer_literal",
+    "preserve_identifier_case",
+    "regex_match_operator_semantics",
+    "scalar_subquery_error_on_multiple_rows",
+)
+"""The settings that change what a statement means. A version of DuckDB need not have all of them."""
+_PLACES = """
+SELECT database_name, schema_name FROM duckdb_tables() WHERE lower(table_name) = lower(?)
+UNION ALL SELECT database_name, schema_name FROM duckdb_views() WHERE lower(view_name) = lower(?)
+"""
+_TYPES = {
+    Type.BOOLEAN: "BOOLEAN",
+    Type.INTEGER: "BIGINT",
+    Type.FLOAT: "DOUBLE",
+    Type.TEXT: "VARCHAR",
+    Type.DATE: "DATE",
+    Type.TIMESTAMP: "TIMESTAMP",
+    Type.INSTANT: "TIMESTAMPTZ",
+}
+_lost: WeakKeyDictionary[ibis.BaseBackend, Lost] = WeakKeyDictionary()
+"""What was left out when the rows of a connection were copied in."""
+
+
+def from_parquet(path: Path) -> Table:
+    """Open a Parquet file where it lies. Its columns have the types that the file states."""
+    connection = _connect()
+    place = _named(connection, path)
+    table = guarded(
+        lambda: connection.read_parquet(place, table_name=_NAME, hive_partitioning=False), _unreadable
+    )
+    settle_later(connection, place, _NAME)
+    _turn_off(connection, TRUSTS_FILES)
+    _close_off(connection, place)
+    check_names(table.columns)
+    return table
+
+
+def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
+    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
+
+    The types of columns are the ones declared, never guessed from the data: a value that does not
+    convert is NULL, and a column without a declared type is text. Lines that are no records are left out
+    (`csv_records`).
+    """
+    connection = _connect()
+    with open(_existing(path), "rb") as file:
+        names = guarded(lambda: header(file), _unreadable)
+        check_names(names)
+        records = Records(file=file, names=names)
+        reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.batches())
+        guarded(lambda: connection.con.register("lines", reader), _unreadable)
+        guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
+        connection.con.unregister("lines")
+    columns = ", ".join(
+        f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
+        for name in names
+    )
+    guarded(
+        partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608
+        _unreadable,
+    )
+    counts = ", ".join(f"count({_identifier(name)})" for name in names)
+    before, after = (
+        connection.raw_sql(f"SELECT {counts} FROM {table}").fetchone()  # noqa: S608
+        for table in ("text", _NAME)
+    )
+    connection.raw_sql("DROP TABLE text")
+    converted = {name: one - other for name, one, other in zip(names, before, after, strict=True)}
+    _lost[connection] = records.lost(converted)
+    _close_off(connection)
+    return guarded(lambda: connection.table(_NAME), _unreadable)
+
+
+def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
+    """Copy in a frame of pandas, Polars, Arrow or anything else that exports Arrow streams.
+
+    A column of no type (every value missing) takes the one declared, and so does one of Python objects. In
+    pandas NaN means missing, so it arrives as NULL.
+    """
+    given = guarded(lambda: _to_arrow(frame, types), _unreadable)
+    check_names(given.column_names)
+    arrow = guarded(lambda: normal(given, types), _unreadable)
+    connection = _connect()
+    table = guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
+    _lost[connection] = Lost(values=lost_values(given, arrow))
+    _close_off(connection)
+    return table
+
+
+def lost(backend: ibis.BaseBackend) -> Lost | None:
+    """Return what was left out when rows were copied in, None of rows that stay where they are."""
+    return _lost.get(backend)
+
+
+def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return the columns of a table in their normal forms.
+
+    Text of a connection that is not ours may have a collation, under which different texts are equal; by way
+    of bytes it loses it.
+    """
+    foreign = backend not in _own
+    if foreign:
+        _check_meanings(backend)
+        table = _placed(table, backend)
+    plain = {name: table[name] for name in table.columns}
+    if foreign:
+        plain |= {
+            name: _decoded(_encoded(table[name])) for name, kind in table.schema().items() if kind.is_string()
+        }
+    return table.select(**{name: normal_forms.duckdb(column) for name, column in plain.items()})
+
+
+def _placed(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return a table by its full name, so that no table that is made later stands for it."""
+    origin = table.op()
+    if not isinstance(origin, ops.DatabaseTable):
+        return table
+    stated = origin.namespace
+    [here] = backend.con.execute("SELECT current_database(), current_schema()").fetchall()
+    listed = {
+        (catalog, schema)
+        for catalog, schema in backend.con.execute(_PLACES, [origin.name, origin.name]).fetchall()
+        if stated.catalog in {None, catalog} and stated.database in {None, schema}
+    }
+    if not listed:
+        return table
+    if len(listed) > 1:
+        listed = {next((place for place in (("temp", "main"), here) if place in listed), ("", ""))}
+    [(catalog, schema)] = listed
+    if not catalog:
+        raise ParameterError("source", "has a name that several tables have", "its schema and database too")
+    place = ops.Namespace(catalog=catalog, database=schema)
+    return ops.DatabaseTable(origin.name, origin.schema, backend, place).to_expr()
+
+
+@ibis.udf.scalar.builtin(name="encode")  # type: ignore[untyped-decorator]
+def _encoded(text: str) -> bytes:  # type: ignore[empty-body]
+    """Return the bytes of a text."""
+
+
+@ibis.udf.scalar.builtin(name="decode")  # type: ignore[untyped-decorator]
+def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
+    """Return the text of some bytes."""
+
+
+def _check_meanings(backend: ibis.BaseBackend) -> None:
+    """Refuse a connection that gives statements another meaning than a fresh one does.
+
+    Its settings and macros belong to whoever opened it, and may be locked, so that they are not changed here.
+    A macro comes before the function or operator of its name, in every statement.
+    """
+    if backend in _own:
+        return
+    shadowing = sorted(_functions(backend.con, "NOT internal") & _usual_functions())
+    if shadowing:
+        raise ParameterError(
+            "source",
+            f"is a table of a connection with macros in place of {', '.join(shadowing)}",
+            "a connection whose macros have names of their own",
+        )
+    found, usual = _settings(backend.con), _usual_settings()
+    changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
+    if changed:
+        raise ParameterError(
+            "source",
+            f"is a table of a connection that sets {', '.join(changed)}",
+            "a connection that leaves this setting as it is",
+        )
+
+
+@cache
+def _usual_settings() -> dict[str, object]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _settings(connection)
+
+
+@cache
+def _usual_functions() -> frozenset[str]:
+    with closing(ibis.duckdb.connect().con) as connection:
+        return _functions(connection, "internal")
+
+
+def _functions(connection: duckdb.DuckDBPyConnection, condition: str) -> frozenset[str]:
+    """Return names of functions, in small letters. The statement calls none that could be a macro."""
+    rows = connection.execute(f"SELECT function_name FROM duckdb_functions() WHERE {condition}")  # noqa: S608
+    return frozenset(name.lower() for (name,) in rows.fetchall())
+
+
+def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
+    rows = connection.execute(
+        "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
+    ).fetchall()
+    return {name: "" if value in {None, "binary"} else value for name, value in rows}
+
+
+def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+    """Run a statement and take its rows as Arrow."""
+    _check_meanings(backend)
+    settle(backend)
+    backend._run_pre_execute_hooks(table)
+    found = backend.con.sql(statement).to_arrow_table()
+    return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
+
+
+def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+    """Keep what a statement computes in a temporary table."""
+    _check_meanings(backend)
+    settle(backend)
+    backend._run_pre_execute_hooks(table)
+    backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
+
+
+def check_names(names: object) -> None:
+    """Refuse names of columns that are missing, repeated, or differ only in upper and lower case."""
+    listed = list(names)  # type: ignore[call-overload]
+    if not listed or not all(isinstance(name, str) and name and "\0" not in name for name in listed):
+        raise ParameterError("source", "has a column without a name", "a name for every column")
+    if len({name.lower() for name in listed}) != len(listed):
+        raise ParameterError(
+            "source", "has two columns of one name, or that differ only in case", "distinct names"
+        )
+
+
+def _connect() -> ibis.BaseBackend:
+    spill = tempfile.mkdtemp(prefix="discreet-")
+    connection = ibis.duckdb.connect(temp_directory=spill)
+    weakref.finalize(connection, _remove, spill, os.getpid())
+    _own.add(connection)
+    return connection
+
+
+def _remove(spill: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not take its parent's space away
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _turn_off(connection: ibis.BaseBackend, steps: Sequence[str]) -> None:
+    known = {name for (name,) in connection.raw_sql("SELECT name FROM duckdb_optimizers()").fetchall()}
+    connection.raw_sql(f"SET disabled_optimizers = '{','.join(step for step in steps if step in known)}'")
+
+
+def _close_off(connection: ibis.BaseBackend, readable: str | None = None) -> None:
+    allowed = "" if readable is None else _quoted(readable)
+    for setting in (
+        f"allowed_paths = [{allowed}]",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.raw_sql(f"SET {setting}")
+
+
+def _named(connection: ibis.BaseBackend, path: Path) -> str:
+    """Return a name under which DuckDB reads one file, that which a path names.
+
+    In a path it would read patterns (``*``, ``?``, ``[…]``) and columns (``year=2026/``), so that it is given
+    a link that has none of them.
+    """
+    place = _existing(path)
+    directory = tempfile.mkdtemp(prefix="discreet-")
+    weakref.finalize(connection, _remove, directory, os.getpid())
+    link = os.path.join(directory, f"rows{path.suffix.lower()}")
+    guarded(lambda: os.symlink(place, link), _unreadable)
+    return link
+
+
+def _existing(path: Path) -> str:
+    place = os.path.abspath(path)
+    if not os.path.isfile(place):
+        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+    return place
+
+
+def _to_arrow(frame: object, types: Mapping[str, Type]) -> pyarrow.Table:
+    library = type(frame).__module__.split(".")[0]
+    if library == "pandas":
+        return from_pandas(frame, types)
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
+    return pyarrow.table(frame).replace_schema_metadata(None)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a Parquet or CSV file, a frame, or an Ibis table")

@@ -1,0 +1,186 @@
+"""What a calculation implies about its result: type, range, keys and days, from those of its columns.
+
+All of it is public. Ranges and keys hold for rows that keep to what is declared of their columns; other
+values are clipped to the range, and are in no group. Conditions and cases are NULL where they may be.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+from discreet.data.facts.grid_interval import bounds_of
+from discreet.data.facts.inferred_dates import days_of, truncations
+from discreet.data.facts.inferred_ranges import is_never_null, range_of
+from discreet.data.facts.type_check import type_of
+from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
+from discreet.data.language.declarations import LARGEST_KEYS, Bounds, Keys, KeyValue
+from discreet.data.language.evaluation import applied, converted, is_applicable
+from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Function, Literal
+from discreet.data.language.schema import Type
+from discreet.errors import ParameterError
+
+__all__ = ["completed", "implied"]
+
+LARGEST_RANGE = 10_000
+"""How many integers of a range may serve as keys."""
+LARGEST_IMAGE = 100_000
+"""How many combinations of keys a function is worked out for."""
+
+_PARTS: dict[Function, range] = {
+    Function.QUARTER: range(1, 5),
+    Function.MONTH: range(1, 13),
+    Function.DAY: range(1, 32),
+    Function.DAY_OF_WEEK: range(1, 8),
+    Function.DAY_OF_YEAR: range(1, 367),
+    Function.HOUR: range(24),
+    Function.MINUTE: range(60),
+    Function.SIGN: range(-1, 2),
+}
+
+
+def implied(expression: Expression, columns: Columns) -> ColumnFacts:
+    """Return what is known of an expression's values, or refuse it under the columns' types."""
+    types = types_of(columns)
+    found = type_of(expression, types)
+    if isinstance(expression, Column):
+        return completed(columns[expression.name])
+    if found is Type.BOOLEAN:
+        return ColumnFacts(type=found, bounds=Bounds(0, 1), keys=_keys(expression, columns))
+    facts = ColumnFacts(type=found)
+    if found.is_number:
+        known = range_of(expression, columns)
+        bounds = bounds_of(known, found)
+        facts = replace(facts, bounds=bounds)
+        if bounds is None:
+            facts = replace(facts, least=known.low, most=known.high)
+    elif found in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
+        facts = replace(facts, dates=days_of(expression, columns))
+    keys = _keys(expression, columns)
+    return completed(facts) if keys is None else replace(facts, keys=keys)
+
+
+def completed(facts: ColumnFacts) -> ColumnFacts:
+    """Add the keys that follow from the rest: booleans, integers in a small range, dates between two days."""
+    if facts.keys is not None:
+        return facts
+    if facts.type is Type.BOOLEAN:
+        return replace(facts, keys=Keys([False, True, None]))
+    if facts.type is Type.INTEGER and facts.bounds is not None and facts.bounds.step.denominator == 1:
+        lower, upper, step = (
+            int(part) for part in (facts.bounds.lower, facts.bounds.upper, facts.bounds.step)
+        )
+        is_short = upper - lower < LARGEST_RANGE * step and lower >= -(1 << 63) and upper < 1 << 63
+        return replace(facts, keys=Keys(range(lower, upper + 1, step))) if is_short else facts
+    if facts.type is Type.DATE and facts.dates is not None:
+        return replace(facts, keys=_listed(truncations("day", facts.dates)))
+    return facts
+
+
+def _keys(expression: Expression, columns: Columns) -> Keys | None:
+    values = _values(expression, columns)
+    return None if values is None else _listed(values)
+
+
+def _listed(values: tuple[KeyValue, ...] | None) -> Keys | None:
+    """Return keys in order, NULL last; None if they cannot be keys."""
+    if values is None or len(values) > LARGEST_KEYS:
+        return None
+    distinct = dict.fromkeys(values)
+    if None in distinct:
+        del distinct[None]
+        distinct[None] = None
+    try:
+        return Keys(distinct)
+    except ParameterError:  # all NULL, or numbers that are no integers
+        return None
+
+
+def _values(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | None:
+    """Return the values that an expression can have, if they are few and follow from declarations."""
+    if isinstance(expression, Literal):
+        value = expression.value
+        return None if isinstance(value, Fraction | datetime.datetime) else (value,)
+    if isinstance(expression, Column):
+        known = completed(columns[expression.name]).keys
+        return None if known is None else known.values
+    types = types_of(columns)
+    if type_of(expression, types) is Type.BOOLEAN:
+        return (False, True) if is_never_null(expression) else (False, True, None)
+    if isinstance(expression, Case):
+        parts = [*(branch.value for branch in expression.branches), expression.otherwise]
+        return _union([_values(part, columns) for part in parts])
+    if isinstance(expression, Cast):
+        below = _values(expression.operand, columns)
+        if below is not None and expression.type is not Type.FLOAT:
+            return tuple(converted(value, expression.type) for value in below)
+    if isinstance(expression, Call):
+        found = _called(expression, columns)
+        if found is not None:
+            return found
+    return _of_range(expression, columns)
+
+
+def _of_range(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | None:
+    """Return the integers of a small range, or the days between two."""
+    found = type_of(expression, types_of(columns))
+    if found is Type.INTEGER:
+        facts = completed(ColumnFacts(type=found, bounds=bounds_of(range_of(expression, columns), found)))
+        return None if facts.keys is None else facts.keys.values
+    days = days_of(expression, columns) if found is Type.DATE else None
+    return None if days is None else truncations("day", days)
+
+
+def _called(call: Call, columns: Columns) -> tuple[KeyValue, ...] | None:
+    function, operands = call.function, call.operands
+    if function is Function.DATE_TRUNC:
+        days = days_of(operands[1], columns)
+        unit = str(operands[0].value)  # type: ignore[union-attr]
+        return None if days is None or unit == "hour" else truncations(unit, days)
+    below = [_values(operand, columns) for operand in operands]
+    if function is Function.COALESCE:
+        found = _union(below)
+        keeps_null = below[-1] is not None and None in below[-1]
+        return found if found is None or keeps_null else tuple(value for value in found if value is not None)
+    if function is Function.NULLIF:
+        return _null_if(below[0], below[1])
+    image = _image(function, below)
+    if image is not None:
+        return image
+    return tuple(_PARTS[function]) if function in _PARTS else None
+
+
+def _null_if(
+    values: tuple[KeyValue, ...] | None, removed: tuple[KeyValue, ...] | None
+) -> tuple[KeyValue, ...] | None:
+    if values is None:
+        return None
+    if removed is not None and len(removed) == 1:
+        values = tuple(value for value in values if value != removed[0])
+    return (*values, None)
+
+
+def _image(function: Function, below: list[tuple[KeyValue, ...] | None]) -> tuple[KeyValue, ...] | None:
+    known = [values for values in below if values is not None]
+    if not is_applicable(function) or len(known) < len(below):
+        return None
+    if prod(len(values) for values in known) > LARGEST_IMAGE:
+        return None
+    found = dict.fromkeys(applied(function, values) for values in product(*known))
+    if all(
+        isinstance(value, int | datetime.date | None) for value in found
+    ):  # texts keep the order of their keys
+        present: list[Any] = [value for value in found if value is not None]
+        return (*sorted(present), *([None] if None in found else []))
+    return tuple(found)
+
+
+def _union(parts: list[tuple[KeyValue, ...] | None]) -> tuple[KeyValue, ...] | None:
+    known = [values for values in parts if values is not None]
+    return (
+        None if len(known) < len(parts) else tuple(dict.fromkeys(value for part in known for value in part))
+    )

@@ -1,0 +1,117 @@
+"""How large a statement, a number or a text can become: limits on requests, known before any data.
+
+An engine that ran out of memory, digits or patience over some rows would tell about these rows. So arithmetic
+that could overflow, statements that would grow too long and texts that would multiply are refused.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.data.language.expressions import (
+    COLUMN_BITS,
+    Arithmetic,
+    ArithmeticOperator,
+    Call,
+    Case,
+    Cast,
+    Expression,
+    Function,
+    Literal,
+    children,
+)
+from discreet.data.language.schema import Type
+from discreet.errors import UnsupportedQuery
+
+__all__ = ["check_spread", "magnitude"]
+
+LARGEST_EXPONENT = 1000
+LARGEST_STATEMENT = 300_000
+"""How many parts a statement may have when every operand is written out as often as its function reads it."""
+LARGEST_GROWTH = 100
+"""How many times longer than the longest text of a row a text may become."""
+
+_READS: dict[Function, int] = {
+    **dict.fromkeys(Function, 1),
+    **dict.fromkeys(
+        (Function.NULLIF, Function.SQRT, Function.ENDS_WITH, Function.FLOOR, Function.CEILING), 2
+    ),
+    Function.ROUND: 22,
+    Function.SIGN: 4,
+    Function.ABS: 3,
+    Function.MODULO: 3,
+    Function.DATE_TRUNC: 4,
+    Function.DATE_DIFFERENCE: 4,
+    **dict.fromkeys((Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY), 4),
+    **dict.fromkeys((Function.DAY_OF_WEEK, Function.DAY_OF_YEAR, Function.HOUR, Function.MINUTE), 4),
+}
+_CAST_READS = {Type.INTEGER: 22, Type.FLOAT: 10, Type.DATE: 40, Type.TEXT: 12}
+
+
+def check_spread(expression: Expression) -> None:
+    """Refuse an expression that could become too large."""
+    if _statement(expression) > LARGEST_STATEMENT:
+        raise UnsupportedQuery(
+            "functions are nested so deep that the statement would grow too long; nest fewer of them"
+        )
+    if _growth(expression) > LARGEST_GROWTH:
+        raise UnsupportedQuery(
+            "a text is put together of itself so often that it could grow too long; join fewer"
+        )
+
+
+def magnitude(expression: Expression) -> tuple[int, int]:
+    """Return exponents a, b such that an operand of arithmetic is NULL, 0, or in [2^a, 2^b] in magnitude.
+
+    Doubles that are multiples of 2^(a - 53) have sums that are so, too.
+    """
+    if isinstance(expression, Literal) and isinstance(expression.value, int | Fraction):
+        number = Fraction(expression.value)
+        exponent = number.numerator.bit_length() - number.denominator.bit_length()
+        return (exponent - 1, exponent + 1) if number else (0, 0)
+    if not isinstance(expression, Arithmetic):
+        return -COLUMN_BITS, COLUMN_BITS
+    (least, largest), (other_least, other_largest) = magnitude(expression.left), magnitude(expression.right)
+    if expression.operator is ArithmeticOperator.MULTIPLY:
+        return least + other_least - 1, largest + other_largest + 1
+    if expression.operator is ArithmeticOperator.DIVIDE:
+        return least - other_largest - 1, largest - other_least + 1
+    return min(least, other_least) - 53, max(largest, other_largest) + 1
+
+
+def _statement(expression: Expression) -> int:
+    """Return a bound on the size of the statement that `compile` writes."""
+    below = sum(_statement(child) for child in children(expression))
+    if isinstance(expression, Call):
+        if expression.function is Function.WIDTH_BUCKET:
+            return 1 + below * (2 + int(expression.operands[3].value))  # type: ignore[union-attr, arg-type]
+        digits = expression.function is Function.ROUND and len(expression.operands) == 2
+        return 1 + below * _READS[expression.function] * (3 if digits else 1)
+    if isinstance(expression, Cast):
+        return 1 + below * _CAST_READS.get(expression.type, 3)
+    if isinstance(expression, Arithmetic):
+        # A function's value is read three times as an operand, a result twice where it leaves arithmetic.
+        reads = [
+            1 if isinstance(one, Arithmetic | Literal) else 3 for one in (expression.left, expression.right)
+        ]
+        return 2 + sum(
+            many * _statement(one)
+            for many, one in zip(reads, (expression.left, expression.right), strict=True)
+        )
+    return 1 + below
+
+
+def _growth(expression: Expression) -> Fraction:
+    """Return how many times longer than the texts of a row a text may be, constants aside."""
+    if isinstance(expression, Case):
+        return max(
+            _growth(one) for one in (*(part.value for part in expression.branches), expression.otherwise)
+        )
+    below = [_growth(child) for child in children(expression)]
+    if isinstance(expression, Call):
+        if expression.function is Function.CONCAT:
+            return sum(below, Fraction(0))
+        if expression.function is Function.REPLACE:
+            old, new = (str(part.value).encode() for part in expression.operands[1:])  # type: ignore[union-attr]
+            return below[0] * max(Fraction(1), Fraction(len(new), max(1, len(old))))
+    return max(below, default=Fraction(1))

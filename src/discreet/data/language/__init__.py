@@ -1,0 +1,1 @@
+"""What a request can say: expressions, relations, measures, plans, declarations."""

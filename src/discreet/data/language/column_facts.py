@@ -1,0 +1,52 @@
+"""What is public about a column of a relation: its type and, where known, its range or its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.data.language.declarations import Bounds, Dates, Keys
+from discreet.data.language.schema import Schema, Type
+
+__all__ = ["ColumnFacts", "Columns", "types_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnFacts:
+    """What is known of every value of a column, from declarations and from how it is calculated.
+
+    Attributes
+    ----------
+    type : Type
+        The type.
+    bounds : Bounds or None
+        A range and grid for sums and means: declared, or implied by a calculation. Values beyond
+        them are clipped.
+    keys : Keys or None
+        The values to group by; rows with others are in no group.
+    least, most : Fraction or None
+        What a number cannot be below or above, for calculated columns of which only one end is known.
+    dates : Dates or None
+        The days that a date or time lies in; rows of other days are in no group.
+    digits : (int, int) or None
+        How many digits a decimal has, and how many of them are its fraction.
+    """
+
+    type: Type
+    bounds: Bounds | None = None
+    keys: Keys | None = None
+    least: Fraction | None = None
+    most: Fraction | None = None
+    dates: Dates | None = None
+    digits: tuple[int, int] | None = None
+
+
+Columns: TypeAlias = Mapping[str, ColumnFacts]
+"""The columns of a relation, by name, in order."""
+
+
+def types_of(columns: Columns) -> Schema:
+    """Return the types alone."""
+    return {name: facts.type for name, facts in columns.items()}

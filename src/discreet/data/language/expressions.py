@@ -1,0 +1,398 @@
+"""Expressions: a closed tree of total functions over the columns of one row.
+
+Total means that no row, whatever it holds, makes an expression fail: an error would be an
+answer about the data. Where arithmetic has no result, the result is NULL.
+
+Values and logic are those of SQL:
+
+- A comparison with NULL is NULL. `And`, `Or` and `Not` are Kleene's: NULL stands for
+  "unknown", so FALSE AND NULL is FALSE, TRUE OR NULL is TRUE, and NOT NULL is NULL. A filter keeps the rows
+  for which its condition is TRUE.
+- `IsNull` is TRUE or FALSE, never NULL. NaN is not NULL.
+- NaN equals itself and is above every other number; minus zero equals zero.
+- Text compares by code point, a date counts as the midnight it begins with.
+- A number typed as a literal is exact. Compared with integers and decimals it is compared exactly; compared
+  with floats it stands for the nearest float. Columns of integers and decimals are compared exactly, unless
+  they have more than 38 digits together; those, and a column of floats with any other, as floats.
+- `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
+  beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
+  division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is
+  refused by `checking`, so it never does, on any engine.
+- Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
+  leave arithmetic. The difference of two dates is a number of days.
+- `functions` lists the functions, and says what each means where values are special.
+
+Nodes are plain records that compare by structure, and hide literals when printed, since the
+literals of a request may be sensitive. `data.language.formula` has the operators that users type;
+`data.facts.type_check` gives an expression its type; `data.language.serialization` writes it as JSON.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from discreet.data.language.functions import EXAMPLES, OPERANDS, ArithmeticOperator, Comparison, Function
+from discreet.data.language.schema import Type
+from discreet.errors import UnsupportedQuery
+from discreet.privacy.rational import rational
+
+__all__ = [
+    "COLUMN_BITS",
+    "LARGEST_DEPTH",
+    "LARGEST_SIZE",
+    "And",
+    "Arithmetic",
+    "ArithmeticOperator",
+    "Call",
+    "Case",
+    "Cast",
+    "Column",
+    "Compare",
+    "Comparison",
+    "Expression",
+    "Function",
+    "IsIn",
+    "IsNull",
+    "Literal",
+    "LiteralValue",
+    "Not",
+    "Or",
+    "When",
+    "children",
+    "columns_of",
+    "literal",
+    "walk",
+]
+
+LARGEST_DEPTH = 64
+"""How deep an expression may be nested; what is deeper is refused when it is built."""
+LARGEST_SIZE = 10_000
+"""How many nodes an expression may have, counted with repetition."""
+
+COLUMN_BITS = 67
+"""In arithmetic a column's value is NULL beyond 2^67 in magnitude, and 0 below 2^-67."""
+
+LiteralValue: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.datetime | None
+"""What a literal holds: whole numbers are ints, other numbers fractions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    """What all nodes share: their measured depth and size, so that no later walk can run away."""
+
+    depth: int = field(init=False, repr=False, compare=False)
+    size: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_parts(self)
+        below = tuple(children(self))
+        depth = 1 + max((child.depth for child in below), default=0)
+        size = 1 + sum(child.size for child in below)
+        if depth > LARGEST_DEPTH:
+            raise UnsupportedQuery(
+                f"the expression is nested more than {LARGEST_DEPTH} levels deep; "
+                "write it flatter, for instance with IN instead of many comparisons"
+            )
+        if size > LARGEST_SIZE:
+            raise UnsupportedQuery(
+                f"the expression has more than {LARGEST_SIZE} parts; shorten it, for instance with a range"
+            )
+        object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "size", size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(_Node):
+    """The value of a column in the row at hand. Names are exact, upper and lower case included."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Literal(_Node):
+    """A constant that the request states. Make one with `literal`, which normalizes what was typed.
+
+    Attributes
+    ----------
+    value : None, bool, int, Fraction, str, date or datetime
+        A datetime without a zone is a `TIMESTAMP`; one in UTC is an `INSTANT`.
+    type : Type
+        Which of these it is; two literals are equal only if their types are.
+    """
+
+    value: LiteralValue = field(repr=False)
+    type: Type = field(init=False)
+
+    def __post_init__(self) -> None:
+        super(Literal, self).__post_init__()
+        if isinstance(self.value, Fraction) and self.value.denominator == 1:
+            object.__setattr__(self, "value", self.value.numerator)
+        object.__setattr__(self, "type", _type_of_literal(self.value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare(_Node):
+    """`left operator right`. A literal on the left is moved to the right, which mirrors the operator."""
+
+    operator: Comparison
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operator", Comparison(self.operator))
+        if isinstance(self.left, Literal) and not isinstance(self.right, Literal):
+            left, right = self.left, self.right
+            object.__setattr__(self, "left", right)
+            object.__setattr__(self, "right", left)
+            object.__setattr__(self, "operator", self.operator.mirrored)
+        super(Compare, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class And(_Node):
+    """TRUE if all operands are, FALSE if one is FALSE, else NULL. Nested `And`s are flattened."""
+
+    operands: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operands", _flattened(And, self.operands))
+        super(And, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Or(_Node):
+    """TRUE if one operand is, FALSE if all are FALSE, else NULL. Nested `Or`s are flattened."""
+
+    operands: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operands", _flattened(Or, self.operands))
+        super(Or, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Not(_Node):
+    """TRUE for FALSE, FALSE for TRUE, NULL for NULL."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsNull(_Node):
+    """Whether the operand is NULL; `Not` of it for IS NOT NULL."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsIn(_Node):
+    """Whether the operand equals one of some literals; NULL if the operand is.
+
+    The literals are sorted and repetitions are dropped, so that two lists of the same values
+    make the same request. NULL is no member: test for it with `IsNull`.
+    """
+
+    operand: Expression
+    values: tuple[Literal, ...]
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, Literal) for value in self.values):
+            raise UnsupportedQuery("IN lists something that is no constant; write x IN (1, 2), or x = y")
+        if not self.values:
+            raise UnsupportedQuery("IN needs at least one value; leave the condition out, or list a value")
+        if any(value.type is Type.NULL for value in self.values):
+            raise UnsupportedQuery("IN lists NULL, which equals nothing; write x IN (...) OR x IS NULL")
+        distinct = {(value.type.value, str(value.value)): value for value in self.values}
+        object.__setattr__(self, "values", tuple(distinct[key] for key in sorted(distinct)))
+        super(IsIn, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arithmetic(_Node):
+    """`left operator right` in double precision; NULL where there is no result (see the module)."""
+
+    operator: ArithmeticOperator
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operator", ArithmeticOperator(self.operator))
+        super(Arithmetic, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When(_Node):
+    """A branch of a `Case`: its value, if its condition is TRUE and that of no branch before it."""
+
+    condition: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case(_Node):
+    """The value of the first branch whose condition is TRUE; `otherwise` if there is none."""
+
+    branches: tuple[When, ...]
+    otherwise: Expression
+
+    def __post_init__(self) -> None:
+        branches = isinstance(self.branches, tuple) and all(isinstance(part, When) for part in self.branches)
+        if not branches or not self.branches:
+            raise UnsupportedQuery(
+                "CASE has no branch; write CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
+            )
+        super(Case, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast(_Node):
+    """The operand as another type; NULL where its value has no counterpart (see `casts`)."""
+
+    operand: Expression
+    type: Type
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", Type(self.type))
+        super(Cast, self).__post_init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(_Node):
+    """A function of some operands."""
+
+    function: Function
+    operands: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "function", Function(self.function))
+        if self.function is Function.ROUND and self.operands[1:] == (Literal(value=0),):
+            object.__setattr__(self, "operands", self.operands[:1])
+        least, most = OPERANDS[self.function]
+        if not isinstance(self.operands, tuple) or not least <= len(self.operands) <= most:
+            raise UnsupportedQuery(
+                f"{self.function.name} has too few or too many operands; write {EXAMPLES[self.function]}"
+            )
+        super(Call, self).__post_init__()
+
+
+Expression: TypeAlias = (
+    Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic | Case | Cast | Call
+)
+"""Any node. To add one: a class here, its type in `checking`, its meaning in `compile`."""
+
+
+def literal(value: object) -> Literal:
+    """Make a literal of what was typed.
+
+    Floats and Decimals mean the exact decimal that was typed, NumPy's scalars what they hold, and a
+    datetime with a time zone its instant in UTC. The message of a refusal never holds the value.
+    """
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return Literal(value=value)
+    if isinstance(value, int | float | Decimal | Fraction):
+        return Literal(value=rational(value, "a literal"))
+    if isinstance(value, str):
+        return Literal(value=_text(value))
+    if isinstance(value, datetime.datetime):
+        # A subclass, such as that of pandas, may hold more than microseconds.
+        plain = datetime.datetime.combine(value.date(), value.time(), value.tzinfo)
+        return Literal(value=plain if plain.tzinfo is None else plain.astimezone(datetime.UTC))
+    if isinstance(value, datetime.date):
+        return Literal(value=value)
+    raise UnsupportedQuery(
+        f"a literal of type {type(value).__name__} is not supported; "
+        "write a number, text, a date, a datetime, True, False or None"
+    )
+
+
+def children(node: Expression | _Node) -> Iterator[Expression]:
+    """Yield the expressions directly below a node, in order."""
+    for place in fields(node):
+        value = getattr(node, place.name, None)
+        if isinstance(value, _Node):
+            yield cast("Expression", value)
+        elif isinstance(value, tuple):
+            yield from (cast("Expression", item) for item in value if isinstance(item, _Node))
+
+
+def _check_parts(node: _Node) -> None:
+    """Refuse a node whose parts are not expressions, or whose name is no text."""
+    for place in fields(node):
+        if not place.init or isinstance(node, Literal) or place.name in {"operator", "function", "type"}:
+            continue
+        value = getattr(node, place.name)
+        if place.name == "name":
+            good = isinstance(value, str) and bool(value)
+        elif place.name in {"operands", "values"}:
+            good = isinstance(value, tuple) and all(_is_expression(item) for item in value)
+        elif place.name == "branches":
+            good = True  # checked by the node itself
+        else:
+            good = _is_expression(value)
+        if not good:
+            raise UnsupportedQuery("a part of an expression is no expression; build it with col()")
+
+
+def _is_expression(value: object) -> bool:
+    return isinstance(value, _Node) and not isinstance(value, When)
+
+
+def walk(node: Expression) -> Iterator[Expression]:
+    """Yield a node and everything below it, parents first."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def columns_of(node: Expression) -> frozenset[str]:
+    """Return the names of the columns that an expression reads."""
+    return frozenset(part.name for part in walk(node) if isinstance(part, Column))
+
+
+def _flattened(kind: type[And] | type[Or], operands: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    if not operands:
+        raise UnsupportedQuery("AND and OR need operands; leave the empty condition out")
+    flat: list[Expression] = []
+    for operand in operands:
+        flat.extend(operand.operands if isinstance(operand, kind) else (operand,))
+    return tuple(flat)
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode("utf-8")
+        encodable = "\0" not in value
+    except UnicodeEncodeError:
+        encodable = False
+    if not encodable:
+        raise UnsupportedQuery("a text literal holds a NUL or half a character; write well-formed text")
+    return str(value)
+
+
+_LITERAL_TYPES: tuple[tuple[type, Type], ...] = (
+    (type(None), Type.NULL),
+    (bool, Type.BOOLEAN),
+    (int, Type.INTEGER),
+    (Fraction, Type.DECIMAL),
+    (str, Type.TEXT),
+    (datetime.datetime, Type.TIMESTAMP),
+    (datetime.date, Type.DATE),
+)
+
+
+def _type_of_literal(value: LiteralValue) -> Type:
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return Type.INSTANT
+    for kind, found in _LITERAL_TYPES:
+        if isinstance(value, kind):
+            return found
+    raise UnsupportedQuery("a literal has an unknown type; make it with discreet.data.literal")

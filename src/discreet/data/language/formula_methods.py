@@ -1,0 +1,210 @@
+"""Functions as methods: what formulas can do besides operators and aggregates.
+
+Names are those of dataframe libraries where these have one. A plain value stands for itself: text is text,
+not the name of a column.
+
+>>> from discreet.data import col
+>>> col("cost").round(2), col("city").strip().upper()
+(Formula(round(cost, ?)), Formula(upper(trim(city))))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.data.language.expressions import (
+    Call,
+    Case,
+    Cast,
+    Expression,
+    Function,
+    IsNull,
+    Not,
+    When,
+    literal,
+)
+from discreet.data.language.schema import Type
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.data.language.formula import Formula
+
+__all__ = ["Calculated", "expression_of_value"]
+
+_TYPES = {
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.TEXT,
+    bool: Type.BOOLEAN,
+    "int": Type.INTEGER,
+    "double": Type.FLOAT,
+    "string": Type.TEXT,
+}
+
+
+class Calculated:
+    """The functions of a formula, as methods of it."""
+
+    __slots__ = ()
+    expression: Expression
+
+    def abs(self) -> Formula:
+        """Return the magnitude."""
+        return self._call(Function.ABS)
+
+    def floor(self) -> Formula:
+        """Return the largest integer that is not above."""
+        return self._call(Function.FLOOR)
+
+    def ceil(self) -> Formula:
+        """Return the smallest integer that is not below."""
+        return self._call(Function.CEILING)
+
+    def round(self, digits: int = 0) -> Formula:
+        """Return the nearest multiple of 10^-digits, halves away from zero."""
+        return self._call(Function.ROUND, digits)
+
+    def sign(self) -> Formula:
+        """Return -1, 0 or 1."""
+        return self._call(Function.SIGN)
+
+    def sqrt(self) -> Formula:
+        """Return the square root; NULL below 0."""
+        return self._call(Function.SQRT)
+
+    def clip(self, lower: object, upper: object) -> Formula:
+        """Return the value, but at least `lower` and at most `upper`; NULL stays NULL.
+
+        A number without declared bounds has these bounds afterwards, so that it can be summed.
+        """
+        raised = Call(function=Function.GREATEST, operands=(self.expression, expression_of_value(lower)))
+        clipped = Call(function=Function.LEAST, operands=(raised, expression_of_value(upper)))
+        present = Not(operand=IsNull(operand=self.expression))
+        branch = When(condition=present, value=clipped)
+        return _formula(Case(branches=(branch,), otherwise=literal(None)))
+
+    def bins(self, lower: object, upper: object, parts: int) -> Formula:
+        """Return which of equal parts of [lower, upper) holds the value.
+
+        They are counted from 1; 0 is what lies below, and parts + 1 what is `upper` or more.
+        """
+        return self._call(Function.WIDTH_BUCKET, lower, upper, parts)
+
+    def coalesce(self, *others: object) -> Formula:
+        """Return the value, or where it is NULL the first of the others that is not."""
+        return self._call(Function.COALESCE, *others)
+
+    def null_if(self, other: object) -> Formula:
+        """Return the value, or NULL where it equals another."""
+        return self._call(Function.NULLIF, other)
+
+    def cast(self, to: Type | str | type) -> Formula:
+        """Return the value as another type, such as "integer", "float", "text" or "date"."""
+        try:
+            kind = _TYPES.get(to) or Type(to)  # type: ignore[arg-type]
+        except (ValueError, TypeError):
+            kind = None
+        if kind is None:
+            raise ParameterError("to", "is no type", f"one of {', '.join(kind.value for kind in Type)}")
+        return _formula(Cast(operand=self.expression, type=kind))
+
+    def lower(self) -> Formula:
+        """Return the text with A to Z in lower case."""
+        return self._call(Function.LOWER)
+
+    def upper(self) -> Formula:
+        """Return the text with a to z in upper case."""
+        return self._call(Function.UPPER)
+
+    def strip(self) -> Formula:
+        """Return the text without spaces at its ends."""
+        return self._call(Function.TRIM)
+
+    def length(self) -> Formula:
+        """Return the number of code points of the text."""
+        return self._call(Function.LENGTH)
+
+    def slice(self, start: int, length: int | None = None) -> Formula:
+        """Return the code points of the text from a place on, counted from 0 as in Python."""
+        if type(start) is not int or start < 0:
+            raise ParameterError("start", "is no place in a text", "a whole number from 0 on")
+        return self._call(Function.SUBSTRING, start + 1, *(() if length is None else (length,)))
+
+    def concat(self, *others: object) -> Formula:
+        """Return texts side by side; NULL if one is."""
+        return self._call(Function.CONCAT, *others)
+
+    def replace(self, old: str, new: str) -> Formula:
+        """Return the text with every occurrence of `old` replaced."""
+        return self._call(Function.REPLACE, old, new)
+
+    def starts_with(self, start: object) -> Formula:
+        """Whether the text begins with another."""
+        return self._call(Function.STARTS_WITH, start)
+
+    def ends_with(self, end: object) -> Formula:
+        """Whether the text ends with another."""
+        return self._call(Function.ENDS_WITH, end)
+
+    def contains(self, part: object) -> Formula:
+        """Whether another text is in this one."""
+        return self._call(Function.CONTAINS, part)
+
+    def like(self, pattern: str) -> Formula:
+        """Whether the text matches a pattern: % stands for any text, _ for one code point."""
+        return self._call(Function.LIKE, pattern)
+
+    def year(self) -> Formula:
+        """Return the year."""
+        return self._call(Function.YEAR)
+
+    def quarter(self) -> Formula:
+        """Return the quarter, 1 to 4."""
+        return self._call(Function.QUARTER)
+
+    def month(self) -> Formula:
+        """Return the month, 1 to 12."""
+        return self._call(Function.MONTH)
+
+    def day(self) -> Formula:
+        """Return the day of the month."""
+        return self._call(Function.DAY)
+
+    def day_of_week(self) -> Formula:
+        """Return the day of the week: 1 for Monday to 7 for Sunday."""
+        return self._call(Function.DAY_OF_WEEK)
+
+    def day_of_year(self) -> Formula:
+        """Return the day of the year, 1 to 366."""
+        return self._call(Function.DAY_OF_YEAR)
+
+    def hour(self) -> Formula:
+        """Return the hour of a time, 0 to 23."""
+        return self._call(Function.HOUR)
+
+    def minute(self) -> Formula:
+        """Return the minute of a time, 0 to 59."""
+        return self._call(Function.MINUTE)
+
+    def truncate(self, unit: str) -> Formula:
+        """Return the first day of the "year", "quarter", "month", "week" or "day", or the "hour"."""
+        return _formula(Call(function=Function.DATE_TRUNC, operands=(literal(unit), self.expression)))
+
+    def days_since(self, other: object) -> Formula:
+        """Return how many days the date is after another."""
+        return self._call(Function.DATE_DIFFERENCE, other)
+
+    def _call(self, function: Function, *others: object) -> Formula:
+        operands = (self.expression, *(expression_of_value(other) for other in others))
+        return _formula(Call(function=function, operands=operands))
+
+
+def expression_of_value(value: object) -> Expression:
+    """Return the expression of a formula, or a literal of anything else."""
+    return value.expression if isinstance(value, Calculated) else literal(value)
+
+
+def _formula(expression: Expression) -> Formula:
+    from discreet.data.language.formula import Formula
+
+    return Formula(expression)

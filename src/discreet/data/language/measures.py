@@ -1,0 +1,276 @@
+"""Measures: what is computed of the (bounded) rows of every group, as integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import TypeAlias
+
+from discreet.data.language.declarations import Bounds, Keys
+from discreet.errors import UnsupportedQuery
+from discreet.privacy.rational import rational
+
+__all__ = [
+    "LARGEST_TERM",
+    "Axis",
+    "Binned",
+    "ContingencyTable",
+    "CountDistinct",
+    "CountNonNull",
+    "CountPersons",
+    "CountRows",
+    "Factor",
+    "Histogram",
+    "Measure",
+    "Moment",
+    "Sum",
+    "adds_up",
+    "columns_read",
+    "largest_term",
+    "width",
+]
+
+LARGEST_TERM = 1 << 53
+"""The most that one row may add to a measure, in steps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountRows:
+    """The number of (bounded) rows of a group: COUNT(*)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountPersons:
+    """The number of persons who have a (bounded) row in a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountDistinct:
+    """The number of different values, NULL aside, in a column of the (bounded) rows of a group."""
+
+    column: str
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountNonNull:
+    """The number of (bounded) rows of a group whose value in a column is present: COUNT(x).
+
+    With `bounds`, present means present after the rules for NaN, infinity and NULL: what `Sum` with the
+    same bounds adds up, so that their ratio is a mean. Without, it means not NULL.
+    """
+
+    column: str
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds | None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum:
+    """The sum of (x - center) / step over the (bounded) rows of a group whose x is present.
+
+    x is the column's value after rounding to the grid and clipping to `bounds`, so every summand is an
+    integer, and at most max(upper - center, center - lower) / step in magnitude. The
+    sum of x itself is step times this plus center times `CountNonNull`. The center is zero or a
+    grid point within the bounds.
+    """
+
+    column: str
+    bounds: Bounds
+    center: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
+        object.__setattr__(self, "center", _center(self.center, self.bounds))
+
+    @property
+    def center_steps(self) -> int:
+        """The index of the center on the grid."""
+        return int(self.center / self.bounds.step)
+
+    @property
+    def largest(self) -> int:
+        """The most that one row adds or takes, in steps."""
+        return _farthest(self.bounds, self.center_steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """(x - center) / step of a column, an integer, to a power; to the power 0 it says that x is present."""
+
+    column: str
+    bounds: Bounds
+    center: Fraction = Fraction(0)
+    power: int = 1
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
+        _check(type(self.power) is int and 0 <= self.power <= 2)
+        object.__setattr__(self, "center", _center(self.center, self.bounds))
+
+    @property
+    def center_steps(self) -> int:
+        """The index of the center on the grid."""
+        return int(self.center / self.bounds.step)
+
+    @property
+    def largest(self) -> int:
+        """The largest magnitude, power included."""
+        return int(_farthest(self.bounds, self.center_steps) ** self.power)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The sum, over the (bounded) rows of a group in which all factors are present, of their product - shift.
+
+    Squares are in [0, M^2]; with a shift of about M^2 / 2 one row adds at most half as much.
+    """
+
+    factors: tuple[Factor, ...]
+    shift: int = 0
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.factors, tuple) and all(isinstance(part, Factor) for part in self.factors))
+        _check(1 <= len(self.factors) <= 2 and type(self.shift) is int)
+        if len({factor.column for factor in self.factors}) != len(self.factors):
+            raise UnsupportedQuery("a product lists a column twice; take its power instead")
+        if self.largest > LARGEST_TERM:
+            raise UnsupportedQuery("a product is too large for its grid; take coarser steps")
+
+    @property
+    def largest(self) -> int:
+        """The most that one row adds or takes."""
+        most = prod(factor.largest for factor in self.factors)
+        squares = all(factor.power % 2 == 0 for factor in self.factors)
+        least = 0 if squares and any(factor.power for factor in self.factors) else -most
+        if all(factor.power == 0 for factor in self.factors):
+            least = most
+        return max(abs(most - self.shift), abs(least - self.shift))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How many (bounded) rows of a group have each of the listed values in a column.
+
+    With `Keys` these are the keys, in order; other values are left out. With `Bounds` they are the grid
+    points from the lower bound to the upper, to which values are rounded and clipped; absent ones are left
+    out. All groups come one after the other, each with `width` integers.
+    """
+
+    column: str
+    values: Keys | Bounds
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.values, Keys | Bounds))
+
+    @property
+    def width(self) -> int:
+        """The number of values."""
+        return _points(self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A column and the cells that its values fall in.
+
+    With `Keys` there is one cell for each key, in order; other values are left out. With `Bounds` values
+    are rounded to the grid and clipped by the rules of the bounds, and `width` neighboring grid points make a
+    cell, from the lower bound on; the last cell may be narrower. Absent values are left out.
+    """
+
+    column: str
+    values: Keys | Bounds
+    width: int = 1
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.values, Keys | Bounds))
+        _check(type(self.width) is int and self.width >= 1)
+        if isinstance(self.values, Keys) and self.width != 1:
+            raise UnsupportedQuery("a cell of an axis holds several keys; list fewer keys, or give bounds")
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return -(-_points(self.values) // self.width)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContingencyTable:
+    """How many (bounded) rows of a group fall in each combination of cells, the last axis fastest.
+
+    A row that has no cell on some axis is left out. All groups come one after the other, each with `width`
+    integers.
+    """
+
+    axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.axes, tuple) and all(isinstance(axis, Axis) for axis in self.axes))
+        _check(len(self.axes) >= 1)
+        if len({axis.column for axis in self.axes}) != len(self.axes):
+            raise UnsupportedQuery("a table has a column on two axes; list it once")
+
+    @property
+    def width(self) -> int:
+        """The number of combinations."""
+        return prod(axis.cells for axis in self.axes)
+
+
+Binned: TypeAlias = Histogram | ContingencyTable
+"""What counts rows by the bin that they fall in, one at most."""
+
+Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | Sum | Moment | Binned
+"""What is computed for every group. To add one: a class here, its meaning in `contributions`."""
+
+
+def adds_up(measure: Measure) -> bool:
+    """Tell whether a measure of a group is the sum of one integer of each of its rows."""
+    return not isinstance(measure, CountPersons | CountDistinct | Binned)
+
+
+def width(measure: Measure) -> int:
+    """Return how many integers a measure has for each group."""
+    return measure.width if isinstance(measure, Binned) else 1
+
+
+def largest_term(measure: Measure) -> int:
+    """Return the most that one row adds to or takes from one integer of a measure."""
+    return measure.largest if isinstance(measure, Sum | Moment) else 1
+
+
+def columns_read(measure: Measure) -> tuple[str, ...]:
+    """Return the columns that a measure reads."""
+    if isinstance(measure, CountRows | CountPersons):
+        return ()
+    if isinstance(measure, Moment):
+        return tuple(factor.column for factor in measure.factors)
+    if isinstance(measure, ContingencyTable):
+        return tuple(axis.column for axis in measure.axes)
+    return (measure.column,)
+
+
+def _center(center: Fraction, bounds: Bounds) -> Fraction:
+    exact = rational(center, "center")
+    if exact:  # zero is on every grid, also where it is outside the bounds
+        bounds.steps(exact, "center")
+    return exact
+
+
+def _farthest(bounds: Bounds, center_steps: int) -> int:
+    return max(abs(bounds.upper_steps - center_steps), abs(bounds.lower_steps - center_steps))
+
+
+def _points(values: Keys | Bounds) -> int:
+    if isinstance(values, Keys):
+        return len(values)
+    return values.upper_steps - values.lower_steps + 1
+
+
+def _check(good: bool) -> None:
+    if not good:
+        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")

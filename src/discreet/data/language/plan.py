@@ -1,0 +1,125 @@
+"""The plan: what a request asks of private tables, as a closed tree free of any engine.
+
+A plan is a `Group` over a `Relation`. It states everything that decides the shape and the
+sensitivity of its answer: the relation, the keys with their values, the bounds of every
+sum. With the limits of the tables these give the sensitivity; no data is needed.
+
+>>> from discreet.data.language.expressions import Column, Compare, literal
+>>> from discreet.data.language.declarations import Bounds, Keys
+>>> from discreet.data.language.description import describe
+>>> from discreet.data.language.measures import CountRows, Sum
+>>> from discreet.data.language.relations import Filter, Source
+>>> adults = Compare(operator=">=", left=Column(name="age"), right=literal(18))
+>>> plan = Group(source=Filter(source=Source(table="visits"), condition=adults),
+...              keys=(GroupKey(column="city", values=Keys(["Taipei", "Hamilton"])),),
+...              measures=(CountRows(), Sum(column="cost", bounds=Bounds(0, 5000), center=2500)))
+>>> print(describe(plan))
+group by city (2 keys)
+  count of rows
+  sum of cost - 2500 in [0, 5000], step 1
+  filter age >= ?
+    source visits
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from discreet.data.language.declarations import Keys
+from discreet.data.language.measures import Axis, ContingencyTable, Measure, width
+from discreet.data.language.relations import Relation
+from discreet.errors import UnsupportedQuery
+
+__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyPlan", "Plan"]
+
+LARGEST_CELLS = 10_000_000
+"""How many groups one plan may have, and how many integers one of its measures."""
+LARGEST_MEASURES = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupKey:
+    """A column to group by and the values it may take, in order."""
+
+    column: str
+    values: Keys
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.values, Keys))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Measures for every combination of keys; without keys, for all rows together.
+
+    The order of `keys` orders the groups: all combinations, the last key fastest. Measures are
+    distinct; an answer names them, the plan does not. Rows that have no cell on one of the axes of
+    `present` are left out, as rows with other keys are.
+    """
+
+    source: Relation
+    keys: tuple[GroupKey, ...] = ()
+    present: tuple[Axis, ...] = ()
+    measures: tuple[Measure, ...]
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.source, Relation))
+        _check(isinstance(self.keys, tuple) and all(isinstance(key, GroupKey) for key in self.keys))
+        _check(isinstance(self.present, tuple) and all(isinstance(axis, Axis) for axis in self.present))
+        _check(isinstance(self.measures, tuple) and all(isinstance(one, Measure) for one in self.measures))
+        if not self.measures:
+            raise UnsupportedQuery("the request has no aggregate; ask for COUNT, SUM or AVG")
+        if len(self.measures) > LARGEST_MEASURES:
+            raise UnsupportedQuery(f"the request has more than {LARGEST_MEASURES} aggregates; ask in parts")
+        if len(set(self.measures)) != len(self.measures):
+            raise UnsupportedQuery("the plan lists a measure twice; list it once and use it twice")
+        names = [key.column for key in self.keys]
+        if len(set(names)) != len(names):
+            raise UnsupportedQuery("a column is grouped by twice; list it once")
+        if self.cells * max(width(measure) for measure in self.measures) > LARGEST_CELLS:
+            raise UnsupportedQuery(
+                f"the request has more than {LARGEST_CELLS} groups; group by fewer columns or fewer keys"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of values of each key."""
+        return tuple(len(key.values) for key in self.keys)
+
+    @property
+    def cells(self) -> int:
+        """The number of groups."""
+        return prod(self.shape)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of all contingency tables, each once."""
+        tables = (measure for measure in self.measures if isinstance(measure, ContingencyTable))
+        return tuple(dict.fromkeys(axis for table in tables for axis in table.axes))
+
+    def size(self, measure: Measure) -> int:
+        """Return how many integers a measure has, over all groups."""
+        return self.cells * width(measure)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPlan:
+    """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
+
+    A person counts for at most `keys` of his keys, chosen by the salt.
+    """
+
+    source: Relation
+    column: str
+    keys: int
+
+
+Plan: TypeAlias = Group
+"""A whole plan. Its root aggregates; nothing else leaves."""
+
+
+def _check(good: bool) -> None:
+    if not good:
+        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")

@@ -1,0 +1,1 @@
+"""Tables kept in the engine in a form that makes queries fast."""

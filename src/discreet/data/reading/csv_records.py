@@ -1,0 +1,200 @@
+"""CSV files, record by record: what is wrong with one record changes no other.
+
+A record is a line. Wherever quotes stand, a line ends at its line feed (a carriage return before it belongs
+to the ending), so that a quote that is never closed harms its own line and no line after it. Then each line
+is read by itself:
+
+- Fields are parted by commas. A field that begins with a quote ends with one, and within it two quotes mean
+  one; in other fields a quote is a character like any other. Nothing stands between a closing quote
+  and the next comma.
+- A line that cannot be read so, that has more or fewer fields than the first, or more than
+  `LONGEST_LINE` bytes, is left out. So is an empty line.
+- An empty field is NULL, and so is one that is not UTF-8 or has more than `normal_forms.LONGEST_TEXT` bytes.
+
+Thus the table is the list of lines, each mapped by one function of that line and of the number of columns; a
+line more or less is a row more or less. (Proof: normal_forms, lemma 2.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.csv
+
+from discreet.data.reading.arrow_forms import text_form
+from discreet.data.reading.lost import Lost
+
+__all__ = ["LONGEST_LINE", "Records", "header"]
+
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have: a thousand of the longest texts."""
+
+_BLOCK = 1 << 22
+_FIELD = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|([^",][^,]*|))(?:,|\Z)', re.DOTALL)
+_SIMPLE = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
+"""A field in which quotes are at both ends and doubled within, or nowhere. Nothing is ever matched twice."""
+_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True, kw_only=True)
+class Records:
+    """The records of an open file, after its header.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns.
+    lost_lines : int
+        How many lines were left out so far; private, for the owner alone.
+    open_lines : int
+        How many of them ended within quotes. In a file whose texts have line breaks in them all of these
+        are parts of records, and other lines may be so as well.
+    lost_values : counter of names
+        How many values were no text.
+    """
+
+    file: BinaryIO
+    names: list[str]
+    lost_lines: int = field(default=0, init=False)
+    open_lines: int = field(default=0, init=False)
+    lost_values: Counter[str] = field(default_factory=Counter, init=False)
+
+    def schema(self) -> pyarrow.Schema:
+        """Return the layout of the batches: every column is text."""
+        return pyarrow.schema([(name, pyarrow.string()) for name in self.names])
+
+    def batches(self) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows of all lines that can be read, some thousand at a time."""
+        for block in _blocks(self.file):
+            for columns in self._columns(block):
+                rows = pyarrow.table([text_form(column) for column in columns], schema=self.schema())
+                for name, column in zip(self.names, columns, strict=True):
+                    self.lost_values[name] += rows.column(name).null_count - column.null_count
+                yield from rows.to_batches()
+
+    def lost(self, converted: Mapping[str, int]) -> Lost:
+        """Return what was left out of the whole file, values that did not convert among it."""
+        values = self.lost_values + Counter(converted)
+        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values))
+
+    def _columns(self, block: list[bytes]) -> Iterator[list[pyarrow.ChunkedArray]]:
+        """Yield the fields of some lines as bytes, column by column."""
+        block = [line for line in block if line]
+        plain = [line for line in block if len(line) <= LONGEST_LINE]
+        self.lost_lines += len(block) - len(plain)
+        simple: list[bytes] = []
+        others: list[bytes] = []
+        is_simple = _simple_line(len(self.names))
+        for line in plain:
+            (simple if is_simple(line) else others).append(line)
+        if simple:
+            yield _parsed(simple, len(self.names))
+        if others:
+            rows = self._read(others)
+            columns = zip(*rows, strict=True) if rows else [[] for _ in self.names]
+            yield [pyarrow.chunked_array([pyarrow.array(one, pyarrow.binary())]) for one in columns]
+
+    def _read(self, lines: Iterable[bytes]) -> list[list[bytes | None]]:
+        rows = []
+        for line in lines:
+            fields = _fields(line)
+            if fields is not None and len(fields) == len(self.names):
+                rows.append([one or None for one in fields])
+            else:
+                self.lost_lines += 1
+                self.open_lines += fields is None and _is_open(line)
+        return rows
+
+
+def _simple_line(columns: int) -> Callable[[bytes], object]:
+    """Return what tells lines that every reader of CSV takes for the same fields, as many as columns."""
+    quoted = re.compile(_SIMPLE + rb"(?:," + _SIMPLE + rb"){%d}" % (columns - 1))
+
+    def is_simple(line: bytes) -> object:
+        if b"\r" in line:
+            return False
+        return quoted.fullmatch(line) if b'"' in line else line.count(b",") == columns - 1
+
+    return is_simple
+
+
+def _parsed(lines: list[bytes], columns: int) -> list[pyarrow.ChunkedArray]:
+    """Return the fields of simple lines, column by column."""
+    places = [f"f{place}" for place in range(columns)]
+    content = b"\n".join(lines) + b"\n"
+    found = pyarrow.csv.read_csv(
+        pyarrow.BufferReader(content),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=places, use_threads=False, block_size=len(content) + 1
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            check_utf8=False,
+            column_types=dict.fromkeys(places, pyarrow.binary()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    return list(found.columns)
+
+
+def header(file: BinaryIO) -> list[str]:
+    """Return the names in the first line.
+
+    Raises
+    ------
+    ValueError
+        If it is no line of names.
+    """
+    line = file.readline(LONGEST_LINE)
+    fields = _fields(_ended(line.removeprefix(_MARK)))
+    if fields is None:
+        raise ValueError
+    return [name.decode("utf-8") for name in fields]
+
+
+def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
+    """Yield the lines of a file without their endings, a few megabytes at a time.
+
+    Of a line that is longer than `LONGEST_LINE` only as much is kept as tells that it is.
+    """
+    rest = b""
+    while block := file.read(_BLOCK):
+        lines = block.split(b"\n")
+        lines[0] = rest + lines[0]
+        rest = lines.pop()[: LONGEST_LINE + 2]
+        yield [_without_return(line) for line in lines]
+    if rest:
+        yield [_without_return(rest)]
+
+
+def _ended(line: bytes) -> bytes:
+    return _without_return(line.removesuffix(b"\n"))
+
+
+def _without_return(line: bytes) -> bytes:
+    return line.removesuffix(b"\r")
+
+
+def _fields(line: bytes) -> list[bytes] | None:
+    """Return the fields of a line, None where quotes are out of place."""
+    found = []
+    place = 0
+    while True:
+        match = _FIELD.match(line, place)
+        if match is None:
+            return None
+        quoted, plain = match.groups()
+        found.append(plain if quoted is None else quoted.replace(b'""', b'"'))
+        if not match.group().endswith(b",") or match.end() == place:
+            return found
+        place = match.end()
+
+
+def _is_open(line: bytes) -> bool:
+    return line.count(b'"') % 2 == 1

@@ -1,0 +1,117 @@
+"""Made-up rows behind the declarations of a table, drawn from what is public and from nothing else.
+
+Only names, types, bounds, keys, days and limits are looked at, so that no private value can be in them.
+They protect nobody and need no good randomness: a seed makes the same rows again.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys
+from discreet.data.language.schema import Type
+from discreet.data.tables.public_table import PublicTable
+from discreet.data.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["made_up"]
+
+_DAYS = Dates(datetime.date(2000, 1, 1), datetime.date(2025, 12, 31))
+_EPOCH = datetime.date(1970, 1, 1)
+_WORDS = ("alder", "birch", "cedar", "elm", "hazel", "larch", "maple", "oak", "pine", "rowan", "yew")
+_MISSING = 0.02
+_MOST_ROWS = 50
+_LARGEST = 1 << 62
+_DECIMALS = 4
+
+
+def made_up(table: Table | PublicTable, rows: int, random: np.random.Generator) -> Table | PublicTable:
+    """Return a table of made-up rows with the declarations of another; a public one as it is.
+
+    Persons have about twice as many rows as the limits let them contribute, some values are missing and some
+    lie beyond their bounds, so that everything declared comes into play.
+    """
+    if isinstance(table, PublicTable):
+        return table
+    import pyarrow
+    import pyarrow.compute
+
+    columns = {}
+    for name, kind in table.schema.items():
+        if name == table.person:
+            columns[name] = _persons(table, rows, random)
+        else:
+            values = _values(kind, table.columns.get(name), rows, random)
+            present = pyarrow.array(random.random(rows) >= _MISSING)
+            columns[name] = pyarrow.compute.if_else(present, values, pyarrow.scalar(None, values.type))
+    return Table(
+        pyarrow.table(columns),
+        person=table.person,
+        limits=None if table.person is EACH_ROW else table.limits,
+        columns=dict(table.columns),
+        version=f"made up {table.version}",
+        prepare=table._prepared is not None,
+    )
+
+
+def _persons(table: Table, rows: int, random: np.random.Generator) -> pyarrow.Array:
+    import pyarrow
+
+    allowed = table.limits.rows or (table.limits.groups or 1) * (table.limits.rows_per_group or 1)
+    many = max(1, rows // max(1, min(2 * allowed, _MOST_ROWS)))
+    numbers = random.integers(many, size=rows)
+    kind = table.schema[str(table.person)]
+    if kind is Type.TEXT:
+        return pyarrow.array([f"person {number}" for number in numbers.tolist()])
+    return _exact(numbers) if kind is Type.DECIMAL else pyarrow.array(numbers)
+
+
+def _values(kind: Type, declared: Declared | None, rows: int, random: np.random.Generator) -> pyarrow.Array:
+    import pyarrow
+
+    if isinstance(declared, Keys):
+        listed = [declared.values[place] for place in random.integers(len(declared), size=rows).tolist()]
+        return pyarrow.array(listed, _key_types()[declared.type])
+    if kind.is_number:
+        ends = (
+            (float(declared.lower), float(declared.upper)) if isinstance(declared, Bounds) else (0.0, 100.0)
+        )
+        spread = ends[0] + (ends[1] - ends[0]) * random.normal(0.5, 0.25, rows)
+        if kind is Type.DECIMAL:
+            return _exact(spread)
+        whole = np.rint(spread.clip(-_LARGEST, _LARGEST)).astype(np.int64)
+        return pyarrow.array(whole if kind is Type.INTEGER else spread)
+    if kind is Type.BOOLEAN:
+        return pyarrow.array(random.random(rows) < 0.5)
+    if kind is Type.TEXT:
+        return pyarrow.array([_WORDS[place] for place in random.integers(len(_WORDS), size=rows)])
+    if kind in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
+        days = declared if isinstance(declared, Dates) else _DAYS
+        first, last = ((day - _EPOCH).days for day in (days.first, days.last))
+        dates = pyarrow.array(random.integers(first, last + 1, size=rows).astype(np.int32), pyarrow.int32())
+        dates = dates.cast(pyarrow.date32())
+        zone = {Type.TIMESTAMP: None, Type.INSTANT: "UTC"}
+        return dates if kind is Type.DATE else dates.cast(pyarrow.timestamp("us", zone[kind]))
+    return pyarrow.nulls(rows, pyarrow.binary())
+
+
+def _exact(numbers: np.ndarray) -> pyarrow.Array:
+    import pyarrow
+
+    return pyarrow.array(numbers.astype(np.float64)).cast(pyarrow.decimal128(38, _DECIMALS))
+
+
+def _key_types() -> dict[Type, pyarrow.DataType]:
+    import pyarrow
+
+    return {
+        Type.TEXT: pyarrow.string(),
+        Type.INTEGER: pyarrow.int64(),
+        Type.BOOLEAN: pyarrow.bool_(),
+        Type.DATE: pyarrow.date32(),
+    }

@@ -1,0 +1,369 @@
+"""A private table and what its owner declares of it.
+
+Declaring reads the names and types of columns, which are public, and no values but those of CSV files and
+frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a
+budget to spend.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NoReturn
+
+from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
+from discreet.data.language.schema import Schema, Type, suggestion
+from discreet.data.language.serialization import JSON, encode
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    import ibis
+    import ibis.expr.types
+    import pyarrow
+
+    from discreet.data.prepared.base import Prepared
+    from discreet.data.reading.lost import Lost
+
+__all__ = ["Table"]
+
+_DATABASES = ("postgresql://", "postgres://")
+_PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
+_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
+_LARGEST_SCALE = 6
+"""Persons of more decimal places are spelled differently by engines."""
+_NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
+
+
+class Table:
+    """Private rows, with the public facts that bound what one person can change.
+
+    Parameters
+    ----------
+    source : path, frame, address or Ibis table
+        A Parquet file (read where it lies), a CSV file or a frame of pandas, Polars or Arrow
+        (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
+        ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
+    person : str or EACH_ROW
+        The column that says whose row it is; rows in which it is NULL are nobody's, and left
+        out. `EACH_ROW` where every row is a person of its own.
+    limits : Limits, optional
+        How much one person may contribute to one release. Required with a person column.
+    columns : mapping of names to Bounds, Keys, Dates or Type
+        What is declared of columns: `Bounds` for those that are summed, `Keys` for those that are
+        grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
+        CSV file its type. Other columns can be used in conditions only.
+    version : str, optional
+        The version of the data. It is part of the identity of every request, so that stored answers are
+        not returned for other data. It must not be computed from the data.
+    prepare : bool, optional
+        Keep the table in the engine in a form that makes queries fast. With ``Limits(rows=…)`` the rows of
+        each person are drawn once, before any condition; with a limit on groups they are drawn for every
+        query, as without preparation.
+
+    Attributes
+    ----------
+    schema : mapping of names to Type
+        The public columns.
+
+    Notes
+    -----
+    In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
+    if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
+    text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
+    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells
+    how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
+
+    Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
+    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL is nobody's.
+
+    Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
+    persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
+    are integers: NULL beyond 64 bits, or clipped to the bounds.
+
+    Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
+    limit on rows each query is a plain GROUP BY over integers, some
+    hundred times as fast, and all of them see one sample, so that they agree with each other. In return
+    a person's rows count against the limit whether or not a condition selects them: queries with narrow
+    conditions see fewer rows of people with many; and with the sample its error stays the same in all
+    answers. With a limit on groups nothing else changes, and counts and sums by declared keys are several
+    times as fast.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_all_rows",
+        "_backend",
+        "_origins",
+        "_prepared",
+        "_relation",
+        "columns",
+        "limits",
+        "person",
+        "schema",
+        "version",
+    )
+
+    columns: Mapping[str, Declared]
+    limits: Limits
+    person: Person
+    schema: Schema
+    version: str
+
+    def __init__(
+        self,
+        source: object,
+        *,
+        person: Person,
+        limits: Limits | None = None,
+        columns: Mapping[str, Declared] | None = None,
+        version: str = "1",
+        prepare: bool = False,
+    ) -> None:
+        declared = _checked_columns(columns)
+        _check_person(person, limits)
+        _check_prepare(prepare, limits)
+        if not isinstance(version, str) or not version:
+            raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
+        from discreet.data.engines.base import backend_of, guarded, normalized, public_type
+        from discreet.data.tables.origins import Origins, origins_of
+
+        opened = _opened(source, person, declared)
+        self._backend: ibis.BaseBackend = backend_of(opened)
+        whole = {
+            name: isinstance(one, Bounds)
+            for name, one in declared.items()
+            if _implied_type(one) is Type.INTEGER
+        }
+        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
+        self.schema = MappingProxyType(
+            {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+        )
+        self._origins: Origins = (
+            guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
+            if person is EACH_ROW
+            else frozenset()
+        )
+        self.columns = MappingProxyType(declared)
+        self.person = person
+        self.limits = Limits(rows=1) if limits is None else limits
+        self.version = version
+        self._check()
+        self._prepared: Prepared | None = self._ready() if prepare else None
+        self._relation: ibis.expr.types.Table = (
+            self._all_rows if self._prepared is None else self._prepared.relation
+        )
+
+    def _ready(self) -> Prepared:
+        from discreet.data.prepared.groups import Arrangement
+        from discreet.data.prepared.sample import Sample
+
+        assert isinstance(self.person, str)  # noqa: S101
+        kind = Arrangement if self.limits.rows is None else Sample
+        return kind(
+            self._all_rows, self._backend, person=self.person, limits=self.limits, columns=self.columns
+        )
+
+    def prepare(self) -> None:
+        """Prepare a table with ``prepare=True`` now, rather than for the first answer.
+
+        Raises
+        ------
+        EngineFailed
+            If the engine does not finish; the message says nothing about why.
+        """
+        if self._prepared is None:
+            raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
+        self._prepared.draw()
+
+    def lost(self) -> Lost | None:
+        """Return what was left out of a CSV file or a frame: lines that are no records, values that are none.
+
+        Returns
+        -------
+        Lost or None
+            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. None where
+            rows stay in a database or a Parquet file: what cannot be read is NULL there, and not counted.
+        """
+        from discreet.data.engines.duckdb import lost
+
+        return lost(self._backend)
+
+    def _check(self) -> None:
+        if isinstance(self.person, str):
+            kind = self._type_of(self.person, "person")
+            if kind not in _PERSONS:
+                gaps = (
+                    "; pandas makes floats of integers with gaps: .astype('Int64') brings them back"
+                    if kind is Type.FLOAT
+                    else "; convert it first"
+                )
+                raise ParameterError(
+                    "person", f"is a column of type {kind.value}", f"a column of integers or text{gaps}"
+                )
+            if isinstance(self.columns.get(self.person), Keys | Bounds):
+                raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")
+            scale = getattr(self._all_rows.schema()[self.person], "scale", None)
+            if kind is Type.DECIMAL and (scale is None or scale > _LARGEST_SCALE):
+                raise ParameterError(
+                    "person", "is a column of decimals with long fractions", "a column of integers or text"
+                )
+        for name, declared in self.columns.items():
+            _check_declared(name, declared, self._type_of(name, "columns"))
+
+    def _digits(self, name: str) -> tuple[int, int] | None:
+        """Return how many digits a decimal has, and how many of them are its fraction."""
+        if self.schema[name] is not Type.DECIMAL:
+            return None
+        kind = self._all_rows.schema()[name]
+        return (kind.precision, kind.scale)
+
+    def _type_of(self, name: str, parameter: str) -> Type:
+        if name not in self.schema:
+            raise ParameterError(
+                parameter, f"names {name!r}, which the table does not have", suggestion(name, self.schema)
+            )
+        return self.schema[name]
+
+    @property
+    def declaration(self) -> dict[str, JSON]:
+        """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
+        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
+        first = self._prepared is not None and self.limits.rows is not None
+        ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
+        return {
+            **ahead,
+            "person": self.person if isinstance(self.person, str) else None,
+            "limits": {**limits, "rows_per_group": self.limits.rows_per_group},
+            "columns": {name: encode(declared) for name, declared in self.columns.items()},
+        }
+
+    def _rows(self) -> pyarrow.Table:
+        """Return all rows that belong to a person, unbounded and private: for trusted code behind a permit.
+
+        Raises
+        ------
+        EngineFailed
+            If the engine does not finish; the message says nothing about why.
+        """
+        from discreet.data.engines.base import fetch
+
+        rows = self._all_rows
+        owned = rows if self.person is EACH_ROW else rows.filter(rows[self.person].notnull())
+        return fetch(owned, self._backend)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
+        limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
+        ahead = "" if self._prepared is None else ", prepare=True"
+        return (
+            f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Table holds private rows and cannot be copied or pickled")
+
+
+def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+    import ibis.expr.types
+
+    from discreet.data.engines import duckdb, spark
+
+    if isinstance(source, ibis.expr.types.Table):
+        return source
+    if spark.is_frame(source):
+        return spark.from_frame(source)
+    if isinstance(source, str) and source.startswith(_DATABASES):
+        from discreet.data.engines import postgres
+
+        return postgres.from_url(source)
+    types = {name: _implied_type(declared) for name, declared in columns.items()}
+    if isinstance(person, str):
+        types.setdefault(person, Type.TEXT)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix.lower() == ".parquet":
+            return duckdb.from_parquet(path)
+        if path.suffix.lower() == ".csv":
+            return duckdb.from_csv(path, types)
+        raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+    return duckdb.from_frame(source, types)
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError("source", "could not be read", "a table whose columns and views you may see")
+
+
+def _implied_type(declared: Declared) -> Type:
+    if isinstance(declared, Bounds):
+        return Type.FLOAT if declared.step_was_given else Type.INTEGER
+    if isinstance(declared, Dates):
+        return Type.DATE
+    return declared.type if isinstance(declared, Keys) else declared
+
+
+def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys, Dates or Type")
+    for name, declared in columns.items():
+        if not isinstance(name, str):
+            raise ParameterError("columns", "has a name that is not text", "names of columns")
+        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
+            Type.NULL,
+            Type.OTHER,
+            Type.DECIMAL,
+        }:
+            raise ParameterError(
+                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
+            )
+    return dict(columns)
+
+
+def _check_person(person: Person, limits: Limits | None) -> None:
+    if person is not EACH_ROW and (not isinstance(person, str) or not person):
+        raise ParameterError("person", "is no name of a column", "a name, or EACH_ROW if a row is a person")
+    if person is EACH_ROW and limits is not None:
+        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
+    if person is not EACH_ROW and not isinstance(limits, Limits):
+        problem = "are required with a person" if limits is None else "are of another type"
+        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
+
+
+def _check_prepare(prepare: bool, limits: Limits | None) -> None:
+    if not isinstance(prepare, bool):
+        raise ParameterError("prepare", "is neither True nor False", "True or False")
+    if prepare and not isinstance(limits, Limits):
+        raise ParameterError(
+            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
+        )
+
+
+def _check_declared(name: str, declared: Declared, found: Type) -> None:
+    if isinstance(declared, Bounds):
+        if found not in _NUMBERS:
+            raise ParameterError(
+                "columns",
+                f"declares Bounds of {name!r}, a column of type {found.value}",
+                "a column of numbers",
+            )
+        if found in {Type.FLOAT, Type.DECIMAL} and not declared.step_was_given:
+            raise ParameterError(
+                "columns",
+                f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
+                "a step, such as step=0.01, or step=1 to round to whole numbers",
+            )
+    elif isinstance(declared, Dates):
+        if found not in _MOMENTS:
+            raise ParameterError(
+                "columns",
+                f"declares Dates of {name!r}, a column of type {found.value}",
+                "a column of dates or times",
+            )
+    elif (declared.type if isinstance(declared, Keys) else declared) is not found:
+        kind = declared.type if isinstance(declared, Keys) else declared
+        raise ParameterError(
+            "columns", f"declares {name!r} as {kind.value}, but it is of type {found.value}", "its own type"
+        )

@@ -1,0 +1,1 @@
+"""Mechanisms that adapt to the data at hand: smooth sensitivity, stability, propose-test-release."""

@@ -1,0 +1,1 @@
+"""Noise added to numbers: Laplace and Gaussian, on integers and on grids."""

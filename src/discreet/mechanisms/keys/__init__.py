@@ -1,0 +1,1 @@
+"""Which keys of the data may be shown, where nobody declared them."""

@@ -1,0 +1,1 @@
+"""Randomized answers of persons themselves, and frequencies estimated from them."""

@@ -1,0 +1,1 @@
+"""The best of several candidates: exponential mechanism, permute-and-flip, noisy max, thresholds."""

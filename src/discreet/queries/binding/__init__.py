@@ -1,0 +1,1 @@
+"""What a question of names means over declared tables: a plan and its outputs."""

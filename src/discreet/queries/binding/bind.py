@@ -1,0 +1,167 @@
+"""From names to a plan: what a query means over the declared tables, still without a budget.
+
+Keys and calculations become columns here; what each aggregate measures, and how outputs share measures, is
+said in `meanings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from discreet.data import Aggregate, Group, GroupKey, Keys, Plan, Statistics, Table, Type, sensitivity
+from discreet.data.facts.persons import person_columns
+from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.language.column_facts import Columns, types_of
+from discreet.data.language.description import describe_expression
+from discreet.data.language.expressions import Column, Expression
+from discreet.data.language.relations import (
+    Filter,
+    Named,
+    Project,
+    Relation,
+    Source,
+    public_tables,
+    sources_of,
+)
+from discreet.data.language.schema import column_type, suggestion
+from discreet.errors import UndeclaredColumn
+from discreet.queries.binding.measures import Facts, outputs_of
+from discreet.queries.binding.missing_declarations import missing_keys
+from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.outputs.counts_sums_means import CountOutput
+from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.question.post_processing import check_types
+from discreet.queries.question.query import Query, key_facts, key_of
+
+__all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundQuery:
+    """A query over declared tables: all that is public about it, but for a budget.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is computed.
+    outputs : tuple of QueryOutput
+        How the answer is made of it.
+    statistics : Statistics
+        How far one person moves each measure.
+    versions : tuple of (table, version)
+        Which data are read.
+    """
+
+    plan: Plan
+    outputs: tuple[QueryOutput, ...]
+    statistics: Statistics
+    versions: tuple[tuple[str, str], ...]
+
+
+def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
+    """Return what a query means over the declared tables, or refuse it; no data is touched.
+
+    Raises
+    ------
+    UndeclaredColumn
+        For a table or a column that is not there, a key without declared keys, a sum or mean without bounds.
+    UnsupportedQuery
+        For a condition that compares what cannot be compared, of rows or of the answer.
+    """
+    read = (*sources_of(query.relation), *public_tables(query.relation))
+    for name in read:
+        if name not in tables:
+            known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
+            raise UndeclaredColumn(f"there is no such table; there is {known}")
+    relation, aggregates = _calculated(query)
+    columns = columns_of_relation(relation, tables)
+    persons, own = person_columns(relation, tables), own_columns(relation, tables)
+    listed, grouped = dict(query.listed), key_facts(query, tables)
+    keys = tuple(
+        GroupKey(
+            column=key.name,
+            values=listed.get(key.name) or _keys(key.name, grouped, columns, persons, own),
+        )
+        for key in query.keys
+    )
+    outputs = outputs_of(
+        aggregates,
+        Facts(
+            columns=columns,
+            persons=persons,
+            own=own,
+            limits=limits_of(relation, tables),
+            cells=prod(len(key.values) for key in keys),
+        ),
+    )
+    answered = {key.column: key.values.type for key in keys}
+    check_types(query.after, {**answered, **{output.name: _answered(output) for output in outputs}})
+    measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
+    plan = Group(source=relation, keys=keys, measures=tuple(measures))
+    return BoundQuery(
+        plan=plan,
+        outputs=outputs,
+        statistics=sensitivity(plan, tables),
+        versions=tuple((name, tables[name].version) for name in read),
+    )
+
+
+def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ...]]:
+    """Return the relation with every calculation as a column of its own, and the aggregates of columns.
+
+    A query of plain columns keeps its relation as it is.
+    """
+    operands = [operand for _, aggregate in query.outputs for operand in aggregate.operands]
+    plain = all(isinstance(operand, Column) for operand in operands)
+    if plain and all(key == key_of(key.name) for key in query.keys):
+        return query.relation, query.outputs
+    taken = {key.name.lower() for key in query.keys}
+    names: dict[Expression, str] = {key.expression: key.name for key in query.keys}
+    for operand in operands:
+        if operand not in names:
+            names[operand] = free_name(describe_expression(operand), taken)
+            taken.add(names[operand].lower())
+    columns = tuple(Named(name=name, expression=expression) for expression, name in names.items())
+    aggregates = tuple(
+        (name, aggregate.of(*(Column(name=names[operand]) for operand in aggregate.operands)))
+        for name, aggregate in query.outputs
+    )
+    return Project(source=query.relation, columns=columns), aggregates
+
+
+def _answered(output: QueryOutput) -> Type:
+    """Return the type that the values of an output have; of lists, `OTHER`."""
+    if isinstance(output, FrequentOutput):
+        values = output.histogram.values
+        return values.type if output.most is None and isinstance(values, Keys) else Type.OTHER
+    return Type.INTEGER if isinstance(output, CountOutput) else Type.FLOAT
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken."""
+    free, number = name, 1
+    while free.lower() in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free
+
+
+def _keys(
+    name: str, grouped: Columns, columns: Columns, persons: Collection[str], own: Mapping[str, str]
+) -> Keys:
+    column_type(name, types_of(columns))
+    known = grouped[name].keys
+    if known is None:
+        raise missing_keys(name, columns, persons, own.get(name))
+    return known
+
+
+def own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
+    """Return the private table of every column that is one of a table, as far as a declaration would help."""
+    while isinstance(relation, Filter):
+        relation = relation.source
+    if not isinstance(relation, Source):
+        return {}
+    return dict.fromkeys(tables[relation.table].schema, relation.table)

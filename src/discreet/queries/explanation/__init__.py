@@ -1,0 +1,1 @@
+"""How a question would be answered, in words."""

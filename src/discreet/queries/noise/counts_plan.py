@@ -1,0 +1,48 @@
+"""From an offer to the strategy and the noise of a table of counts: planned once, however often asked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from discreet.data import Statistic
+from discreet.queries.noise.offer import Offer
+from discreet.workloads import MarginalPlan, Plan, Workload, plan
+
+__all__ = ["planned"]
+
+
+def planned(workload: Workload, offer: Offer, statistic: Statistic, tables: int) -> Plan | MarginalPlan:
+    """Return the plan of the least error for a table of counts in each of several groups.
+
+    A person who moves such tables by at most L1 rows in all, at most L in one group, and by squares that
+    add up to at most L2^2, is one of at most L2^2 / L^2 groups with at most L rows in each, as far as the
+    strategies' sensitivities go. An offer of epsilon and delta buys the better of pure noise of this epsilon
+    and of Gaussian noise, calibrated analytically.
+
+    Parameters
+    ----------
+    workload : Workload
+        What is asked of the table of every group.
+    offer : Offer
+        What may be spent.
+    statistic : Statistic
+        How far one person moves the tables.
+    tables : int
+        How many groups there are.
+    """
+    bound = statistic.sensitivity
+    rows, groups = int(bound.linf), int(bound.squared_l2 / bound.linf**2)
+    return _planned(workload, offer, rows=rows, groups=groups, tables=tables)
+
+
+@lru_cache(maxsize=8)
+def _planned(workload: Workload, offer: Offer, *, rows: int, groups: int, tables: int) -> Plan | MarginalPlan:
+    return plan(
+        workload,
+        epsilon=offer.epsilon,
+        delta=offer.delta,
+        rho=offer.rho,
+        rows=rows,
+        groups=groups,
+        tables=tables,
+    )

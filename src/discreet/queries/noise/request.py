@@ -1,0 +1,308 @@
+"""From a query and an offer to a request: how much noise each measure gets.
+
+What an offer buys:
+
+- `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
+- `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
+  rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
+- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
+- `epsilon` with `delta`: whichever of three has the smaller error: pure noise of this epsilon; Gaussian noise
+  on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
+  the noise of the largest rho that implies it, which serves choices too.
+
+The division over measures is that of `splitting`. Everything here depends on the query, the declarations
+and the offer, which are public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import sqrt
+from typing import TypeAlias
+
+from discreet.accounting.filters import rho_below
+from discreet.curator.request.histogram_choices import Choice, Choices
+from discreet.curator.request.histogram_estimates import Estimate
+from discreet.curator.request.request import Expectation, Mechanism, Part, Request
+from discreet.data import Histogram, Statistic, Table, sensitivity
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.additive.gaussian_privacy import largest_mu
+from discreet.mechanisms.calibration import smallest
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import Number, rational, whole
+from discreet.queries.binding.bind import BoundQuery, bind
+from discreet.queries.noise.choices import concentrated_choices, pure_choices
+from discreet.queries.noise.joint_counts import counted_together
+from discreet.queries.noise.offer import Offer
+from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
+from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.outputs.choices import deviation_in_rows
+from discreet.queries.question.query import Query
+
+__all__ = ["ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
+
+ROWS = 1000
+"""How many values a group is supposed to have where the error of a mean depends on it."""
+
+LARGEST_ROWS = 10**18
+
+Parts: TypeAlias = tuple[Part, ...]
+
+
+def build_request(
+    query: Query,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    confidence: Number = Fraction(95, 100),
+    split: Mapping[str, Number] | None = None,
+) -> Request:
+    """Return the request that an offer buys: everything is settled but the data and the noise.
+
+    Parameters
+    ----------
+    query : Query
+        From `parse` or a dataframe request.
+    tables : mapping of names to Table
+        The declared tables; no data is touched.
+    offer : Offer
+        What may be spent; no more is.
+    confidence : number
+        Of every interval, above 0 and below 1.
+    split : mapping of output names to numbers, optional
+        How much of the offer each output gets, in proportion; by default it is divided by expected error.
+
+    Guarantee
+    ---------
+    The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
+    epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
+    is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
+    theorem 7), or by way of rho.
+    """
+    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
+
+
+def remeasuring_request(
+    request: Request,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    repetition: int,
+    split: Mapping[str, Number] | None = None,
+) -> Request:
+    """Return a request for what another one measured, with noise for another offer."""
+    bound = BoundQuery(
+        plan=request.plan,
+        outputs=tuple(output for output in request.outputs if isinstance(output, QueryOutput)),
+        statistics=sensitivity(request.plan, tables),
+        versions=request.versions,
+    )
+    parts = _parts(bound, offer, split, request.confidence)
+    return replace(request, parts=parts, repetition=repetition)
+
+
+def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:
+    """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
+    rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
+    return tuple(
+        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
+        for output in request.outputs
+    )
+
+
+def for_error(
+    query: Query,
+    tables: Mapping[str, Table],
+    *,
+    error: Mapping[str, Number],
+    offer: Callable[[Fraction], Offer] = Offer.pure,
+    confidence: Number = Fraction(95, 100),
+    split: Mapping[str, Number] | None = None,
+    rows: int = ROWS,
+) -> Offer:
+    """Return the smallest offer for which some outputs are as exact as wanted.
+
+    Parameters
+    ----------
+    query, tables, confidence, split
+        As for `build_request`, which with the returned offer gives intervals that are as narrow.
+    error : mapping of output names to numbers
+        The margin that each named output may have at most.
+    offer : callable
+        Makes an offer of the number that is looked for: by default of a pure epsilon;
+        ``Offer.concentrated`` for rho, ``lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)`` for both.
+    rows : int
+        The number of values that a group is supposed to have, which the error of a mean depends on.
+    """
+    bound, level = bind(query, tables), level_of(confidence)
+    names = [output.name for output in bound.outputs]
+    if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
+        raise ParameterError(
+            "error", "names no output, or another one", f"a margin for some of {', '.join(names)}"
+        )
+    wanted = {name: rational(margin, "error", positive=True) for name, margin in error.items()}
+    rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
+    shares_of(bound, PURE, split)  # what is wrong with `split` or `offer` is to be told, not searched around
+    offer(Fraction(1))
+
+    def suffices(parameter: Fraction) -> bool:
+        request = _built(query, bound, tables, offer(parameter), split=split, confidence=level)
+        return all(
+            expected.margin <= wanted[expected.name]
+            for expected in expectations(request, rows=rows)
+            if expected.name in wanted
+        )
+
+    return offer(smallest(suffices, "error"))
+
+
+def _built(
+    query: Query,
+    bound: BoundQuery,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    split: Mapping[str, Number] | None,
+    confidence: Fraction,
+) -> Request:
+    """Return the request whose outputs have noise of their own or, where that errs less, noise together."""
+    alone = Request(
+        plan=bound.plan,
+        versions=bound.versions,
+        parts=_parts(bound, offer, split, confidence),
+        outputs=bound.outputs,
+        confidence=confidence,
+    )
+    if split is not None:
+        return alone
+    together = counted_together(query, bound, tables, offer, confidence)
+    return together if together is not None and _deviation_of(together) < _deviation_of(alone) else alone
+
+
+def _deviation_of(request: Request) -> float:
+    """Return the root of the summed variances of counts."""
+    return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
+
+
+def level_of(confidence: Number) -> Fraction:
+    """Return the confidence of intervals as a fraction, if it is one."""
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
+    return level
+
+
+def _parts(
+    bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
+    if offer.rho is not None:
+        return _concentrated_parts(bound, offer.rho, split, confidence)
+    epsilon, delta = offer.epsilon, offer.delta
+    assert epsilon is not None  # noqa: S101
+    if delta is None:
+        return _pure_parts(bound, epsilon, split, confidence)
+    choices = [lambda: _pure_parts(bound, epsilon, split, confidence)]
+    if (rho := rho_below(epsilon, delta)) > 0:
+        choices.append(lambda: _concentrated_parts(bound, rho, split, confidence))
+    if not any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics):
+        choices.append(lambda: _gaussian_parts(bound, largest_mu(epsilon, delta), split))
+    return _smaller_error(bound, *choices)
+
+
+def _pure_parts(
+    bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
+    shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
+    parts = []
+    for statistic in bound.statistics.statistics:
+        share, mechanism = epsilon * shares[statistic.measure], None
+        if isinstance(statistic.measure, Histogram):
+            mechanism = pure_choices(
+                statistic, bound.outputs, cells, share, confidence=confidence, given=given
+            )
+        parts.append(
+            Part(
+                statistic=statistic,
+                mechanism=mechanism or Laplace(sensitivity=statistic.sensitivity, epsilon=share, size=cells),
+            )
+        )
+    return tuple(parts)
+
+
+def _concentrated_parts(
+    bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
+) -> Parts:
+    shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
+    parts = []
+    for statistic in bound.statistics.statistics:
+        share, mechanism = rho * shares[statistic.measure], None
+        if isinstance(statistic.measure, Histogram):
+            mechanism = concentrated_choices(
+                statistic, bound.outputs, cells, share, confidence=confidence, given=given
+            )
+        parts.append(Part(statistic=statistic, mechanism=mechanism or _concentrated(statistic, share, cells)))
+    return tuple(parts)
+
+
+def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> Parts:
+    """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
+    shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
+    return tuple(
+        Part(
+            statistic=statistic,
+            mechanism=Gaussian(
+                sensitivity=statistic.sensitivity,
+                mu=sqrt_interval(mu**2 * shares[statistic.measure])[0],
+                size=cells,
+            ),
+        )
+        for statistic in bound.statistics.statistics
+    )
+
+
+def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
+    """Return the mechanism of the smaller variance that costs at most rho."""
+    gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
+    epsilon = sqrt_interval(2 * rho)[0]
+    try:
+        laplace = Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells)
+    except ParameterError:
+        return gaussian
+    return laplace if laplace.error.variance < gaussian.error.variance else gaussian
+
+
+def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
+    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
+    weights = squared_weights(bound.outputs)
+    found: list[tuple[float, Parts]] = []
+    refusal: ParameterError | None = None
+    for choice in choices:
+        try:
+            parts = choice()
+        except ParameterError as error:
+            refusal = error
+            continue
+        found.append((sum(float(weights[part.measure]) * _variance(part) for part in parts), parts))
+    if not found:
+        assert refusal is not None  # noqa: S101
+        raise refusal
+    return min(found, key=lambda choice: choice[0])[1]
+
+
+def _variance(part: Part) -> float:
+    """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
+    if isinstance(part.mechanism, Laplace | Gaussian):
+        return part.mechanism.error.variance
+    assert isinstance(part.mechanism, Choices)  # noqa: S101
+    deviations = [_deviation(choice) for choice in part.mechanism.choices]
+    return sum(deviation**2 for deviation in deviations) / len(deviations)
+
+
+def _deviation(choice: Choice | Estimate) -> float:
+    """Return a deviation that compares mechanisms of one rule."""
+    if isinstance(choice, Estimate):
+        return choice.mechanism.error_at(smooth_sensitivity=1).deviation
+    return deviation_in_rows(choice.rule, choice.mechanism)

@@ -1,0 +1,149 @@
+"""Keys that nobody declared: which they are, and what it takes to have them chosen privately.
+
+A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
+the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from math import prod
+
+from discreet.curator.request.key_request import KeyRequest
+from discreet.data import Keys, Table, Type
+from discreet.data.facts.persons import person_columns
+from discreet.data.facts.relation_facts import limits_of
+from discreet.data.key_counts import check_key_plan, keys_of_a_person
+from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
+from discreet.data.language.relations import Project, public_tables, sources_of
+from discreet.errors import ParameterError
+from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.privacy.rational import Number, rational
+from discreet.queries.binding.bind import bind
+from discreet.queries.binding.missing_declarations import missing_keys
+from discreet.queries.noise.offer import Offer
+from discreet.queries.question.query import Query, key_facts, key_of
+
+__all__ = [
+    "SHARE",
+    "Selection",
+    "check_share",
+    "check_unknown",
+    "hypothetical_keys",
+    "key_plans",
+    "selection_for",
+    "unknown_keys",
+]
+
+SHARE = Fraction(1, 3)
+"""How much of an offer's epsilon the choice of keys gets."""
+
+_HYPOTHETICAL = 1000
+_FIRST_DAY = date(2000, 1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """How the keys of a query are chosen, and what is left for its values.
+
+    Attributes
+    ----------
+    requests : tuple of (name, KeyRequest)
+        One for each key that nobody declared.
+    rest : Offer
+        For the values.
+    """
+
+    requests: tuple[tuple[str, KeyRequest], ...]
+    rest: Offer
+
+
+def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
+    columns, listed = key_facts(query, tables), dict(query.listed)
+    return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
+
+
+def selection_for(
+    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Number = SHARE
+) -> Selection:
+    """Divide an offer between the choice of keys and the values on them.
+
+    Epsilon is divided by the share, delta in halves: one for the keys, one for the values, where it permits
+    Gaussian noise. Several unknown keys share their part evenly.
+    """
+    check_unknown(query, tables)
+    plans = key_plans(query, tables)
+    part = check_share(share)
+    if offer.epsilon is None or offer.delta is None:
+        bind(query, tables)  # refuses, saying what to offer or to declare
+    assert offer.epsilon is not None  # noqa: S101
+    assert offer.delta is not None  # noqa: S101
+    source, count = plans[0][1].source, plans[0][1].keys
+    mechanism = KeySelection.best(
+        epsilon=offer.epsilon * part / len(plans), delta=offer.delta / 2 / len(plans), keys=count
+    )
+    read = (*sources_of(source), *public_tables(source))
+    versions = tuple((name, tables[name].version) for name in read)
+    requests = tuple(
+        (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
+    )
+    return Selection(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
+
+
+def check_share(share: Number) -> Fraction:
+    """Return how much of epsilon the choice of keys gets, if that leaves something for the values."""
+    part = rational(share, "key_share", positive=True)
+    if not part < 1:
+        raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
+    return part
+
+
+def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
+    """Return what is counted to choose each of the keys that nobody declared, by its name."""
+    plain = all(key == key_of(key.name) for key in query.keys)
+    source = query.relation if plain else Project(source=query.relation, columns=query.keys)
+    count = keys_of_a_person(limits_of(source, tables))
+    names = unknown_keys(query, tables)
+    return tuple((name, KeyPlan(source=source, column=name, keys=count)) for name in names)
+
+
+def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
+    """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
+    columns = key_facts(query, tables)
+    persons = person_columns(_grouped(query), tables)
+    for name, plan in key_plans(query, tables):
+        if name in persons:
+            raise missing_keys(name, columns, persons, None)
+        check_key_plan(plan, tables)
+
+
+def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
+    """Return the query with made-up keys in the place of unknown ones: more than most people have."""
+    columns, listed, names = (
+        key_facts(query, tables),
+        dict(query.listed),
+        unknown_keys(query, tables),
+    )
+    known = [listed.get(name) or facts.keys for name, facts in columns.items() if name not in names]
+    groups = prod(len(keys) for keys in known if keys is not None)
+    room = max(1, min(_HYPOTHETICAL, LARGEST_CELLS // groups))
+    each = max(1, int(room ** (1 / len(names)))) if names else 1
+    return query.with_keys(**{name: _made_up(columns[name].type, each) for name in names})
+
+
+def _grouped(query: Query) -> Project:
+    return Project(source=query.relation, columns=query.keys)
+
+
+def _made_up(kind: Type, count: int) -> Keys:
+    if kind is Type.BOOLEAN:
+        return Keys([False, True][:count])
+    if kind is Type.INTEGER:
+        return Keys(range(count))
+    if kind is Type.DATE:
+        return Keys([_FIRST_DAY + timedelta(days=number) for number in range(count)])
+    return Keys([f"key {number}" for number in range(count)])

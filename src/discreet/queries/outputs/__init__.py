@@ -1,0 +1,1 @@
+"""Noisy integers and choices turned into values with intervals."""

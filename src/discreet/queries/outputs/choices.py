@@ -1,0 +1,334 @@
+"""Quantiles and extremes: chosen from histograms, not calculated from noisy counts.
+
+An output says which choices it needs, given a maker of mechanisms; `choosing` gives each its part of the
+budget. (Proof: aggregates.)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import pi, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.curator.request.histogram_choices import (
+    Choice,
+    Choices,
+    RankRule,
+    Rule,
+    Selector,
+)
+from discreet.curator.request.histogram_estimates import Estimate, SmoothRule
+from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.data import Bounds, Histogram, Measure
+from discreet.mechanisms import PermuteAndFlip
+from discreet.privacy.rational import float_above, show
+from discreet.queries.outputs.base import QueryOutput, of_several
+from discreet.queries.outputs.rounding import enclosed
+
+__all__ = [
+    "ChoiceOutput",
+    "ExtremeOutput",
+    "Maker",
+    "QuantileOutput",
+    "choices_of",
+    "deviation_in_rows",
+    "shortfall",
+]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class Maker(ABC):
+    """Makes what outputs draw from a histogram, from its part of the budget."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def choice(self, rule: Rule) -> Choice:
+        """Return a choice by a rule."""
+
+    @abstractmethod
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+        """Return an estimate by smooth sensitivity."""
+
+
+class ChoiceOutput(QueryOutput):
+    """An output that is chosen from the values of a histogram."""
+
+    __slots__ = ()
+
+    histogram: Histogram
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The histogram."""
+        return (self.histogram,)
+
+    @property
+    @abstractmethod
+    def picks(self) -> int:
+        """How many equal parts its budget has."""
+
+    @property
+    @abstractmethod
+    def question(self) -> tuple[object, ...]:
+        """What it asks of the histogram; outputs that ask the same share the answer."""
+
+    @abstractmethod
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice | Estimate, ...]:
+        """Return the choices that it needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileOutput(ChoiceOutput):
+    """The least grid point c such that at least the share q of the n values are at most c.
+
+    Three choices of equal budget: one near the rank q n is the value; one a little below and one a little
+    above are the ends of the interval, so far from q n that they lie on their sides with the confidence.
+    The value is brought into the interval. Several quantiles of one column are in order: values are sorted,
+    lower ends lowered to those of higher quantiles, upper ends raised to those of lower ones.
+
+    Error
+    -----
+    With t the most by which a choice's score falls short (but for half of the failure probability), the
+    lower end has less than q n values below it, and the upper end at least q n up to it: the quantile is
+    between.
+    """
+
+    name: str
+    histogram: Histogram
+    share: Fraction
+    beside: tuple[Fraction, ...] = ()
+
+    @property
+    def picks(self) -> int:
+        """The value and both ends."""
+        return 3
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """The share."""
+        return ("quantile", self.share)
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """Three choices, whose scores a row moves by max(q, 1 - q) rows."""
+        return (3 * max(self.share, 1 - self.share),)
+
+    @property
+    def formula(self) -> str:
+        """In words."""
+        return f"the quantile {show(self.share)}, chosen from {self.histogram.width} grid points"
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What kind of output it is, its histogram, its share and those it is kept in order with."""
+        shares = {"share": str(self.share), "beside": [str(share) for share in self.beside]}
+        return {**super(QuantileOutput, self).identity, **shares}
+
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+        """Return the choices of the value, of the lower end and of the upper end."""
+        rule = RankRule(share=self.share)
+        choice = make.choice(rule)
+        shift = shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
+        rules = (rule, RankRule(share=self.share, shift=-shift), RankRule(share=self.share, shift=shift))
+        return tuple(replace(choice, rule=one) for one in rules)
+
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+        """Return grid points as floats."""
+        mechanism = choices_of(draws[0].part)
+        shares = sorted({self.share, *self.beside})
+        found = [_three(mechanism, draws[0].steps, share, confidence) for share in shares]
+        value, lower, upper = (np.stack(parts) for parts in zip(*found, strict=True))
+        value = np.sort(value, axis=0)
+        lower = np.minimum.accumulate(lower[::-1], axis=0)[::-1]
+        upper = np.maximum.accumulate(upper, axis=0)
+        lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+        place = shares.index(self.share)
+        return _on_grid(
+            self.name,
+            self.histogram,
+            value[place].clip(lower[place], upper[place]),
+            lower[place],
+            upper[place],
+        )
+
+    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
+        """Return half the width of the interval, if the values are spread evenly over the bounds."""
+        mechanism = choices_of(parts[0]).of(RankRule(share=self.share))
+        short = shortfall(mechanism, of_several(confidence, 2), self.histogram.width)
+        ranks = Fraction(2 * short + 1, self.share.denominator)
+        return _spread_evenly(self.name, self.histogram, ranks, _deviation(mechanism, self.share), rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtremeOutput(ChoiceOutput):
+    """A value a few ranks inside of the least (or the largest) value, as many as privacy needs.
+
+    Nobody's single row may show, so the least value itself cannot. One choice, at rank T from the end: with
+    t the most by which its score falls short, T = t + 1.
+
+    Error
+    -----
+    With the confidence at least one value is at most (least) the one returned, so the true least value lies
+    between the lower bound and it; nothing better can be said of the other end, which one row decides.
+    """
+
+    name: str
+    histogram: Histogram
+    largest: bool
+
+    @property
+    def picks(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def share(self) -> Fraction:
+        """0 for the least value, 1 for the largest."""
+        return Fraction(int(self.largest))
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """Which end."""
+        return ("extreme", self.largest)
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """One choice."""
+        return (Fraction(1),)
+
+    @property
+    def formula(self) -> str:
+        """In words."""
+        end = "largest" if self.largest else "least"
+        return f"a value a few ranks inside of the {end}, chosen from {self.histogram.width} grid points"
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What kind of output it is, its histogram, and which end."""
+        return {**super(ExtremeOutput, self).identity, "largest": self.largest}
+
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+        """Return the one choice."""
+        choice = make.choice(RankRule(share=self.share))
+        ranks = shortfall(choice.mechanism, confidence, self.histogram.width) + 1
+        return (replace(choice, rule=self._rule(ranks)),)
+
+    def _rule(self, ranks: int) -> RankRule:
+        return RankRule(share=self.share, shift=-ranks if self.largest else ranks)
+
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+        """Return grid points as floats."""
+        mechanism = choices_of(draws[0].part)
+        (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
+        value = mechanism.drawn(draws[0].steps, rule)[:, 0]
+        low, high = np.zeros_like(value), np.full_like(value, self.histogram.width - 1)
+        enough = _reach(rule) > shortfall(mechanism.of(rule), confidence, mechanism.width)
+        if not enough:
+            return _on_grid(self.name, self.histogram, value, low, high)
+        ends = (value, high) if self.largest else (low, value)
+        return _on_grid(self.name, self.histogram, value, *ends)
+
+    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
+        """Return how far from the end the value is, if the values are spread evenly over the bounds."""
+        mechanism = choices_of(parts[0])
+        (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
+        ranks = Fraction(2 * _reach(rule))
+        expected = _spread_evenly(
+            self.name, self.histogram, ranks, _deviation(mechanism.of(rule), self.share), rows
+        )
+        return Expectation(
+            name=self.name,
+            margin=expected.margin,
+            standard_deviation=expected.standard_deviation,
+            assumes=expected.assumes,
+            means=f"how far inside of the {'largest' if self.largest else 'least'} value it may be",
+        )
+
+
+def deviation_in_rows(rule: Rule, mechanism: Selector) -> float:
+    """Return the standard deviation, in rows, of noise on scores that would choose alike.
+
+    Gumbel noise does for the exponential mechanism (its deviation is pi / (rate sqrt(6))), exponential
+    noise for permute-and-flip (1 / rate).
+    """
+    unit = 1.0 if isinstance(mechanism, PermuteAndFlip) else pi / sqrt(6)
+    scale = rule.share.denominator if isinstance(rule, RankRule) else 1
+    return unit / float(mechanism.rate * scale)
+
+
+def _deviation(mechanism: Selector, share: Fraction) -> float:
+    return deviation_in_rows(RankRule(share=share), mechanism)
+
+
+def choices_of(part: Part) -> Choices:
+    """Return the choices that a part of a request draws from a histogram."""
+    assert isinstance(part.mechanism, Choices)  # noqa: S101
+    return part.mechanism
+
+
+def shortfall(mechanism: Selector, confidence: Fraction, candidates: int) -> int:
+    """Return the most by which the chosen score falls short of the best, with the confidence."""
+    return int(mechanism.error.quantile(confidence, candidates=candidates))
+
+
+def _is_extreme(rule: Rule, share: Fraction) -> bool:
+    return isinstance(rule, RankRule) and rule.share == share and rule.share.denominator == 1
+
+
+def _reach(rule: Rule) -> int:
+    assert isinstance(rule, RankRule)  # noqa: S101
+    return abs(rule.shift)
+
+
+def _three(
+    mechanism: Choices, steps: Integers, share: Fraction, confidence: Fraction
+) -> tuple[Integers, Integers, Integers]:
+    """Return the value, the lower and the upper end of a quantile, as places; ends only where they hold."""
+    rules = {
+        np.sign(one.rule.shift): one.rule
+        for one in mechanism.selections
+        if isinstance(one.rule, RankRule) and one.rule.share == share
+    }
+    value, lower, upper = (mechanism.drawn(steps, rules[side])[:, 0] for side in (0, -1, 1))
+    for side in (-1, 1):
+        short = shortfall(mechanism.of(rules[side]), of_several(confidence, 2), mechanism.width)
+        if _reach(rules[side]) <= short and side < 0:
+            lower = np.zeros_like(lower)
+        elif _reach(rules[side]) <= short:
+            upper = np.full_like(upper, mechanism.width - 1)
+    return value, lower, upper
+
+
+def _on_grid(name: str, histogram: Histogram, value: Integers, lower: Integers, upper: Integers) -> Column:
+    bounds = histogram.values
+    assert isinstance(bounds, Bounds)  # noqa: S101
+    points = [enclosed(places + bounds.lower_steps, bounds.step) for places in (lower, value, upper)]
+    return Column(
+        name=name,
+        values=points[1].nearest,
+        lower=points[0].below,
+        upper=points[2].above,
+        unknown=(lower == 0) & (upper == histogram.width - 1),
+    )
+
+
+def _spread_evenly(
+    name: str, histogram: Histogram, ranks: Fraction, deviation: float, rows: int
+) -> Expectation:
+    bounds = histogram.values
+    assert isinstance(bounds, Bounds)  # noqa: S101
+    width = bounds.upper - bounds.lower
+    return Expectation(
+        name=name,
+        margin=float_above(min(width / 2, width * ranks / rows + bounds.step)),
+        standard_deviation=min(float(width) / 2, float(width) * deviation / rows),
+        assumes=f"{rows} values in every group, spread evenly over the bounds",
+    )

@@ -1,0 +1,1 @@
+"""Questions of names: like dataframes, and what happens to released values."""

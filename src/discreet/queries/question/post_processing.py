@@ -1,0 +1,165 @@
+"""What is done with an answer once it is there: groups dropped, sorted and cut by released values.
+
+Released values are public, so this costs nothing and protects nobody less. HAVING, ORDER BY and LIMIT of a
+query mean this, and nothing that happens before noise.
+
+>>> from discreet.data.language.formula import col
+>>> after = After(having=(col("n") > 2).expression, order=(Order(column="n", descending=True),), limit=1)
+>>> applied(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})
+{'city': ['Rome'], 'n': [7]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from discreet.data.facts.type_check import check_condition
+from discreet.data.language.evaluation import value_of
+from discreet.data.language.expressions import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    Expression,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    columns_of,
+    walk,
+)
+from discreet.data.language.relations import Order
+from discreet.data.language.schema import Schema, Type
+from discreet.errors import UnsupportedQuery
+
+__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept"]
+
+_KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class After:
+    """What is done with the groups of an answer, in this order.
+
+    Attributes
+    ----------
+    having : Expression or None
+        A condition over columns of the answer; groups for which it is not TRUE are dropped.
+    order : tuple of Order
+        Columns of the answer to sort by. Missing values come last either way; ties stay in order.
+    limit : int or None
+        At most so many groups are shown.
+    offset : int
+        So many are left out before that.
+    """
+
+    having: Expression | None = field(default=None)
+    order: tuple[Order, ...] = ()
+    limit: int | None = field(default=None, repr=False)
+    offset: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.having is not None and not all(isinstance(node, _KNOWN) for node in walk(self.having)):
+            raise UnsupportedQuery(
+                "HAVING calls a function; compare, add and multiply aggregates, or calculate with the answer"
+            )
+        if not all(isinstance(part, Order) for part in self.order):
+            raise UnsupportedQuery("the answer is sorted by something else; sort by names of its columns")
+        for number in (self.limit, self.offset):
+            if number is not None and (type(number) is not int or number < 0):
+                raise UnsupportedQuery("LIMIT and OFFSET take whole numbers; write one such as LIMIT 10")
+
+    def __bool__(self) -> bool:
+        return self != NOTHING
+
+
+NOTHING = After()
+
+
+def check_after(after: After, names: Sequence[str]) -> None:
+    """Refuse what names no column of the answer."""
+    used = [part.column for part in after.order]
+    used += [] if after.having is None else columns_of(after.having)
+    if not set(used) <= set(names):
+        raise UnsupportedQuery(
+            "the answer is sorted or cut by something that is not in it; put it in SELECT, under a name"
+        )
+
+
+def check_types(after: After, schema: Schema) -> None:
+    """Refuse a condition that its types do not admit, and an order of what has none.
+
+    Parameters
+    ----------
+    after : After
+        What is done.
+    schema : mapping of names to types
+        The columns of the answer. Lists, such as the most frequent keys, are of type `OTHER`.
+    """
+    if after.having is not None:
+        check_condition(after.having, schema)
+    if any(schema[part.column] is Type.OTHER for part in after.order):
+        raise UnsupportedQuery("the answer is sorted by lists, which have no order; sort by another column")
+
+
+def kept(
+    after: After, columns: Mapping[str, Sequence[Any]], unknown: Mapping[str, Iterable[Any]] | None = None
+) -> list[int]:
+    """Return the places of the groups that are shown, in the order in which they are.
+
+    Parameters
+    ----------
+    after : After
+        What is done.
+    columns : mapping of names to lists or arrays
+        The released columns of an answer.
+    unknown : mapping of names to lists or arrays, optional
+        Where nothing is known of a value: sorted by it, the group comes last, as if it were missing.
+    """
+    lists = {name: [_plain(value) for value in values] for name, values in columns.items()}
+    places = list(range(len(next(iter(lists.values()), []))))
+    if after.having is not None:
+        having = after.having
+        rows = ({name: values[place] for name, values in lists.items()} for place in places)
+        places = [place for place, row in enumerate(rows) if value_of(having, row) is True]
+    for part in reversed(after.order):
+        missing = (unknown or {}).get(part.column)
+        values = lists[part.column]
+        if missing is not None:
+            values = [None if lost else value for value, lost in zip(values, missing, strict=True)]
+        sign = -1 if part.descending else 1
+
+        def compared(one: int, other: int, values: list[Any] = values, sign: int = sign) -> int:
+            return _ordered(values[one], values[other], sign)
+
+        places.sort(key=cmp_to_key(compared))
+    return places[after.offset :][: after.limit]
+
+
+def applied(after: After, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return the columns of an answer with the groups that are shown: lists as lists, arrays as arrays."""
+    places = kept(after, columns)
+    return {
+        name: values[places] if isinstance(values, np.ndarray) else [values[place] for place in places]
+        for name, values in columns.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with one spelling of what is missing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _ordered(one: Any, other: Any, sign: int) -> int:
+    if one is None or other is None:
+        return int(one is None) - int(other is None)
+    return sign * (int(one > other) - int(one < other))

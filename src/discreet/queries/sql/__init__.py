@@ -1,0 +1,1 @@
+"""SQL read into questions of names."""

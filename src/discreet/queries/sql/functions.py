@@ -1,0 +1,326 @@
+"""Functions of SQL as functions of the plan: a closed list; all others are refused with a rewrite.
+
+sqlglot gives several spellings one node, and some nodes parts that only certain dialects have: every node is
+read by the parts listed here, and one that has others is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from discreet.data import Formula, literal
+from discreet.data.facts.signatures import UNITS
+from discreet.data.language.expressions import Call, Cast, Expression, Function
+from discreet.data.language.functions import EXAMPLES
+from discreet.data.language.schema import Type
+from discreet.errors import UnsupportedQuery
+from discreet.queries.sql.refusals import check_parts, refused, refused_node
+
+__all__ = ["call_of", "refused_function"]
+
+Read = Callable[[exp.Expression], Expression]
+
+_PARTS: dict[type[exp.Expression], tuple[Function, tuple[str, ...]]] = {
+    exp.Nullif: (Function.NULLIF, ("this", "expression")),
+    exp.Coalesce: (Function.COALESCE, ("this", "expressions")),
+    exp.Least: (Function.LEAST, ("this", "expressions")),
+    exp.Greatest: (Function.GREATEST, ("this", "expressions")),
+    exp.Abs: (Function.ABS, ("this",)),
+    exp.Floor: (Function.FLOOR, ("this",)),
+    exp.Ceil: (Function.CEILING, ("this",)),
+    exp.Round: (Function.ROUND, ("this", "decimals")),
+    exp.Sign: (Function.SIGN, ("this",)),
+    exp.Sqrt: (Function.SQRT, ("this",)),
+    exp.Lower: (Function.LOWER, ("this",)),
+    exp.Upper: (Function.UPPER, ("this",)),
+    exp.Length: (Function.LENGTH, ("this",)),
+    exp.Substring: (Function.SUBSTRING, ("this", "start", "length")),
+    exp.StartsWith: (Function.STARTS_WITH, ("this", "expression")),
+    exp.EndsWith: (Function.ENDS_WITH, ("this", "expression")),
+    exp.Contains: (Function.CONTAINS, ("this", "expression")),
+    exp.Replace: (Function.REPLACE, ("this", "expression", "replacement")),
+    exp.Year: (Function.YEAR, ("this",)),
+    exp.Quarter: (Function.QUARTER, ("this",)),
+    exp.Month: (Function.MONTH, ("this",)),
+    exp.Day: (Function.DAY, ("this",)),
+    exp.DayOfMonth: (Function.DAY, ("this",)),
+    exp.DayOfWeekIso: (Function.DAY_OF_WEEK, ("this",)),
+    exp.DayOfYear: (Function.DAY_OF_YEAR, ("this",)),
+    exp.Hour: (Function.HOUR, ("this",)),
+    exp.Minute: (Function.MINUTE, ("this",)),
+    exp.WidthBucket: (Function.WIDTH_BUCKET, ("this", "min_value", "max_value", "num_buckets")),
+}
+"""Functions whose operands stand in these parts of their nodes, in order."""
+
+_NOTES = ("ignore_nulls", "is_nvl", "is_null")
+"""What sqlglot notes about its own dialects."""
+
+_EXTRACTED: dict[str, Function] = {
+    "YEAR": Function.YEAR,
+    "QUARTER": Function.QUARTER,
+    "MONTH": Function.MONTH,
+    "DAY": Function.DAY,
+    "DAYOFMONTH": Function.DAY,
+    "ISODOW": Function.DAY_OF_WEEK,
+    "DAYOFWEEK_ISO": Function.DAY_OF_WEEK,
+    "DOY": Function.DAY_OF_YEAR,
+    "DAYOFYEAR": Function.DAY_OF_YEAR,
+    "HOUR": Function.HOUR,
+    "MINUTE": Function.MINUTE,
+}
+
+_TERMS = (exp.Add, exp.Sub, exp.DPipe)
+_FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
+
+FUNCTIONS = (
+    "the functions are CASE, CAST, COALESCE, NULLIF, LEAST, GREATEST, CLIP, ABS, FLOOR, CEILING, ROUND, "
+    "SIGN, SQRT, MOD, LOWER, UPPER, TRIM, LENGTH, SUBSTRING, CONCAT, LIKE, STARTS_WITH, ENDS_WITH, CONTAINS, "
+    "REPLACE, EXTRACT, DATE_TRUNC, DATEDIFF and WIDTH_BUCKET"
+)
+_MOMENT = "it is no function of the row; write the date or time itself, such as DATE '2026-01-31'"
+_RANDOM = "leave it out: answers are noisy already"
+_PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
+_POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
+_SEEK = "write CONTAINS(name, 'a')"
+_DAYS = "write DATEDIFF('day', first, last), in days"
+_WEEKDAY = "engines count weekdays differently; write ISODOW(day), Monday is 1"
+_SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
+_CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
+
+_REFUSED: dict[str, tuple[str, str]] = {
+    "Rand": ("RANDOM()", _RANDOM),
+    "Randn": ("RANDN()", _RANDOM),
+    "Uuid": ("UUID()", _RANDOM),
+    "CurrentDate": ("CURRENT_DATE", _MOMENT),
+    "CurrentTime": ("CURRENT_TIME", _MOMENT),
+    "CurrentTimestamp": ("CURRENT_TIMESTAMP", _MOMENT),
+    "CurrentDatetime": ("CURRENT_DATETIME", _MOMENT),
+    "Localtime": ("LOCALTIME", _MOMENT),
+    "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
+    "CurrentUser": ("CURRENT_USER", "it is no function of the row; leave it out"),
+    "ILike": ("ILIKE", "write LOWER(name) LIKE 'a%'"),
+    "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
+    "RegexpLike": ("a regular expression", _PATTERN),
+    "RegexpILike": ("a regular expression", _PATTERN),
+    "RegexpReplace": ("a regular expression", "write REPLACE(name, '-', '')"),
+    "RegexpExtract": ("a regular expression", "write SUBSTRING(name, 1, 3)"),
+    "SimilarTo": ("SIMILAR TO", _PATTERN),
+    "Glob": ("GLOB", _PATTERN),
+    "Pow": ("a power", _POWER),
+    "Exp": ("EXP()", _POWER),
+    "Ln": ("LN()", _POWER),
+    "Log": ("LOG()", _POWER),
+    "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
+    "IntDiv": ("whole-number division", "write FLOOR(x / y)"),
+    "Right": ("RIGHT()", "write ENDS_WITH(name, 'a'), or SUBSTRING(name, 1, 3) from the left"),
+    "Left": ("LEFT() with this length", "write SUBSTRING(name, 1, 3)"),
+    "Pad": ("LPAD() and RPAD()", _CODED),
+    "Repeat": ("REPEAT()", _CODED),
+    "Reverse": ("REVERSE()", _CODED),
+    "Initcap": ("INITCAP()", "write UPPER(name) or LOWER(name)"),
+    "SplitPart": ("SPLIT_PART()", "write SUBSTRING(name, 1, 3)"),
+    "Split": ("SPLIT()", "write SUBSTRING(name, 1, 3)"),
+    "StrPosition": ("the place of a text in another", _SEEK),
+    "ConcatWs": ("CONCAT_WS()", "write a || ',' || b"),
+    "Translate": ("TRANSLATE()", "write REPLACE(name, '-', '')"),
+    "Ascii": ("ASCII()", _CODED),
+    "Chr": ("CHR()", "write the character itself"),
+    "MD5": ("MD5()", _CODED),
+    "SHA": ("SHA()", _CODED),
+    "SHA2": ("SHA2()", _CODED),
+    "DayOfWeek": ("DAYOFWEEK()", _WEEKDAY),
+    "Week": ("WEEK()", "write DATE_TRUNC('week', day)"),
+    "WeekOfYear": ("WEEKOFYEAR()", "write DATE_TRUNC('week', day)"),
+    "Second": ("SECOND()", "write HOUR(seen), MINUTE(seen) or DATE_TRUNC('hour', seen)"),
+    "Dayname": ("DAYNAME()", "write ISODOW(day), Monday is 1"),
+    "Monthname": ("MONTHNAME()", "write MONTH(day)"),
+    "TimestampDiff": ("TIMESTAMP_DIFF()", _DAYS),
+    "DatetimeDiff": ("DATETIME_DIFF()", _DAYS),
+    "DateAdd": ("DATE_ADD()", _DAYS),
+    "DateSub": ("DATE_SUB()", _DAYS),
+    "TsOrDsAdd": ("DATE_ADD()", _DAYS),
+    "Interval": ("INTERVAL", f"{_DAYS}, or the date itself, such as DATE '2026-01-31'"),
+    "LastDay": ("LAST_DAY()", "write DATE_TRUNC('month', day)"),
+    "ToChar": ("TO_CHAR()", _SPELLED),
+    "TimeToStr": ("a date in another spelling", _SPELLED),
+    "StrToDate": ("CAST with a format", "write CAST(x AS DATE) of text like 2026-01-31"),
+    "StrToTime": ("a time of text", "write CAST(x AS DATE) of text like 2026-01-31"),
+    "Nvl2": ("NVL2()", "write CASE WHEN x IS NULL THEN a ELSE b END"),
+    "DecodeCase": ("DECODE()", "write CASE x WHEN 1 THEN 'a' ELSE 'b' END"),
+    "IsNan": ("ISNAN()", "NaN equals itself and is above every number; write x > 1e400"),
+    "SafeDivide": ("SAFE_DIVIDE()", "write x / y, which is NULL where y is 0"),
+    "Concat": ("strings side by side", "write one string, '' for a quote in it, or a || b"),
+}
+
+
+def call_of(node: exp.Expression, read: Read) -> Expression | None:
+    """Return what a node means if it is a function of the language, else None.
+
+    Parameters
+    ----------
+    node : sqlglot expression
+        Any node.
+    read : callable
+        Reads an operand.
+    """
+    kind = type(node)
+    if kind in _PARTS:
+        function, parts = _PARTS[kind]
+        check_parts(node, *parts, *_NOTES)
+        return _call(function, [read(part) for name in parts for part in _listed(node.args.get(name))])
+    return _SPECIAL[kind](node, read) if kind in _SPECIAL else None
+
+
+def refused_function(node: exp.Expression) -> UnsupportedQuery:
+    """Return the refusal of a node that is no part of any expression."""
+    name = type(node).__name__
+    if name in _REFUSED:
+        return refused(*_REFUSED[name])
+    if isinstance(node, exp.Anonymous):
+        return refused(*_ANONYMOUS.get(str(node.this).upper(), ("a function of this name", FUNCTIONS)))
+    return refused_node(node, FUNCTIONS) if isinstance(node, exp.Func) else refused_node(node)
+
+
+_ANONYMOUS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("NOW", "TODAY", "GETDATE", "SYSDATE"), ("the time of the question", _MOMENT)),
+    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH", "RLIKE"), ("a regular expression", _PATTERN)),
+    **dict.fromkeys(("HASH", "SHA256"), ("a digest", _CODED)),
+    **dict.fromkeys(("STRFTIME", "FORMAT_DATE"), ("a date in another spelling", _SPELLED)),
+    **dict.fromkeys(("AGE", "EPOCH"), ("a span of time", _DAYS)),
+    **dict.fromkeys(("BTRIM",), ("BTRIM()", "write TRIM(name)")),
+    **dict.fromkeys(("WEEKDAY", "DATEPART"), ("this part of a date", _WEEKDAY)),
+    **dict.fromkeys(
+        ("TO_DATE", "STRPTIME"), ("a date of text", "write CAST(x AS DATE) of text like 2026-01-31")
+    ),
+    "ISNULL": ("ISNULL()", "write x IS NULL, or COALESCE(x, 0)"),
+    "PREFIX": ("PREFIX()", "write STARTS_WITH(name, 'A')"),
+}
+
+
+def _call(function: Function, operands: Sequence[Expression]) -> Call:
+    return Call(function=function, operands=tuple(operands))
+
+
+def _listed(part: object) -> list[exp.Expression]:
+    return [] if part is None else list(part) if isinstance(part, list) else [part]  # type: ignore[list-item]
+
+
+def _modulo(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression")
+    # The parser gives % the precedence of +, so what it read without parentheses may not be what was meant.
+    if isinstance(node.this, _TERMS) or isinstance(node.expression, _FACTORS):
+        raise refused(
+            "% beside other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
+        )
+    return _call(Function.MODULO, [read(node.this), read(node.expression)])
+
+
+def _concat(node: exp.Expression, read: Read) -> Expression:
+    """Read CONCAT and ||, which mean the same: NULL if one operand is."""
+    if isinstance(node, exp.DPipe):
+        chain, first = [], node
+        while isinstance(first, exp.DPipe):
+            check_parts(first, "this", "expression", "safe")
+            chain.append(first.expression)
+            first = first.this
+        return _call(Function.CONCAT, [read(part) for part in (first, *reversed(chain))])
+    if not node.args.get("safe"):
+        raise refused_function(node)
+    check_parts(node, "expressions", "safe", "coalesce")
+    return _call(Function.CONCAT, [read(part) for part in node.expressions])
+
+
+def _like(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression")
+    if isinstance(node.expression, exp.Any | exp.All):
+        raise refused("LIKE with several patterns", "write name LIKE 'a%' OR name LIKE 'b%'")
+    return _call(Function.LIKE, [read(node.this), read(node.expression)])
+
+
+def _trim(node: exp.Expression, read: Read) -> Expression:
+    characters, position = node.args.get("expression"), node.args.get("position")
+    spaces = characters is None or (isinstance(characters, exp.Literal) and str(characters.this) == " ")
+    if not spaces or str(position or "BOTH").upper() != "BOTH":
+        raise refused("TRIM of one end or of other characters", "write TRIM(name), or REPLACE(name, '-', '')")
+    check_parts(node, "this", "expression", "position")
+    return _call(Function.TRIM, [read(node.this)])
+
+
+def _left(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression")
+    return _call(Function.SUBSTRING, [read(node.this), literal(1), read(node.expression)])
+
+
+def _extract(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression")
+    return _part(str(node.this.name), node.expression, read)
+
+
+def _part(name: str, moment: exp.Expression, read: Read) -> Expression:
+    function = _EXTRACTED.get(name.upper())
+    if function is None:
+        words = (
+            _WEEKDAY if name.upper() in {"DOW", "DAYOFWEEK", "WEEKDAY"} else f"take {', '.join(_EXTRACTED)}"
+        )
+        raise refused("this part of a date", words)
+    return _call(function, [read(moment)])
+
+
+def _anonymous(node: exp.Expression, read: Read) -> Expression:
+    name, operands = str(node.this).upper(), node.expressions
+    check_parts(node, "this", "expressions")
+    if name == "DATE_PART" and len(operands) == 2 and isinstance(operands[0], exp.Literal):
+        return _part(str(operands[0].this), operands[1], read)
+    if name == "CLIP" and len(operands) == 3:
+        value, lower, upper = (read(operand) for operand in operands)
+        return Formula(value).clip(Formula(lower), Formula(upper)).expression
+    if name == "IFF" and len(operands) in {2, 3}:
+        return read(exp.If(**dict(zip(("this", "true", "false"), operands, strict=False))))
+    raise refused_function(node)
+
+
+def _truncate(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "unit")
+    unit = str(node.args["unit"].name).lower()
+    if unit not in UNITS:
+        raise refused("DATE_TRUNC to this unit", f"write {EXAMPLES[Function.DATE_TRUNC]}")
+    return _call(Function.DATE_TRUNC, [literal(unit), read(node.this)])
+
+
+def _difference(node: exp.Expression, read: Read) -> Expression:
+    """Read DATEDIFF('day', first, last), DATEDIFF(last, first) and DATE_DIFF(last, first, DAY)."""
+    check_parts(node, "this", "expression", "unit")
+    unit = node.args.get("unit")
+    if isinstance(node.this, exp.Literal) and node.this.is_string and unit is not None:
+        if str(node.this.this).lower() != "day":
+            raise refused("DATEDIFF in this unit", _DAYS)
+        # The parser takes the third operand for a unit, and a plain name in its place for a word.
+        last = exp.column(str(unit.name)) if isinstance(unit, exp.Var) else unit
+        return _call(Function.DATE_DIFFERENCE, [read(last), read(node.expression)])
+    if unit is not None and not (isinstance(unit, exp.Var) and unit.name.upper() == "DAY"):
+        raise refused("DATEDIFF in this form", _DAYS)
+    return _call(Function.DATE_DIFFERENCE, [read(node.this), read(node.expression)])
+
+
+def _date(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this")
+    return Cast(operand=read(node.this), type=Type.DATE)
+
+
+_SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression]] = {
+    exp.Mod: _modulo,
+    exp.DPipe: _concat,
+    exp.Concat: _concat,
+    exp.Like: _like,
+    exp.Trim: _trim,
+    exp.Left: _left,
+    exp.Extract: _extract,
+    exp.Anonymous: _anonymous,
+    exp.DateTrunc: _truncate,
+    exp.TimestampTrunc: _truncate,
+    exp.DatetimeTrunc: _truncate,
+    exp.DateDiff: _difference,
+    exp.Date: _date,
+}

@@ -1,0 +1,119 @@
+"""What names mean inside one SELECT: the columns that its FROM brings into sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.data.language.expressions import Column
+from discreet.data.language.relations import Named, Project, Relation
+from discreet.data.language.schema import Type
+from discreet.errors import UndeclaredColumn, UnsupportedQuery
+from discreet.queries.sql.names import column_named, same
+from discreet.queries.sql.refusals import check_parts, refused, refused_node
+
+__all__ = ["Field", "Scope", "is_quoted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A column in sight: the name of its table in FROM, its own name, and the column of the relation it is.
+
+    One that USING made one with another is called by its own name alone only as that other.
+    """
+
+    table: str
+    name: str
+    column: str
+    qualified: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Rows, and the names by which their columns can be called.
+
+    The relation may have more columns than are in sight.
+    """
+
+    relation: Relation
+    fields: tuple[Field, ...]
+
+    def column(self, node: exp.Column) -> Column:
+        """Return the column that a node names."""
+        return Column(name=self.field(node).column)
+
+    def field(self, node: exp.Column) -> Field:
+        """Return the column in sight that a node names, or refuse a name that fits none or several."""
+        check_parts(node, "this", "table")
+        qualifier, name = node.args.get("table"), node.this
+        if isinstance(name, exp.Star):
+            raise refused_node(name)
+        if not isinstance(name, exp.Identifier):
+            raise refused("a column by number", "write its name")
+        plain = tuple(field for field in self.fields if not field.qualified)
+        fields = plain if qualifier is None else self.of_table(qualifier)
+        names = dict.fromkeys((field.name for field in fields), Type.OTHER)
+        found = column_named(name.name, quoted=is_quoted(name), schema=names)
+        fitting = [field for field in fields if field.name == found]
+        if len({field.column for field in fitting}) > 1:
+            raise UnsupportedQuery(
+                "a name fits columns of several tables; write which one is meant, as in v.city"
+            )
+        return fitting[0]
+
+    def of_table(self, qualifier: exp.Identifier) -> tuple[Field, ...]:
+        """Return the columns of one table of FROM."""
+        fields = tuple(
+            field
+            for field in self.fields
+            if field.table and same(qualifier.name, quoted=is_quoted(qualifier), other=field.table)
+        )
+        if not fields:
+            raise UnsupportedQuery(
+                "a column is taken from a table that FROM does not name; write the name of the column alone"
+            )
+        return fields
+
+    def has(self, node: exp.Column) -> bool:
+        """Tell whether a node names a column in sight, and one only."""
+        try:
+            self.field(node)
+        except (UndeclaredColumn, UnsupportedQuery):
+            return False
+        return True
+
+    def starred(self) -> tuple[Field, ...]:
+        """Return what * means: all columns in sight, those that USING made one only once."""
+        return tuple(field for field in self.fields if not field.qualified)
+
+    def called(self, table: str) -> Scope:
+        """Return the same rows as a table of FROM that goes by a name."""
+        fields = tuple(Field(table=table, name=field.name, column=field.column) for field in self.fields)
+        return Scope(relation=self.relation, fields=fields)
+
+    def exact(self, names: tuple[str, ...] | None = None, *, columns: Iterator[str]) -> Scope:
+        """Return rows that have the columns in sight and no others, by these names or their own.
+
+        Parameters
+        ----------
+        names : tuple of str, optional
+            New names, in order.
+        columns : iterator of str
+            The columns that the relation has now.
+        """
+        chosen = tuple(field.name for field in self.fields) if names is None else names
+        if list(columns) == list(chosen) == [field.column for field in self.fields]:
+            return self
+        listed = tuple(
+            Named(name=name, expression=Column(name=field.column))
+            for name, field in zip(chosen, self.fields, strict=True)
+        )
+        fields = tuple(Field(table="", name=name, column=name) for name in chosen)
+        return Scope(relation=Project(source=self.relation, columns=listed), fields=fields)
+
+
+def is_quoted(identifier: exp.Expression) -> bool:
+    """Tell whether a name stands in double quotes."""
+    return bool(identifier.args.get("quoted"))

@@ -1,0 +1,1 @@
+"""Statistics of graphs whose edges, or persons with all their edges, are private."""

@@ -1,0 +1,1 @@
+"""Quantiles, extremes and trimmed means, with their sensitivity profiles."""

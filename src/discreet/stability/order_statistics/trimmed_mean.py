@@ -1,0 +1,100 @@
+"""The trimmed mean with its sensitivity profile."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.order_statistics.blocks import Blocks, blocks
+from discreet.stability.order_statistics.ordered import Ordered, ordered
+from discreet.stability.order_statistics.trimming import Trimming, trimming
+from discreet.stability.profile import Profile, check_step
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from discreet.privacy.rational import Number
+
+__all__ = ["trimmed_mean", "trimmed_profile"]
+
+
+def trimmed_mean(
+    values: ArrayLike,
+    *,
+    trim: Number,
+    lower: int,
+    upper: int,
+    relation: Neighbors = ADD_REMOVE_PERSON,
+    rows: int = 1,
+) -> Profile:
+    """Return the mean without the floor(trim n) smallest and as many largest values, with its profile.
+
+    Of no values it is the lower bound.
+
+    Parameters
+    ----------
+    values : array of integers
+        The data, in any order; clipped to the bounds. Private.
+    trim : number
+        Which part of the values is trimmed at either end, below 1/2.
+    lower, upper : int
+        The public bounds.
+    relation : Neighbors
+        What one step changes.
+    rows : int
+        How many values one person has at most; 1 under replace.
+
+    Returns
+    -------
+    Profile
+        Under replace it is exact: with m = floor(trim n) and h = n - 2m,
+        A_k = max { X(s + h + k) - X(s) : m - k <= s <= m + 1 } / h (Bun & Steinke 2019). Under add/remove
+        it is a smooth upper bound: the weight that one person moves, times how far the last value that may
+        remain lies from the mean of the others (proof: docs/proofs/profiles.md).
+    """
+    data = ordered(values, lower=lower, upper=upper)
+    return trimmed_profile(data, trimming(trim), relation=relation, rows=check_step(relation, rows))
+
+
+def trimmed_profile(data: Ordered, rule: Trimming, *, relation: Neighbors, rows: int) -> Profile:
+    """Return the profile of the trimmed mean of values in order."""
+    sums = blocks(data)
+    cut = rule.cut(data.size)
+    value = (
+        Fraction(sums.total(cut + 1, data.size - cut), data.size - 2 * cut)
+        if data.size
+        else Fraction(data.at(0))
+    )
+    if relation.change is Change.REPLACE:
+
+        def replaced(distance: int) -> Fraction:
+            kept = data.size - 2 * cut
+            return (
+                Fraction(data.widest(cut - distance, cut + 1, kept + distance), kept) if kept else Fraction(0)
+            )
+
+        return Profile(value=value, reach=data.size, sensitivity=replaced, relation=relation, rows=1)
+    mirrored = blocks(data.reflected())
+
+    def shifted(distance: int) -> Fraction:
+        return max(
+            _rise(one, other, rule, rows, distance) for one, other in ((sums, mirrored), (mirrored, sums))
+        )
+
+    reach = max(-(-data.size // rows) - 1, 0)
+    return Profile(value=value, reach=reach, sensitivity=shifted, relation=relation, rows=rows)
+
+
+def _rise(sums: Blocks, mirrored: Blocks, rule: Trimming, rows: int, distance: int) -> Fraction:
+    """Bound how much the mean of data within a distance rises in one step."""
+    data: Ordered = sums.data
+    size, moves = data.size, distance * rows
+    fewest = size - moves - rows
+    if fewest <= 0:
+        return Fraction(data.spread)
+    starts, ends = rule.windows(size, moves, rows)
+    weight = Fraction(rows - rule.cut(rows), rule.least_kept(size - moves))
+    above = sums.rise(starts, ends, rule.least_kept(size - moves))
+    below = mirrored.rise(size + 1 - ends, size + 1 - starts, rule.least_kept(fewest))
+    return min(weight * max(above, below), Fraction(data.spread))

@@ -1,0 +1,111 @@
+"""The winsorized mean with its sensitivity profile."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.order_statistics.blocks import blocks
+from discreet.stability.order_statistics.ordered import Ordered, ordered
+from discreet.stability.order_statistics.quantile import rank_profile
+from discreet.stability.order_statistics.ranks import RankRule
+from discreet.stability.order_statistics.trimming import Trimming, trimming
+from discreet.stability.profile import Profile, check_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from discreet.privacy.rational import Number
+
+__all__ = ["winsorized_mean"]
+
+
+def winsorized_mean(
+    values: ArrayLike,
+    *,
+    trim: Number,
+    lower: int,
+    upper: int,
+    relation: Neighbors = ADD_REMOVE_PERSON,
+    rows: int = 1,
+) -> Profile:
+    """Return the mean in which the m = floor(trim n) values at either end become the next one inward.
+
+    Of no values it is the lower bound.
+
+    Parameters
+    ----------
+    values : array of integers
+        The data, in any order; clipped to the bounds. Private.
+    trim : number
+        Which part of the values is changed at either end, below 1/2.
+    lower, upper : int
+        The public bounds.
+    relation : Neighbors
+        What one step changes.
+    rows : int
+        How many values one person has at most; 1 under replace.
+
+    Returns
+    -------
+    Profile
+        A smooth upper bound. Under replace A_0 is exact, and all of it where nothing is trimmed. The change
+        of the mean is split into those of its two ends, which count m times, and that of what lies
+        between (proof: docs/proofs/profiles.md).
+    """
+    rows = check_step(relation, rows)
+    rule = trimming(trim)
+    data = ordered(values, lower=lower, upper=upper)
+    cut, size = rule.cut(data.size), data.size
+    value = Fraction(data.at(0))
+    if size:
+        ends = cut * (data.at(cut + 1) + data.at(size - cut))
+        value = Fraction(blocks(data).total(cut + 1, size - cut) + ends, size)
+    if relation.change is Change.REPLACE:
+        return Profile(value=value, reach=size, sensitivity=_replaced(data, cut), relation=relation, rows=1)
+    return Profile(
+        value=value,
+        reach=max(-(-size // rows) - 1, 0),
+        sensitivity=_shifted(data, rule, relation, rows),
+        relation=relation,
+        rows=rows,
+    )
+
+
+def _replaced(data: Ordered, cut: int) -> Callable[[int], Fraction]:
+    kept = data.size - 2 * cut
+
+    def sensitivity(distance: int) -> Fraction:
+        def widest(rank: int, length: int) -> int:
+            return data.widest(rank - distance, rank, length + distance)
+
+        if not kept:
+            return Fraction(0)
+        rise, fall = (
+            cut * widest(first, 1) + widest(first, kept) + cut * widest(first + kept - 1, 1)
+            for first in (cut + 1, cut)
+        )
+        return min(Fraction(max(rise, fall), data.size), Fraction(data.spread))
+
+    return sensitivity
+
+
+def _shifted(data: Ordered, rule: Trimming, relation: Neighbors, rows: int) -> Callable[[int], Fraction]:
+    low, high = (
+        rank_profile(data, ends, relation=relation, rows=rows)
+        for ends in (RankRule(level=rule.part, above=True), RankRule(level=1 - rule.part, above=False))
+    )
+
+    def sensitivity(distance: int) -> Fraction:
+        moves = distance * rows
+        if data.size - moves - rows <= 0:
+            return Fraction(data.spread)
+        ends = low.sensitivity(distance), high.sensitivity(distance)
+        width = int(data.gaps(*rule.windows(data.size, moves, 0)).max())
+        between = Fraction(rows, data.size - moves) * (width + max(ends))
+        return min(rule.part * sum(ends, Fraction(0)) + between, Fraction(data.spread))
+
+    return sensitivity

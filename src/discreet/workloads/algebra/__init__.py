@@ -1,0 +1,1 @@
+"""Exact and fast linear algebra that strategies and inference share."""

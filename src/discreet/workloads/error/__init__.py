@@ -1,0 +1,1 @@
+"""The error of what is answered: exact, and as intervals."""

@@ -1,0 +1,1 @@
+"""Convex sets that counts are known to lie in."""

@@ -1,0 +1,1 @@
+"""Least squares over convex sets."""

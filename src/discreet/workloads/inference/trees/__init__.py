@@ -1,0 +1,1 @@
+"""Least squares over trees of counts, in linear time."""

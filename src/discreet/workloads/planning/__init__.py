@@ -1,0 +1,1 @@
+"""The choice of strategy and noise with the least error, and a bound on any choice."""

@@ -1,0 +1,256 @@
+"""The planner: of all strategies and both kinds of noise, the one whose exact error is least.
+
+Nothing is spent and no data is seen: errors are computed from the workload and the budget alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log2, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise import is_private
+from discreet.noise.replayed import mark_replayed
+from discreet.privacy.rational import Number, whole
+from discreet.workloads.algebra.sealing import seal
+from discreet.workloads.error.expected_error import ExpectedError, expected_error
+from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
+from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
+from discreet.workloads.planning.marginals import MarginalPlan, plan_marginals
+from discreet.workloads.planning.noise import Loss, Reach, allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.queries.cells import Total
+from discreet.workloads.queries.marginals import Marginals
+from discreet.workloads.queries.products import Product
+from discreet.workloads.released import ReleasedCells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms import Gaussian, Laplace
+    from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+    from discreet.workloads.queries.base import Workload
+    from discreet.workloads.strategies.base import Strategy
+
+__all__ = ["Candidate", "Plan", "plan"]
+
+_LARGEST_SCALE_BITS = 39
+_LEAST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A strategy that was compared, and its error."""
+
+    name: str
+    noise: str
+    rmse: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Plan:
+    """What to measure, with which noise, how wrong the answers will be, and how wrong they must be.
+
+    Attributes
+    ----------
+    workload : Workload
+        What was asked.
+    strategy : Strategy
+        What will be measured.
+    mechanism : Laplace or Gaussian
+        With which noise.
+    expected_error : ExpectedError
+        Of the workload's answers: exact.
+    lower_bound : float
+        A root mean square error that no strategy, an integer matrix of full column rank, with this kind of
+        noise and at this budget, is below.
+    certificate : str
+        What proves the bound.
+    considered : tuple of Candidate
+        All that was compared, best first.
+    """
+
+    workload: Workload
+    strategy: Strategy
+    mechanism: Laplace | Gaussian
+    expected_error: ExpectedError
+    lower_bound: float
+    certificate: str
+    considered: tuple[Candidate, ...] = field(repr=False)
+
+    @property
+    def event(self) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian:
+        """What a release is charged."""
+        return self.mechanism.event
+
+    @property
+    def name(self) -> str:
+        """The chosen strategy and noise, in words."""
+        return f"the {self.considered[0].name} strategy with {self.considered[0].noise} noise"
+
+    @property
+    def gap(self) -> float:
+        """By which fraction the error is above the lower bound."""
+        return self.expected_error.rmse / self.lower_bound - 1
+
+    def release(self, x: NDArray[np.int64]) -> ReleasedCells:
+        """Measure counts x with noise, once, and estimate all cells; this is what `event` charges."""
+        measured = self.mechanism.release(self.strategy.measure(x))
+        return self.finish(measured)
+
+    def finish(self, measured: Any) -> ReleasedCells:
+        """Estimate the cells from noisy measurements: public, and free."""
+        cells = self.strategy.reconstruct(measured).reshape(self.strategy.shape)
+        cells = cells if is_private(measured) else mark_replayed(cells)
+        return ReleasedCells(cells=cells, strategy=self.strategy, mechanism=self.mechanism, measured=measured)
+
+
+def plan(
+    workload: Workload,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    rows: int = 1,
+    groups: int = 1,
+    tables: int = 1,
+) -> Plan | MarginalPlan:
+    """Choose the strategy and the noise whose exact error is least.
+
+    Parameters
+    ----------
+    workload : Workload
+        The queries.
+    epsilon : number, optional
+        Alone: pure privacy, which only Laplace noise gives.
+    delta : number, optional
+        With epsilon: Laplace and Gaussian noise are compared.
+    rho : number, optional
+        Zero-concentrated privacy: both are compared, Laplace noise at epsilon = sqrt(2 rho).
+    rows : int
+        How many rows one person may have in a table.
+    groups : int
+        In how many tables one person may have so many rows, where the workload is asked of several.
+    tables : int
+        How many tables there are, each to be measured by itself with the noise of the plan.
+
+    Examples
+    --------
+    >>> from discreet.workloads import AllRanges, plan
+    >>> chosen = plan(AllRanges(256), rho=0.5)
+    >>> f"{chosen.expected_error.rmse:.3f}, no strategy below {chosen.lower_bound:.3f}"
+    '2.902, no strategy below 2.901'
+    >>> released = chosen.release([7] * 256)
+    >>> low, high = released.range(10, 99).interval(0.95)
+    """
+    tables = whole(tables, "tables", least=1)
+    reach = Reach(
+        rows=whole(rows, "rows", least=1),
+        groups=whole(groups, "groups", least=1, most=tables),
+        tables=tables,
+    )
+    losses = allowed_noise(epsilon, delta, rho)
+    if isinstance(workload, Marginals):
+        return plan_marginals(workload, losses, reach)
+    check_size_of(workload)
+    _check_coefficients(workload)
+    bound = lower_bound(workload)
+    best: Plan | None = None
+    considered: list[Candidate] = []
+    for noise in ("Gaussian", "Laplace"):
+        if noise not in losses:
+            continue
+        found = _best(
+            workload, noise, losses[noise], reach=reach, bound=bound, best=best, considered=considered
+        )
+        best = found or best
+    if best is None:
+        raise ParameterError(
+            "epsilon" if rho is None else "rho",
+            "calls for noise that is out of range, for every strategy",
+            "a budget for which noise on single cells has a scale from 1/100 to 2^40",
+        )
+    seal(best.strategy)
+    seal(workload)
+    ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
+    return Plan(
+        workload=workload,
+        strategy=best.strategy,
+        mechanism=best.mechanism,
+        expected_error=best.expected_error,
+        lower_bound=best.lower_bound,
+        certificate=best.certificate,
+        considered=ranking,
+    )
+
+
+def _best(
+    workload: Workload,
+    noise: str,
+    loss: Loss,
+    *,
+    reach: Reach,
+    bound: Bound,
+    best: Plan | None,
+    considered: list[Candidate],
+) -> Plan | None:
+    """Return the best plan with one kind of noise, if it beats the best so far; skip what cannot."""
+    try:
+        unit = unit_variance(noise, loss, reach, single=workload.size == 1)
+    except ParameterError:
+        return None
+    limit = sqrt(unit * bound.total / workload.queries)
+    if best is not None and limit >= best.expected_error.rmse:
+        return None
+    result = None
+    norm = 1 if noise == "Laplace" else 2
+    bits = min(LARGEST_ENTRY_BITS, int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit)))))
+    planned = _by_axes(workload)
+    for name, build in candidates(planned, norm, bits):
+        try:
+            strategy = build()
+            mechanism = mechanism_for(
+                noise, loss, reach.sensitivity(strategy), reach.tables * strategy.measurements
+            )
+        except ParameterError:  # a strategy that so few bits cannot hold, or noise that cannot be drawn
+            continue
+        if strategy.largest_entry > 1 << LARGEST_ENTRY_BITS:
+            continue
+        error = expected_error(planned, strategy, mechanism)
+        considered.append(Candidate(name=name, noise=noise, rmse=error.rmse))
+        if best is None or error.total < best.expected_error.total:
+            best = result = Plan(
+                workload=workload,
+                strategy=strategy,
+                mechanism=mechanism,
+                expected_error=error,
+                lower_bound=limit,
+                certificate=bound.certificate,
+                considered=(),
+            )
+    return result
+
+
+def _by_axes(workload: Workload) -> Workload:
+    """Write the total of a product domain as the product of its axes' totals, which has more strategies."""
+    if isinstance(workload, Total) and len(workload.shape) > 1:
+        return Product(*[Total(size) for size in workload.shape])
+    return workload
+
+
+def _check_coefficients(workload: Workload) -> None:
+    """Refuse queries that are all 0, or whose squares are beyond what floating-point numbers hold."""
+    if isinstance(workload, Product):
+        for factor in workload.factors:
+            _check_coefficients(factor)
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        largest = float(workload.gram_diagonal().max())
+    if not _LEAST_SQUARE <= largest <= _LARGEST_SQUARE:
+        raise ParameterError(
+            "workload",
+            "asks nothing, or has coefficients that are too small or too large",
+            "coefficients of which the largest is from 1e-100 to 1e100",
+        )

@@ -1,0 +1,1 @@
+"""Sets of linear queries over a public domain."""

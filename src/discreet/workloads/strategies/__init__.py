@@ -1,0 +1,1 @@
+"""What is measured instead of the queries themselves."""

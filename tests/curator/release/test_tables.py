@@ -1,0 +1,113 @@
+"""What is printed of an answer: digits that its error leaves, ends rounded outward, and what is not known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator.doors import CITIES, clinic
+from discreet.curator import Draw
+from discreet.curator.release.release import finish
+from discreet.curator.release.tables import cell, remark_of
+from discreet.curator.request.request import Column
+from discreet.privacy.decimals import number
+
+BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+
+
+def column(value, lower, upper, **more):
+    kind = np.int64 if isinstance(value, int) else np.float64
+    arrays = (np.array([one], kind) for one in (value, lower, upper))
+    return Column(name="x", **dict(zip(("values", "lower", "upper"), arrays, strict=True)), **more)
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "text"),
+    [
+        (1234567, 1234000, 1235134, "1,234,570 ± 570"),
+        (12345678, 12345669, 12345687, "12,345,678 ± 9"),
+        (1234567.891, 1234357.491, 1234778.291, "1,234,570 ± 220"),
+        (0.123456, 0.120336, 0.126576, "0.1235 ± 0.0032"),
+        (3.14159, 3.0, 4.0, "3.14 (3.00 to 4.00)"),
+        (9876.5, 0.0, 20000.0, "10,000 (0 to 20,000)"),
+        (7, 7, 7, "7 ± 0"),
+        (-0.0, -0.001, 0.001, "0.0000 ± 0.0010"),
+        (float("nan"), 0.0, 1.0, "unknown"),
+        (1e300, 0.0, 2e300, None),
+        (1e-30, 0.0, 2e-30, "1e-30 ± 1e-30"),
+    ],
+)
+def test_values_have_the_digits_that_their_errors_leave(value, lower, upper, text):
+    found = cell(column(value, lower, upper), 0)
+    assert found == text if text is not None else "±" in found
+
+
+@given(
+    st.floats(-1e12, 1e12),
+    st.floats(1e-6, 1e9),
+    st.sampled_from([-1, 0, 1]),
+)
+def test_ends_are_rounded_outward_by_less_than_a_tenth_of_the_error(value, error, side):
+    printed = Fraction(number(value, error, side=side).replace(",", ""))
+    moved = printed - Fraction(repr(value))
+    assert moved * side >= 0
+    allowed = Fraction(error) / 10 + abs(Fraction(value)) / 10**14
+    assert abs(moved) <= allowed / (1 if side else 2) + Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "text"),
+    [
+        (12, 0, 62, "12 (at most 62)"),
+        (-26, 0, 24, "-26 (at most 24)"),
+        (-126, 0, 0, "-130 (at most 0)"),
+        (80, 30, 130, "80 ± 50"),
+    ],
+)
+def test_a_count_near_0_says_at_most(value, lower, upper, text):
+    one = column(value, lower, upper, excess=12.0)
+    assert cell(one, 0) == text
+    assert ("noise around small counts" in remark_of(one)) == (value < 0)
+
+
+def test_where_nothing_is_known_the_value_is_not_printed():
+    assert cell(column(4812.0, 0.0, 5000.0, unknown=np.array([True])), 0) == "unknown (0 to 5,000)"
+
+
+def counted(place, steps):
+    request = clinic(place).request(BY_CITY, epsilon=1)
+    return finish(request, [Draw(part=request.parts[0], steps=np.array(steps))], {"private": True})
+
+
+def test_counts_raised_to_0_say_their_bias(place):
+    release = counted(place, [-40, 3, 90000])
+    raised = release.nonnegative()
+    assert raised["n"].tolist() == [0, 3, 90000]
+    assert release["n"].tolist() == [-40, 3, 90000]
+    (one,) = raised.outputs
+    assert one.bias == release.outputs[0].excess > 0
+    assert (one.lower <= one.values).all()
+    assert (one.values <= one.upper).all()
+    assert raised.label["nonnegative"] == {"n": one.bias}
+    assert "nonnegative" not in release.label
+    assert "n: raised to 0 where negative, which puts it up to" in str(raised)
+    assert "n: raised to 0" in raised._repr_html_()
+    assert raised.request == release.request
+    assert raised.nonnegative()["n"].tolist() == raised["n"].tolist()
+
+
+def test_all_digits_stay_in_the_answer(place):
+    release = counted(place, [1234567, 3, 5])
+    assert release.to_pandas()["n"].tolist() == [1234567, 3, 5]
+    assert "1,234,567" in str(release)
+
+
+def test_an_answer_without_groups_says_so(place):
+    empty = counted(place, [1, 2, 3]).at([])
+    assert str(empty).splitlines()[1] == "no group is left: none meets the conditions on released values"
+    assert "no group is left" in empty._repr_html_()
+    assert len(CITIES) == 3

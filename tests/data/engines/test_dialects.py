@@ -1,0 +1,71 @@
+"""What is written for an engine where Ibis by itself would mean something else."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import ibis
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
+import pytest
+
+from discreet.data.engines.base import bounded_total, lot
+from discreet.data.engines.dialects import statement
+
+COLUMNS = {"x": "float64", "d": "decimal(30, 2)", "i": "int64", "s": "string", "b": "boolean"}
+BACKENDS = ["duckdb", "postgres", "pyspark"]
+
+
+def table(name):
+    backend = import_module(f"ibis.backends.{name}").Backend()
+    return ops.DatabaseTable("rows", sch.Schema(COLUMNS), backend, ops.Namespace()).to_expr(), backend
+
+
+def written(name, make):
+    rows, backend = table(name)
+    return statement(make(rows), backend)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_conditions_within_conditions_have_parentheses(name):
+    text = written(name, lambda rows: rows.select(c=rows["s"].isin(["a"]) == ibis.literal(False)))
+    assert "(" in text.split(" IN ")[0].split("SELECT")[1]
+    text = written(name, lambda rows: rows.select(c=(rows["s"].isin(["a"])).isnull()))
+    assert ") IS NULL" in text
+
+
+def test_nan_is_not_null_on_spark():
+    assert "ISNAN" not in written("pyspark", lambda rows: rows.select(c=rows["x"].isnull())).upper()
+    assert "IN (" in written("pyspark", lambda rows: rows.select(c=rows["x"].isinf()))
+
+
+def test_sums_have_room():
+    assert "DECIMAL(38, 0)" in written("pyspark", lambda rows: rows.agg(c=rows["i"].sum()))
+    for name in BACKENDS:
+        assert "AS BIGINT)" in written(name, lambda rows: rows.agg(c=bounded_total(rows["i"])))
+
+
+def test_long_decimals_become_the_nearest_double():
+    assert "AS TEXT) AS DOUBLE" in written("duckdb", lambda rows: rows.select(c=rows["d"].cast("float64")))
+    assert "CASE WHEN" in written("postgres", lambda rows: rows.select(c=rows["d"].cast("float64")))
+
+
+def test_text_made_on_postgres_compares_by_code_point():
+    assert 'COLLATE "C"' in written("postgres", lambda rows: rows.select(c=rows["i"].cast("string")))
+    assert "AS INT) AS BIGINT" in written("postgres", lambda rows: rows.select(c=rows["b"].cast("int64")))
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_lots_are_written_for_every_engine(name):
+    text = written(name, lambda rows: rows.select(c=lot(rows["s"]))).upper()
+    assert "MD5(" in text
+    assert "LOT(" not in text
+
+
+def test_what_is_used_twice_is_computed_once():
+    def twice(rows):
+        sizes = rows.group_by("s").agg(n=rows.count())
+        return sizes.union(sizes.filter(sizes["n"] > 3))
+
+    assert "MATERIALIZED" in written("duckdb", twice)
+    assert "MATERIALIZED" not in written("postgres", twice)

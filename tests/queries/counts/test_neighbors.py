@@ -1,0 +1,111 @@
+"""One person more, with the worst rows in every table: measurements move no further than noise allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.data import col, sensitivity
+from discreet.data.prepared import groups, sample
+from discreet.data.salt import Salt
+from discreet.mechanisms import Laplace
+from discreet.queries import Offer, TableRequest, build_request, parse
+from discreet.queries.noise.joint_counts import TogetherOutput
+from queries.test_neighbors import PATIENT, both, check_statistics
+from queries.worlds import worlds
+
+VISITS = TableRequest(table="visits")
+QUESTIONS = [
+    dp.ranges("visits", "age"),
+    dp.ranges("visits", "age", "cost", width={"age": 10, "cost": 5}),
+    dp.ranges("visits", "cost", width=2, by="city"),
+    dp.ranges("crowd", "balance", width=10, by=["city", "ward"]),
+    dp.cdf(VISITS.filter(col("urgent")), "ward"),
+    dp.cdf(VISITS.join("cities", on={"city": "name"}), "age", width=7),
+    dp.ranges(VISITS.per_person(n=col("cost").count()).derive(k=col("n").clip(0, 9)), "k"),
+    dp.marginals("visits", ["city", "ward", "age"], width={"age": 40}),
+    dp.marginals("staff", ["city", "age"], ways=1, width={"age": 20}),
+    dp.marginals(VISITS.union(VISITS), ["city", "ward", "cost"], ways=3, width={"cost": 13}),
+]
+TOGETHER = [
+    "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age < 18) AS a, COUNT(*) FILTER (WHERE age >= 18) AS b "
+    "FROM visits",
+    "SELECT city, COUNT(*) AS n, COUNT(*) FILTER (WHERE cost > 2 OR ward IN (1, 2)) AS a, "
+    "SUM(CASE WHEN NOT age > 30 THEN 1 ELSE 0 END) AS b FROM visits GROUP BY city",
+    "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE urgent = TRUE) AS a, "
+    "COUNT(*) FILTER (WHERE city = 'Oslo') AS b, "
+    "COUNT(*) FILTER (WHERE day >= DATE '2026-02-01') AS c FROM crowd",
+]
+OFFERS = [Offer(epsilon=1), Offer(epsilon=1, delta="1e-6")]
+
+
+def request_of(question, tables, offer):
+    if isinstance(question, str):
+        return build_request(parse(question, tables), tables, offer)
+    return question.request(tables, offer, dp.Budget(epsilon=1).epsilon * 19 / 20)
+
+
+def measured(mechanism, counts):
+    tables = np.asarray(counts).reshape(mechanism.cells, mechanism.strategy.size)
+    return np.concatenate([mechanism.strategy.measure(table) for table in tables]).astype(object)
+
+
+def check(question, offer, pair, salt, seen):
+    """Compare the measurements of two worlds; note whether the noise was needed to the last row."""
+    request = request_of(question, pair.without, offer)
+    assert request.identity == request_of(question, pair.with_person, offer).identity
+    statistics = sensitivity(request.plan, pair.without)
+    check_statistics(request.plan, statistics, pair, salt)
+    first, second = both(request.plan, pair, salt)
+    for part, one, other in zip(request.parts, first.values, second.values, strict=True):
+        moved = measured(part.mechanism, other) - measured(part.mechanism, one)
+        event = part.mechanism.event
+        if isinstance(part.mechanism.noise, Laplace):
+            size, most = np.abs(moved).sum(), event.sensitivity
+        else:
+            size, most = (moved**2).sum(), event.squared_sensitivity
+        assert size <= most
+        seen["reached" if size == most else "less"] += 1
+
+
+def session(seed, seen):
+    salt = Salt(value=f"salt {seed}")
+    with (
+        mock.patch.object(sample, "fresh_salt", return_value=salt),
+        mock.patch.object(groups, "fresh_salt", return_value=salt),
+    ):
+        pair = worlds(seed, prepare=seed % 3 == 0)
+        for place, question in enumerate([*QUESTIONS, *TOGETHER]):
+            check(question, OFFERS[(seed + place) % 2], pair, salt, seen)
+
+
+def test_one_person_moves_measurements_no_further_than_noise_was_made_for():
+    seen = Counter()
+
+    @settings(max_examples=2, **PATIENT)
+    @given(st.integers(0, 10**6))
+    def every(seed):
+        session(seed, seen)
+
+    every()
+    assert seen["reached"] >= 2  # so that less noise would be noticed
+
+
+@pytest.mark.slow
+@settings(max_examples=60, **PATIENT)
+@given(st.integers(10**6, 10**9))
+def test_one_person_moves_measurements_no_further_in_many_worlds(seed):
+    session(seed, Counter())
+
+
+def test_counts_under_conditions_are_measured_together():
+    pair = worlds(4)
+    for question in TOGETHER:
+        request = request_of(question, pair.without, OFFERS[0])
+        assert all(isinstance(output, TogetherOutput) for output in request.outputs)

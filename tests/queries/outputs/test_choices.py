@@ -1,0 +1,261 @@
+"""Quantiles, extremes and most frequent keys: intervals cover, promises hold, and quantiles are in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.curator.request.histogram_choices import Choice, RankRule
+from discreet.curator.request.request import Draw
+from discreet.data import Bounds, Limits, col
+from discreet.queries import Offer, expectations
+from queries.releases import OFFERS
+from queries.spread_data import X, allowed_misses, answers, exact_of, request_for
+
+ROWS = Limits(rows=2)
+GROUPS = Limits(groups=30, rows_per_group=1)
+QUANTILES = {"q1": col("age").quantile("1/4"), "q2": col("age").median(), "q3": col("age").quantile(0.9)}
+ENDS = {"low": col("age").min(), "high": col("age").max()}
+KEYS = {"mode": col("city").mode(), "top": col("city").top(3)}
+SHARES = {"q1": Fraction(1, 4), "q2": Fraction(1, 2), "q3": Fraction(9, 10)}
+
+
+def data(ages, cities=()):
+    return {"age": list(ages), "city": [*cities]}
+
+
+def groups():
+    random = np.random.default_rng(8)
+    return {
+        "spread": data(random.integers(-20, 81, 400).tolist()),
+        "one heavy value": data([30] * 350 + [31] * 50 + [29] * 100),
+        "at the lower end": data([-20] * 300 + [80] * 3),
+        "at the upper end": data([80] * 300 + [-20] * 3),
+        "two camps": data([-20] * 200 + [80] * 200),
+        "a handful": data([80, 80, 79]),
+        "one": data([5]),
+    }
+
+
+GROUPED = groups()
+
+
+def quantile(ages, share):
+    """The least c with #{x <= c} >= q n, on the grid."""
+    return next(c for c in range(-20, 81) if sum(x <= c for x in ages) >= share * len(ages))
+
+
+def truth(name, ages):
+    if name in ENDS:
+        return {"low": min, "high": max}[name](ages)
+    return quantile(ages, SHARES[name])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+def test_intervals_cover_in_five_thousand_releases(offer, limits):
+    """Exact histograms once, the shipped choices and intervals for each group: 7 x 120 groups, 5 outputs."""
+    times = 120
+    request = request_for(QUANTILES | ENDS, offer, cells=times * len(GROUPED), limits=limits)
+    assert len(request.parts) == 1
+    found = answers(request, [one for one in GROUPED.values() for _ in range(times)])
+    for number, (kind, one) in enumerate(GROUPED.items()):
+        here = slice(number * times, (number + 1) * times)
+        for name, column in found.items():
+            true = truth(name, one["age"])
+            missed = (column.lower[here] > true) | (true > column.upper[here])
+            assert int(missed.sum()) <= allowed_misses(times, 0.05), (kind, name)
+            assert (column.lower <= column.values).all()
+            assert (column.values <= column.upper).all()
+    for lower, higher in (("q1", "q2"), ("q2", "q3")):
+        for part in ("values", "lower", "upper"):
+            assert (getattr(found[lower], part) <= getattr(found[higher], part)).all()
+    assert (found["low"].lower == -20).all()
+    assert (found["high"].upper == 80).all()
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize("confidence", ["0.6", "0.95"])
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+def test_intervals_cover_in_many_releases(offer, confidence):
+    times = 1500
+    for one in GROUPED.values():
+        request = request_for(QUANTILES | ENDS, offer, cells=times, limits=ROWS, confidence=confidence)
+        for name, column in answers(request, [one] * times).items():
+            true = truth(name, one["age"])
+            missed = (column.lower > true) | (true > column.upper)
+            assert int(missed.sum()) <= allowed_misses(times, 1 - float(Fraction(confidence)))
+
+
+def probabilities(scores, rate):
+    weights = np.exp(float(rate) * (scores - scores.max()))
+    return weights / weights.sum()
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 6), max_size=30),
+    st.fractions(min_value="1/20", max_value="19/20", max_denominator=20),
+    st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(12)]),
+    st.sampled_from([Fraction(1, 2), Fraction(95, 100)]),
+)
+def test_ends_are_on_their_sides_by_the_law(values, share, epsilon, confidence):
+    """The exact probability that an end misses, by enumeration: at most half of the failure probability."""
+    request = request_for(
+        {"q": col("age").quantile(share)},
+        Offer(epsilon=epsilon),
+        cells=1,
+        limits=Limits(rows=1),
+        confidence=confidence,
+        columns={"age": Bounds(0, 6)},
+    )
+    counts = np.array([[values.count(k) for k in range(7)]])
+    true = next(c for c in range(7) if sum(x <= c for x in values) >= share * len(values)) if values else None
+    for choice in request.parts[0].mechanism.choices:
+        chances = probabilities(choice.rule.scores(counts)[0], choice.mechanism.rate)
+        if true is not None and choice.rule.shift < 0:
+            assert chances[true + 1 :].sum() <= (1 - confidence) / 2
+        if true is not None and choice.rule.shift > 0:
+            assert chances[:true].sum() <= (1 - confidence) / 2
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=30),
+    st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(12)]),
+)
+def test_extremes_are_on_their_sides_by_the_law(values, epsilon):
+    ends = {"low": col("age").min(), "high": col("age").max()}
+    request = request_for(
+        ends, Offer(epsilon=epsilon), cells=1, limits=Limits(rows=1), columns={"age": Bounds(0, 6)}
+    )
+    counts = np.array([[values.count(k) for k in range(7)]])
+    low, high = (
+        probabilities(choice.rule.scores(counts)[0], choice.mechanism.rate)
+        for choice in request.parts[0].mechanism.choices
+    )
+    assert low[: min(values)].sum() <= 0.05
+    assert high[max(values) + 1 :].sum() <= 0.05
+
+
+def covered(request, choices, times=300):
+    """How often the median of a group is covered by given choices."""
+    part = replace(request.parts[0], mechanism=replace(request.parts[0].mechanism, choices=choices))
+    one = GROUPED["spread"]
+    integers = np.array(exact_of(part.measure, one) * times)
+    draw = Draw(part=part, steps=part.mechanism.release(integers))
+    column = request.outputs[0].finish([draw], request.confidence)
+    true = quantile(one["age"], Fraction(1, 2))
+    return ((column.lower <= true) & (true <= column.upper)).mean(), column
+
+
+def test_ends_that_are_not_moved_far_enough_promise_nothing():
+    """A request made with too small a shift gets the whole range, not an interval that fails to cover."""
+    request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
+    right, column = covered(request, request.parts[0].mechanism.choices)
+    assert right > 0.94
+    assert (column.upper - column.lower < 100).any()
+    narrow = tuple(
+        Choice(
+            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+            mechanism=one.mechanism,
+            groups=one.groups,
+        )
+        for one in request.parts[0].mechanism.choices
+    )
+    unmoved, column = covered(request, narrow)
+    assert unmoved == 1
+    assert (column.lower == -20).all()
+    assert (column.upper == 80).all()
+
+
+def test_unmoved_ends_would_not_cover(monkeypatch):
+    """The control: taken at their word, ends that were not moved cover too rarely."""
+    request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
+    monkeypatch.setattr("discreet.queries.outputs.choices.shortfall", lambda *_: 0)
+    narrow = tuple(
+        Choice(
+            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+            mechanism=one.mechanism,
+            groups=one.groups,
+        )
+        for one in request.parts[0].mechanism.choices
+    )
+    assert covered(request, narrow)[0] < 0.9
+
+
+@pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+def test_keys_fall_short_by_no_more_than_is_offered(offer, limits):
+    times = 400
+    cities = ["a"] * 60 + ["b"] * 58 + ["c"] * 40 + ["d"] * 39 + ["e"]
+    request = request_for(KEYS, offer, cells=times, limits=limits)
+    one = {"city": cities, "age": [0] * len(cities)}
+    found, counts = answers(request, [one] * times), Counter(cities)
+    best = sorted(counts.values(), reverse=True)
+    margins = {each.name: each.margin for each in expectations(request)}
+    for name, column in found.items():
+        assert column.lower is None
+        assert column.upper is None
+        assert f"at most {margins[name]:.0f} rows short" in column.offers
+        chosen = [[value] if name == "mode" else value for value in column.values]
+        assert all(len(set(keys)) == len(keys) == (1 if name == "mode" else 3) for keys in chosen)
+        short = [max(most - counts[key] for most, key in zip(best, keys, strict=False)) for keys in chosen]
+        assert sum(each > margins[name] for each in short) <= allowed_misses(times, 0.05)
+
+
+def test_with_plenty_of_budget_they_are_what_they_are_called():
+    ages = [*range(-20, 81)] * 50
+    aggregates = QUANTILES | ENDS | KEYS
+    request = request_for(aggregates, Offer(epsilon=400), cells=1, limits=Limits(rows=1))
+    cities = ["c"] * 3000 + ["a"] * 1500 + ["e"] * 550
+    found = answers(request, [{"age": ages, "city": cities}])
+    for name, share in SHARES.items():
+        assert abs(found[name].values[0] - quantile(ages, share)) <= 1
+    assert abs(found["low"].values[0] + 20) <= 1
+    assert abs(found["high"].values[0] - 80) <= 1
+    assert found["mode"].values.tolist() == ["c"]
+    assert found["top"].values.tolist() == [["c", "a", "e"]]
+
+
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+def test_margins_hold_for_values_that_are_spread_evenly(offer):
+    """Half the width of nearly every interval, if the values are as they are assumed to be."""
+    request = request_for(QUANTILES | ENDS, offer, cells=150, limits=ROWS)
+    ages = [*range(-20, 81)] * 20
+    margins = {one.name: one for one in expectations(request, rows=len(ages))}
+    found = answers(request, [data(ages)] * 150)
+    for name in SHARES:
+        half = (found[name].upper - found[name].lower) / 2
+        assert (half <= margins[name].margin).mean() > 0.9
+        assert margins[name].assumes.endswith("spread evenly over the bounds")
+    assert (found["low"].values + 20 <= margins["low"].margin).mean() > 0.9
+    assert (80 - found["high"].values <= margins["high"].margin).mean() > 0.9
+    assert "inside of the least" in margins["low"].means
+
+
+def test_the_same_question_is_asked_once():
+    request = request_for(
+        {
+            "a": col("age").median(),
+            "b": col("age").quantile("1/2"),
+            "c": col("age").min(),
+            "d": col("age").quantile(0),
+        },
+        Offer(epsilon=1),
+        cells=1,
+        limits=ROWS,
+    )
+    assert len(request.parts[0].mechanism.choices) == 4
+    columns = answers(request, [GROUPED["spread"]])
+    assert columns["a"].values.tolist() == columns["b"].values.tolist()
+    assert columns["c"].values.tolist() == columns["d"].values.tolist()
+    assert X.upper == 80
