@@ -132,6 +132,8 @@ def test_conditions_narrow_keys(key, where):
     [
         ("other", "other = 7", (7,)),
         ("other", "other IN (9, 7, 7.5, 99999999999999999999)", (7, 9)),
+        ("other", "other IN (9223372036854775807, 9223372036854775808)", (2**63 - 1,)),
+        ("other", "other IN (-9223372036854775808, -9223372036854775809)", (-(2**63),)),
         ("other", "other BETWEEN 3 AND 5 AND other <> 4", (3, 5)),
         ("other", "other IN (1, 2) AND other IN (2, 3)", (2,)),
         ("other % 2", "other IN (4, 7)", (0, 1)),

@@ -207,6 +207,10 @@ def test_nothing_is_said_beyond_what_doubles_hold(far):
     twice = Arithmetic(operator="*", left=AGE, right=number(2))
     assert ends(twice, [stated(Comparison.LESS, far)], {"age": WHOLE}) == (-inf, inf)
     assert ends(twice, [stated(Comparison.AT_MOST, 2**52)], {"age": WHOLE}) == (-inf, 2.0**53)
+    less = Arithmetic(operator="-", left=AGE, right=number(1))
+    more = Arithmetic(operator="+", left=AGE, right=number(1))
+    assert ends(less, [stated(Comparison.AT_MOST, 2**53)], {"age": WHOLE}) == (-inf, 2.0**53 - 1)
+    assert ends(more, [stated(Comparison.AT_LEAST, -(2**53))], {"age": WHOLE}) == (1 - 2.0**53, inf)
     assert ends(twice, [stated(Comparison.AT_MOST, 2**52 + 1)], {"age": WHOLE}) == (-inf, inf)
 
 
