@@ -23,6 +23,7 @@ from discreet.accounting.filters import (
     ZeroConcentratedFilter,
     rho_below,
 )
+from discreet.accounting.filters.base import shortened
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON, REPLACE_ROW, events
 
@@ -273,6 +274,21 @@ def test_the_largest_epsilon_that_is_named_fits_and_hardly_more_does(budget):
         assert not budget.fits(
             events.Pure(epsilon=largest * Fraction(1000001, 10**6), neighbors=budget.neighbors)
         )
+
+
+@pytest.mark.parametrize("bits", [10, 4095, 4096, 5000])
+def test_a_sum_is_rounded_only_where_its_denominator_is_too_long(bits):
+    for total in (
+        Fraction(1, (1 << bits) - 1),
+        Fraction(3, 1 << (bits - 1)),
+        Fraction((1 << bits) - 2, (1 << bits) - 1),
+    ):
+        kept = shortened(total)
+        if bits <= 4096:
+            assert kept == total
+        else:
+            assert kept.denominator.bit_length() <= 4096
+            assert 0 <= kept - total < Fraction(1, 2**2048)
 
 
 def test_the_state_stays_small_and_is_rounded_against_us():

@@ -130,14 +130,10 @@ def _module(module: Path, target: Path, asked: argparse.Namespace) -> list[Found
         one.unlink()
     found = []
     for change in drawn:
-        reason = known.get((str(name), change.function, change.shown))
-        if reason is not None:
-            found.append(Found(module, change, "equivalent", reason))
-            continue
         target.write_text(change.applied(source))
-        failed = _fails(tests, limit, pace)
-        fate = {True: "killed", False: "survived", None: "slow"}[failed]
-        reason = known.get((str(name), change.function, "any"))
+        fate = {True: "killed", False: "survived", None: "slow"}[_fails(tests, limit, pace)]
+        reason = known.get((str(name), change.function, change.shown))
+        reason = reason or known.get((str(name), change.function, "any"))
         if fate == "survived" and reason is not None:
             fate = "equivalent"
         found.append(Found(module, change, fate, reason or ""))

@@ -41,7 +41,6 @@ _PREPARED = ("data/prepared/test_sample.py", "data/prepared/test_groups.py")
 
 COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/base.py": _FILTERS,
-    "accounting/filters/conversion.py": _FILTERS,
     "accounting/filters/cost.py": _FILTERS,
     "accounting/filters/odometer.py": ("accounting/test_filters_odometer.py",),
     "accounting/filters/renyi.py": _FILTERS,
