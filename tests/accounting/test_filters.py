@@ -388,3 +388,11 @@ def test_a_share_of_delta_is_reserved_for_events_with_a_delta():
 
 def renyi_to_epsilon(a, divergence, delta):
     return divergence + (-math.log(delta) - math.log(a - 1) + a * math.log(1 - 1 / a)) / (a - 1)
+
+
+def test_a_curve_is_promised_at_every_order_unless_a_delta_is_reserved():
+    budget = RenyiFilter([8, 2], ["1/2", "1/4"], neighbors=REPLACE_ROW)
+    promised = {(one.order, one.epsilon, one.neighbors) for one in budget.guarantee}
+    assert promised == {(2, Fraction(1, 4), REPLACE_ROW), (8, Fraction(1, 2), REPLACE_ROW)}
+    with pytest.raises(ParameterError, match="reserved"):
+        _ = RenyiFilter([8, 2], ["1/2", "1/4"], delta="1e-9").guarantee
