@@ -105,7 +105,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.splitlines()[0])
     parser.add_argument("--room", action="append", choices=list(ROOMS), help="one room; may be repeated")
     parser.add_argument("--only", metavar="PATH", action="append", help="modules whose path contains this")
-    parser.add_argument("--per-module", type=int, default=8, metavar="N", help="changes drawn; 0 for all")
+    parser.add_argument("--per-module", type=int, default=3, metavar="N", help="changes drawn; 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="of the drawing of changes")
     parser.add_argument("--lines", metavar="A-B", help="changes on these lines only")
     return parser.parse_args()

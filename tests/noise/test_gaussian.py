@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -388,36 +387,3 @@ def test_gaussian_between_is_the_law():
     for variance in (Fraction(1, 4), Fraction(100)):
         between = gaussian_between(float(variance))
         assert between(-3, 2) == pytest.approx(float(sum(gaussian_mass(variance, y) for y in range(-3, 2))))
-
-
-@pytest.mark.parametrize("tabulate", ["single", "block"])
-def test_masses_enclose_what_follows_from_either_end(monkeypatch, tabulate):
-    """Every weight is either end of an enclosure far wider than guard bits could hide."""
-    bits, guard, variance = 64, gaussian._GUARD_BITS, Fraction(1)
-    table = (
-        single_table.__wrapped__(variance) if tabulate == "single" else block_table.__wrapped__(variance, 0)
-    )
-    honest = gaussian._series
-
-    def wide(curvature, count, working):
-        kept, rest = honest(curvature, count, working)
-        return [(max(low - (1 << 40), 0), above + (1 << 40)) for low, above in kept], (
-            rest[0],
-            rest[1] + (1 << 50),
-        )
-
-    monkeypatch.setattr(gaussian, "_series", wide)
-    curvature = 1 / (2 * variance)
-    kept, rest = wide(curvature, _tabulated(curvature), bits + guard)
-    items = [*kept, rest]
-    times = [2] * len(items)
-    if tabulate == "single":
-        times[0] = 1
-    enclosures = table._masses(bits)
-    places = [place for place, count in enumerate(times[:-1]) for _ in range(count)]
-    for own, others in product((0, 1), repeat=2):
-        ends = [count * item[others] for count, item in zip(times, items, strict=True)]
-        for (low, above), place in zip(enclosures, [*places, len(items) - 1], strict=True):
-            total = sum(ends) - ends[place] + times[place] * items[place][own]
-            mass = Fraction(items[place][own] * (2 if place == len(items) - 1 else 1), total)
-            assert low <= mass * 2**bits <= above
