@@ -39,7 +39,7 @@ from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 import discreet as dp
 from discreet.curator.release.release import Release, finish
 from discreet.curator.request.histogram_choices import Choices, FrequencyRule
-from discreet.curator.request.request import Column, Draw, Part
+from discreet.curator.request.request import AnswerColumn, Draw, Part
 from discreet.data import Exact, compute
 from discreet.queries.outputs.choices import ExtremeOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -245,17 +245,17 @@ def _best(part: Part, integers: np.ndarray) -> np.ndarray:
     return np.concatenate(places, axis=1).reshape(-1)
 
 
-def _extreme(output: ExtremeOutput, part: Part, exact: Exact) -> Column:
+def _extreme(output: ExtremeOutput, part: Part, exact: Exact) -> AnswerColumn:
     """Return the least or the largest value of each group."""
     counts = exact[output.histogram].reshape(part.mechanism.cells, part.mechanism.width)
     bounds = output.histogram.values
     places = [np.flatnonzero(row)[-1 if output.largest else 0] for row in counts]
     values = np.array([float(bounds.lower + int(place) * bounds.step) for place in places])
-    return Column(name=output.name, values=values)
+    return AnswerColumn(name=output.name, values=values)
 
 
 def _nearly_most_frequent(
-    output: FrequentOutput, part: Part, exact: Exact, noisy: Column, release: Release
+    output: FrequentOutput, part: Part, exact: Exact, noisy: AnswerColumn, release: Release
 ) -> list[bool]:
     """Tell for each group whether no chosen key is too far short of the most frequent in its place."""
     mechanism = part.mechanism
@@ -305,7 +305,7 @@ def told(number: int, answer: Answer) -> str:
     return "\n".join([*text, ""])
 
 
-def _with_error(column: Column, place: int) -> str:
+def _with_error(column: AnswerColumn, place: int) -> str:
     value = column.values[place]
     if column.lower is None or column.upper is None:
         return _number(value)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.audit import NotEnumerable, word_law
 from discreet.noise.bernoulli import Coin, ExponentialCoins
-from discreet.noise.choice import Choice
+from discreet.noise.choice import ExponentialWeightsDecision
 from discreet.noise.gaussian import Acceptance, block_table, single_table
 from discreet.noise.geometric import digit_tables
 from discreet.noise.laplace import sign_table
@@ -111,10 +111,10 @@ def test_acceptance():
 def test_choice_with_a_border_at_exactly_one_half():
     exponents = [1, 0, 1, 0, 120]
     weights = [mpmath.exp(-mpmath.mpf(k) / 2) for k in exponents]
-    law = word_law(Choice(np.array(exponents), Fraction(1, 2)))
+    law = word_law(ExponentialWeightsDecision(np.array(exponents), Fraction(1, 2)))
     assert_law(law, {index: weight / mpmath.fsum(weights) for index, weight in enumerate(weights)})
     # Weights 1, 0, 1, 0 put the second border at 1/2, on which bits of zeros decide nothing.
-    assert_law(word_law(Choice(np.array(exponents[:4]), Fraction(1, 2))), {})
+    assert_law(word_law(ExponentialWeightsDecision(np.array(exponents[:4]), Fraction(1, 2))), {})
 
 
 def test_all_lanes_of_a_table_share_one_law():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.runs import Part, epochs, event_of, whole_number
+from discreet.cli.runs import RunPart, epochs, event_of, whole_number
 from discreet.errors import ParameterError
 from discreet.privacy import events
 
@@ -29,7 +29,7 @@ def test_what_is_no_whole_number(text):
 def test_no_unit_is_touched_more_often_than_epochs_are_counted(people, batch, steps):
     """Walk through a loader that shuffles and drops an incomplete last batch, or keeps it."""
     batch = min(batch, people)
-    counted = epochs(Part(rate=f"{batch}/{people}"), steps)
+    counted = epochs(RunPart(rate=f"{batch}/{people}"), steps)
     for batches in (people // batch, ceil(people / batch)):
         touched = ceil(steps / batches)  # the unit is in the first batch of every epoch that was begun
         assert touched <= counted
@@ -37,11 +37,11 @@ def test_no_unit_is_touched_more_often_than_epochs_are_counted(people, batch, st
 
 
 def test_a_shuffled_run_is_its_epochs():
-    part = Part(noise_multiplier="2", rate="0.3", steps=7, loader="shuffled")
+    part = RunPart(noise_multiplier="2", rate="0.3", steps=7, loader="shuffled")
     assert event_of(part) == events.Gaussian(noise_multiplier=2) * 3
 
 
 @pytest.mark.parametrize("rate", ["0", "1.5", "-1"])
 def test_a_loader_cannot_shuffle_at_such_a_rate(rate):
     with pytest.raises(ParameterError, match=r"^rate is out of range"):
-        event_of(Part(noise_multiplier="2", rate=rate, steps=7, loader="shuffled"))
+        event_of(RunPart(noise_multiplier="2", rate=rate, steps=7, loader="shuffled"))

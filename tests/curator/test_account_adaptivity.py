@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from curator.accounts import TABLES, at
 from discreet.accounting.filters import UnionFilter
 from discreet.curator import Budget
-from discreet.curator.budget.account import Account, Spent
+from discreet.curator.budget.account import Account, ChargeHistory
 from discreet.curator.budget.entries import ABANDON, CHARGE, FORMAT, OPEN, RESERVE, SETTLE, USE, fold
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
@@ -203,7 +203,7 @@ def test_permits_that_are_forgotten_when_they_are_settled_are_found_out(monkeypa
     budget = Budget(epsilon=LOG2, delta="1/10")
     again = [lambda leaf: leaf.permit(*MENU[3])] * 3
     assert 0.06 < greedy(budget, again) <= 0.1
-    monkeypatch.setattr(Spent, "counted_in", lambda self, cap: cap)
+    monkeypatch.setattr(ChargeHistory, "counted_in", lambda self, cap: cap)
     assert greedy(budget, again) > 0.1
 
 

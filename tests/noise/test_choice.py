@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from discreet.noise.choice import Choice, choose
+from discreet.noise.choice import ExponentialWeightsDecision, choose
 from discreet.noise.entropy import System
 from noise.oracle import exp_minus, scaled
 from noise.sources import Counting, Scripted
@@ -36,7 +36,7 @@ def by_inversion(ends: list[int], uniform: int) -> int:
 
 def check(exponents: list[int], rate: Fraction, indices, distances) -> None:
     ends = boundaries(exponents, rate)
-    law = Choice(np.array(exponents, np.int64), rate)
+    law = ExponentialWeightsDecision(np.array(exponents, np.int64), rate)
     for index in indices:
         edge = ends[index] >> (BITS - 128)
         floor, rest = edge >> 64, edge & LAST
@@ -74,7 +74,7 @@ def test_thousands_of_candidates():
 
 def test_a_hundred_thousand_candidates_fill_the_sums_without_overflow():
     exponents = np.zeros(100_000, np.int64)
-    law = Choice(exponents, Fraction(1))
+    law = ExponentialWeightsDecision(exponents, Fraction(1))
     for index in (0, 1, 50_000, 99_999):
         word = ((2 * index + 1) << 63) // 100_000  # the middle of the candidate's share
         assert Scripted([word]).decide(law, 1)[0] == index
@@ -89,7 +89,7 @@ def test_ties_share_equally():
 def test_huge_exponents(huge):
     for exponents in ([huge, 0], [0, huge], [huge, huge, 0, huge, 1, huge]):
         check(exponents, Fraction(1), range(len(exponents)), NEAR)
-        law = Choice(np.array(exponents), Fraction(1))
+        law = ExponentialWeightsDecision(np.array(exponents), Fraction(1))
         allowed = {index for index, k in enumerate(exponents) if k < huge}
         for word in (2**40, 2**62, 2**63 + 12345, LAST - 2**40):
             assert int(Scripted([word]).decide(law, 1)[0]) in allowed
@@ -99,14 +99,14 @@ def test_a_candidate_below_every_float_still_has_its_share():
     """exp(-800) is no float; the share of the first candidate is 1155 zero bits."""
     exponents, rate = [800, 0], Fraction(1)
     share = 1154  # exp(-800) > 2^-1155
-    law = Choice(np.array(exponents), rate)
+    law = ExponentialWeightsDecision(np.array(exponents), rate)
     zeros = [0] * (share // 64 + 1)
     assert Scripted([0], zeros).decide(law, 1)[0] == 0
     assert Scripted([0], [*zeros[:16], 1 << 63]).decide(law, 1)[0] == 1
 
 
 def test_a_single_candidate():
-    law = Choice(np.array([0]), Fraction(1))
+    law = ExponentialWeightsDecision(np.array([0]), Fraction(1))
     assert Scripted([0, 1, 2**63, LAST]).decide(law, 4).tolist() == [0] * 4
 
 
@@ -119,7 +119,7 @@ def test_a_single_candidate():
 def test_any_word(exponents, rate, words):
     exponents = [*exponents, 0]
     ends = boundaries(exponents, rate)
-    law = Choice(np.array(exponents), rate)
+    law = ExponentialWeightsDecision(np.array(exponents), rate)
     for word in words:
         if not ambiguous(ends, word):
             assert Scripted([word]).decide(law, 1)[0] == by_inversion(ends, (word << 64) | 2**63)
@@ -134,15 +134,15 @@ def test_one_word_decides():
 
 def test_every_outcome_takes_the_same_number_of_comparisons(monkeypatch):
     exponents = np.arange(37) % 5
-    law = Choice(exponents, Fraction(1, 10))
+    law = ExponentialWeightsDecision(exponents, Fraction(1, 10))
     counts = []
-    original = Choice._cumulative
+    original = ExponentialWeightsDecision._cumulative
 
     def counted(self, index):
         counts[-1] += 1
         return original(self, index)
 
-    monkeypatch.setattr(Choice, "_cumulative", counted)
+    monkeypatch.setattr(ExponentialWeightsDecision, "_cumulative", counted)
     chosen = set()
     for step in range(1, 400):
         counts.append(0)
@@ -157,7 +157,9 @@ def test_every_outcome_takes_the_same_number_of_comparisons(monkeypatch):
 def test_frequencies():
     exponents, rate = np.array([0, 1, 2, 5, 2, 0]), Fraction(1, 2)
     words = System().words(200_000)
-    counts = np.bincount(Choice(exponents, rate).outcomes(words, 0, System()), minlength=6)
+    counts = np.bincount(
+        ExponentialWeightsDecision(exponents, rate).outcomes(words, 0, System()), minlength=6
+    )
     weights = np.exp(-exponents * 0.5)
     assert stats.chisquare(counts, weights / weights.sum() * 200_000).pvalue > FALSE_ALARM
     wrong = np.exp(-exponents * 0.5 * 1.1)
@@ -173,6 +175,6 @@ def test_a_search_without_slack_is_caught(monkeypatch):
             np.searchsorted([self._cumulative(i) << 64 for i in range(len(self._high))], word * self._total)
         )
 
-    monkeypatch.setattr(Choice, "_one", believing)
+    monkeypatch.setattr(ExponentialWeightsDecision, "_one", believing)
     with pytest.raises(AssertionError):
         check([3, 0, 7, 7, 1, 0, 2], Fraction(1, 100), range(7), NEAR)

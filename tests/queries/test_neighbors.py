@@ -240,7 +240,7 @@ def test_the_comparison_notices_rows_whose_presence_depends_on_others():
         others = [inner for name, inner in below.names.items() if name != "patient"]
         last = below.table.group_by(others).agg(**{relations.PERSON: below.table[relations.PERSON].max()})
         last = last.mutate(**{below.names["patient"]: last[relations.PERSON]})
-        return relations.Rows(table=last, names=below.names)
+        return relations.CompiledRows(table=last, names=below.names)
 
     ask(CITIES, pair, salt, Counter())
     with mock.patch.object(relations._Engine, "rows", shared), pytest.raises(AssertionError):

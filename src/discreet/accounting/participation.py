@@ -22,7 +22,13 @@ from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import Number, rational, whole
 
-__all__ = ["Sensitivity", "banded_event", "cyclic_sensitivity", "matrix_event", "separated_sensitivity"]
+__all__ = [
+    "ParticipationSensitivity",
+    "banded_event",
+    "cyclic_sensitivity",
+    "matrix_event",
+    "separated_sensitivity",
+]
 
 Array = NDArray[np.float64]
 
@@ -32,14 +38,14 @@ _ROUNDING = 1e-11
 """More than products and sums over 4096 steps are off, relative to sums of absolute values."""
 
 
-class Sensitivity(NamedTuple):
+class ParticipationSensitivity(NamedTuple):
     """Two bounds on a sensitivity; the lower one is attained by some unit."""
 
     lower: float
     upper: float
 
 
-def cyclic_sensitivity(strategy: ArrayLike, *, period: int) -> Sensitivity:
+def cyclic_sensitivity(strategy: ArrayLike, *, period: int) -> ParticipationSensitivity:
     """Return the sensitivity where a unit takes part every `period` steps: once in every epoch.
 
     The order of units is the same in all epochs, so there are `period` sets of steps, and each is looked at.
@@ -53,7 +59,9 @@ def cyclic_sensitivity(strategy: ArrayLike, *, period: int) -> Sensitivity:
     return _bounds(lower, upper)
 
 
-def separated_sensitivity(strategy: ArrayLike, *, separation: int, most: int | None = None) -> Sensitivity:
+def separated_sensitivity(
+    strategy: ArrayLike, *, separation: int, most: int | None = None
+) -> ParticipationSensitivity:
     """Return the sensitivity where the steps of a unit are at least `separation` apart, `most` in number.
 
     Guarantee
@@ -200,8 +208,8 @@ def _most(steps: int, apart: int, most: int | None) -> int:
     return fitting if most is None else min(fitting, whole(most, "most", least=1))
 
 
-def _bounds(lower: float, upper: float) -> Sensitivity:
-    return Sensitivity(sqrt(lower * (1 - _ROUNDING)), sqrt(upper * (1 + _ROUNDING)))
+def _bounds(lower: float, upper: float) -> ParticipationSensitivity:
+    return ParticipationSensitivity(sqrt(lower * (1 - _ROUNDING)), sqrt(upper * (1 + _ROUNDING)))
 
 
 def _products(matrix: Array) -> tuple[Array, Array]:

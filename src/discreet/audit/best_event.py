@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.audit.samples import Sample
     from discreet.privacy.guarantees import Guarantee
 
-__all__ = ["Bound", "attack", "check_best_event", "clopper_pearson"]
+__all__ = ["EventBound", "attack", "check_best_event", "clopper_pearson"]
 
 _MOST_ATOMS = 2048
 _BINS = 256
@@ -34,7 +34,7 @@ _MOST_EVENTS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class EventBound:
     """What an attack has shown.
 
     Attributes
@@ -76,7 +76,7 @@ def attack(
     claim: Guarantee,
     failure: float,
     inputs: tuple[object, object] | None = None,
-) -> Bound:
+) -> EventBound:
     """Bound the excess of P over Q beyond the claim, with confidence 1 - failure.
 
     A quarter of the outputs ranks what was seen by its likelihood ratio, the next quarter chooses
@@ -110,7 +110,7 @@ def attack(
     bounds = clopper_pearson(hits, misses, (len(fresh[0]), len(fresh[1])), failure)
     excess, where = _excess(*bounds, curve)
     epsilon, delta = curve[int(where[0])]
-    return Bound(excess=float(excess[0]), epsilon=epsilon, delta=delta, event=name)
+    return EventBound(excess=float(excess[0]), epsilon=epsilon, delta=delta, event=name)
 
 
 def _excess(

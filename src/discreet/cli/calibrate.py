@@ -65,7 +65,7 @@ def _run(options: Namespace) -> str:
     return _written(options, part, _found(options, part, wanted))
 
 
-def _found(options: Namespace, part: runs.Part, wanted: str) -> str:
+def _found(options: Namespace, part: runs.RunPart, wanted: str) -> str:
     """Return the number in few digits, on the safe side, if they keep the promise; else all its digits."""
     from discreet.accounting import calibrate, epsilon
 
@@ -94,7 +94,7 @@ def _found(options: Namespace, part: runs.Part, wanted: str) -> str:
     return short if keeps(short) else repr(value)
 
 
-def _event(part: runs.Part, wanted: str, value: str) -> Event:
+def _event(part: runs.RunPart, wanted: str, value: str) -> Event:
     match wanted:
         case "steps":
             return runs.event_of(replace(part, steps=int(value)))
@@ -105,7 +105,7 @@ def _event(part: runs.Part, wanted: str, value: str) -> Event:
     return runs.event_of(replace(part, noise_multiplier=value))
 
 
-def _written(options: Namespace, part: runs.Part, value: str) -> str:
+def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
     from discreet.accounting import epsilon
 
     wanted = options.find.replace("-", "_")

@@ -16,7 +16,16 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.rational import non_negative, rational
 
-__all__ = ["MECHANISMS", "Part", "Then", "add_part_options", "assumption", "event_of", "part_of", "parts_of"]
+__all__ = [
+    "MECHANISMS",
+    "RunPart",
+    "Then",
+    "add_part_options",
+    "assumption",
+    "event_of",
+    "part_of",
+    "parts_of",
+]
 
 SHUFFLED = (
     "a loader that shuffles: in one epoch each unit is in at most one batch, and without it its place stays "
@@ -49,7 +58,7 @@ _FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RunPart:
     """One part of a run, as it was typed; None where nothing was said."""
 
     mechanism: str | None = None
@@ -124,17 +133,17 @@ def whole_number(text: str) -> int:
     return exact.numerator
 
 
-def part_of(options: Namespace) -> Part:
+def part_of(options: Namespace) -> RunPart:
     """Return the part that the options describe."""
-    return Part(**{name: getattr(options, name, None) for name in _FIELDS})
+    return RunPart(**{name: getattr(options, name, None) for name in _FIELDS})
 
 
-def parts_of(options: Namespace) -> list[Part]:
+def parts_of(options: Namespace) -> list[RunPart]:
     """Return all parts, in the order in which they were typed."""
     return [*(options.then or []), part_of(options)]
 
 
-def event_of(part: Part) -> Event:
+def event_of(part: RunPart) -> Event:
     """Return the event of a part, with all its steps."""
     steps = 1 if part.steps is None else part.steps
     if part.event is not None:
@@ -167,7 +176,7 @@ def event_of(part: Part) -> Event:
     return gaussian * epochs(part, steps) if part.loader == "shuffled" else sampled * steps
 
 
-def epochs(part: Part, steps: int) -> int:
+def epochs(part: RunPart, steps: int) -> int:
     """Return how many passes over the data so many steps are, counting one that is not finished.
 
     A loader that drops an incomplete last batch makes floor(1 / rate) steps in an epoch.
@@ -178,7 +187,7 @@ def epochs(part: Part, steps: int) -> int:
     return math.ceil(rational(steps, "steps") / math.floor(1 / rate))
 
 
-def assumption(parts: list[Part], event: Event) -> str:
+def assumption(parts: list[RunPart], event: Event) -> str:
     """Return what is taken for granted about sampling, in sentences; empty if nothing."""
     shuffled = [SHUFFLED] if any(part.loader == "shuffled" for part in parts) else []
     sampled = sampling_assumption(event)
@@ -186,7 +195,7 @@ def assumption(parts: list[Part], event: Event) -> str:
     return ". ".join([*shuffled, *([hint] if hint else [])])
 
 
-def _mechanism(part: Part) -> str:
+def _mechanism(part: RunPart) -> str:
     if part.mechanism is not None:
         return part.mechanism
     given = {name for names in MECHANISMS.values() for name in names if getattr(part, name) is not None}
@@ -196,7 +205,7 @@ def _mechanism(part: Part) -> str:
     raise ParameterError("mechanism", "is missing", f"one of {', '.join(MECHANISMS)}; or --event FILE")
 
 
-def _refuse_others(part: Part, mechanism: str, needed: tuple[str, ...]) -> None:
+def _refuse_others(part: RunPart, mechanism: str, needed: tuple[str, ...]) -> None:
     """Refuse options that the mechanism does not know, rather than pass over them in silence."""
     known = {*needed, "mechanism", "steps"}
     known |= {"loader"} if mechanism == "sampled-gaussian" else set()

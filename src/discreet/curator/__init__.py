@@ -17,12 +17,12 @@ from discreet.curator.permit import Permit
 from discreet.curator.release.label import label_of, schema
 from discreet.curator.release.preview import Preview
 from discreet.curator.release.release import Release
-from discreet.curator.request.request import Column, Draw, Expectation, Output, Part, Request
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part, Request
 
 __all__ = [
     "Account",
+    "AnswerColumn",
     "Budget",
-    "Column",
     "Door",
     "Draw",
     "Expectation",

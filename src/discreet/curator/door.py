@@ -16,7 +16,7 @@ from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
 from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
-from discreet.curator.release.averaging import check_combined, combined
+from discreet.curator.release.averaging import average_draws, check_combined
 from discreet.curator.release.label import label_of
 from discreet.curator.release.preview import Preview, preview
 from discreet.curator.release.release import Release, are_private, finish, pack, unpack
@@ -209,7 +209,7 @@ class Door:
         release = self.answer(request, analyst=analyst)
         paid = [self._paid(one, analyst, _refuse) for one in measured]
         drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
-        draws = [combined(same) for same in zip(*drawn, strict=True)]
+        draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
             {
                 "event": json.loads(one.event.to_json()),

@@ -12,8 +12,8 @@ from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Contributions
 
 from discreet.data import contributions_prepared
-from discreet.data.bounding.rows import kept_rows, totals_of_kept
-from discreet.data.bounding.totals import bounded, combined
+from discreet.data.bounding.rows import limit_rows, totals_of_kept
+from discreet.data.bounding.totals import add_partial_totals, limit_totals
 from discreet.data.compile.keys import is_listed, place
 from discreet.data.compile.relations import rows_of
 from discreet.data.engines.base import double
@@ -41,17 +41,17 @@ from discreet.data.prepared.sample import needs_no_bounding
 from discreet.data.salt import Salt
 from discreet.data.tables.table import Table
 
-__all__ = ["backend_of_plan", "contributions", "totals"]
+__all__ = ["backend_of_plan", "bounded_totals", "contributions"]
 
 
-def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
+def bounded_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
     """Return the bounded totals of a plan, for the groups that have rows: keys, rows, measures.
 
     Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
     many, or were bounded ahead, are taken as they are.
     """
-    ready = contributions_prepared.totals(plan, tables, salt)
+    ready = contributions_prepared.prepared_totals(plan, tables, salt)
     if ready is not None:
         return ready
     rows = contributions(plan, tables, salt)
@@ -59,8 +59,8 @@ def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions
     if PERSON in rows.columns and not _is_bounded(plan.source, tables):
         limits = limits_of(plan.source, tables)
     if all(adds_up(measure) for measure in plan.measures):
-        return combined(bounded(rows, limits, plan.cells, salt))
-    return totals_of_kept(kept_rows(rows, limits, plan.cells, salt), plan)
+        return add_partial_totals(limit_totals(rows, limits, plan.cells, salt))
+    return totals_of_kept(limit_rows(rows, limits, plan.cells, salt), plan)
 
 
 def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:

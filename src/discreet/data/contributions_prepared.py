@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from discreet.data.language.plan import GroupKey, Plan
     from discreet.data.tables.table import Table
 
-__all__ = ["totals"]
+__all__ = ["prepared_totals"]
 
 
-def totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows | None:
+def prepared_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows | None:
     """Return the totals of a plan over a prepared table.
 
     They have the columns of `contributions.totals`. None where the plan asks for more than conditions on the

@@ -121,7 +121,7 @@ def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:
 
 
 def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
-    from discreet.data.bounding.totals import bounded, combined
+    from discreet.data.bounding.totals import add_partial_totals, limit_totals
     from discreet.data.compile.relations import rows_of
     from discreet.data.lots import PERSON, ROWS, key_name
 
@@ -130,7 +130,7 @@ def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})
     limits = Limits(groups=plan.keys, rows_per_group=1) if rows.has_person else None
-    counted = combined(bounded(table, limits, LARGEST_CELLS, salt))
+    counted = add_partial_totals(limit_totals(table, limits, LARGEST_CELLS, salt))
     return counted.select(**{_KEY: counted[key_name(0)], _ROWS: counted[ROWS]})
 
 

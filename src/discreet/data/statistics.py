@@ -218,10 +218,10 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
         If the engine does not finish; the message says nothing about why.
     """
     statistics = sensitivity(plan, tables)
-    from discreet.data.contributions import backend_of_plan, totals
+    from discreet.data.contributions import backend_of_plan, bounded_totals
     from discreet.data.engines.base import fetch
 
-    rows = fetch(totals(plan, tables, salt), backend_of_plan(plan, tables))
+    rows = fetch(bounded_totals(plan, tables, salt), backend_of_plan(plan, tables))
     values = _placed(rows, plan)
     return Exact(statistics=statistics, values=values)
 
@@ -229,11 +229,11 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
 def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
     """Return the statement that `compute` would run, with the salt left out. It holds the plan's literals."""
     check_plan(plan, tables)
-    from discreet.data.contributions import backend_of_plan, totals
+    from discreet.data.contributions import backend_of_plan, bounded_totals
     from discreet.data.engines.base import sql_of
     from discreet.data.salt import Salt
 
-    return sql_of(totals(plan, tables, Salt(value="…")), backend_of_plan(plan, tables))
+    return sql_of(bounded_totals(plan, tables, Salt(value="…")), backend_of_plan(plan, tables))
 
 
 def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:

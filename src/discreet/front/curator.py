@@ -32,12 +32,12 @@ from discreet.queries.explanation.counts import explain_linear
 from discreet.queries.noise.request import level_of, remeasuring_request
 from discreet.queries.noise.unknown_keys import (
     SHARE,
-    Selection,
+    KeyChoice,
     check_share,
     selection_for,
     unknown_keys,
 )
-from discreet.queries.question.post_processing import NOTHING, kept
+from discreet.queries.question.post_processing import NOTHING, shown_groups
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -194,7 +194,7 @@ class Curator(Door):
         if query.after == NOTHING:
             return release
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
-        return release.at(kept(query.after, _columns(release), unknown))
+        return release.at(shown_groups(query.after, _columns(release), unknown))
 
     sql = ask
 
@@ -270,7 +270,7 @@ class Curator(Door):
 
     def _selection(
         self, question: Question, offer: dict[str, object]
-    ) -> tuple[Query, Selection, dict[str, Any]] | None:
+    ) -> tuple[Query, KeyChoice, dict[str, Any]] | None:
         """Return how the keys of a question that nobody declared are chosen; None if there are none."""
         if isinstance(question, Request | LinearQuestion) or "error" in offer:
             return None

@@ -11,16 +11,16 @@ import numpy as np
 from discreet.curator import Door, Preview, Release
 from discreet.curator.door import check_analyst
 from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import Column
+from discreet.curator.request.request import AnswerColumn
 from discreet.data import Keys
 from discreet.queries import Query, build_request
-from discreet.queries.noise.unknown_keys import Selection, hypothetical_keys
+from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys
 
 __all__ = ["answer_unknown", "label_of_chosen", "preview_unknown"]
 
 
 def answer_unknown(
-    door: Door, query: Query, selection: Selection, options: dict[str, Any], *, analyst: str
+    door: Door, query: Query, selection: KeyChoice, options: dict[str, Any], *, analyst: str
 ) -> Release:
     """Choose the keys of a query, then answer for them.
 
@@ -58,7 +58,7 @@ def answer_unknown(
 
 
 def preview_unknown(
-    door: Door, query: Query, selection: Selection, options: dict[str, Any], *, analyst: str, rows: int
+    door: Door, query: Query, selection: KeyChoice, options: dict[str, Any], *, analyst: str, rows: int
 ) -> Preview:
     """Return what the choice of keys and the values on them would cost together.
 
@@ -101,7 +101,7 @@ def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
         first,
         keys={key.name: [] for key in query.keys},
         outputs=tuple(
-            Column(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.names
+            AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.names
         ),
         label=_with_choices(first, others),
         chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from discreet.noise.entropy import Source
 
-__all__ = ["Choice", "choose"]
+__all__ = ["ExponentialWeightsDecision", "choose"]
 
 _WEIGHT_BITS = 60
 _HALF_BITS = 30
 
 
-class Choice:
+class ExponentialWeightsDecision:
     """The decision "the first i with U S <= C_i": inversion of the cumulative weights C_0 <= … <= S.
 
     The weights are floats of proven accuracy, truncated to 60 bits and summed as integers in
@@ -110,4 +110,4 @@ def choose(exponents: NDArray[np.int64], rate: Fraction, source: Source) -> int:
         raise ParameterError("exponents", "are empty", "at least one integer")
     if int(exponents.min()) != 0:
         raise ParameterError("exponents", "do not start at zero", "non-negative integers with least 0")
-    return int(source.decide(Choice(exponents, rate), 1)[0])
+    return int(source.decide(ExponentialWeightsDecision(exponents, rate), 1)[0])

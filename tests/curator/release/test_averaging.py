@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from data.strategies import declared
-from discreet.curator.release.averaging import combined
+from discreet.curator.release.averaging import average_draws
 from discreet.curator.request.request import Draw, Part
 from discreet.data import CountRows, Group, Limits, Source, sensitivity
 from discreet.mechanisms import Gaussian, Laplace
@@ -42,7 +42,9 @@ def averaged(pair):
     """Every pair of noises with its probability, and what the average of 0 becomes with them."""
     (first, p), (second, q) = (law(mechanism) for mechanism in pair)
     noises = np.meshgrid(first, second, indexing="ij")
-    found = combined([draw(mechanism, noise.ravel()) for mechanism, noise in zip(pair, noises, strict=True)])
+    found = average_draws(
+        [draw(mechanism, noise.ravel()) for mechanism, noise in zip(pair, noises, strict=True)]
+    )
     return found, np.outer(p, q).ravel(), noises
 
 
@@ -82,6 +84,6 @@ def test_what_is_said_leaves_room_for_rounding(pair):
 
 def test_the_interval_of_an_average_is_narrower_than_of_one_draw():
     one = Laplace(sensitivity=1, scale=20)
-    found = combined([draw(one, [7])] * 4)
+    found = average_draws([draw(one, [7])] * 4)
     assert found.part.mechanism.error.quantile(0.95) < 0.6 * one.error.quantile(0.95)
     assert found.steps[0] == 7

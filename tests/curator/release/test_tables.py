@@ -13,7 +13,7 @@ from curator.doors import CITIES, clinic
 from discreet.curator import Draw
 from discreet.curator.release.release import finish
 from discreet.curator.release.tables import cell, remark_of
-from discreet.curator.request.request import Column
+from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.decimals import number
 
 BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
@@ -22,7 +22,7 @@ BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 def column(value, lower, upper, **more):
     kind = np.int64 if isinstance(value, int) else np.float64
     arrays = (np.array([one], kind) for one in (value, lower, upper))
-    return Column(name="x", **dict(zip(("values", "lower", "upper"), arrays, strict=True)), **more)
+    return AnswerColumn(name="x", **dict(zip(("values", "lower", "upper"), arrays, strict=True)), **more)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Part
-from discreet.curator.request.histogram_choices import Choice, Choices, FrequencyRule, RankRule
+from discreet.curator.request.histogram_choices import (
+    Choices,
+    FrequencyRule,
+    HistogramChoice,
+    HistogramRankRule,
+)
 from discreet.data import Bounds, CountRows, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
@@ -47,7 +52,7 @@ def slow_scores(counts, share, shift):
 
 @given(tables, shares, st.integers(-40, 40))
 def test_scores_are_distances_of_ranks(table, share, shift):
-    scores = RankRule(share=share, shift=shift).scores(np.array(table))
+    scores = HistogramRankRule(share=share, shift=shift).scores(np.array(table))
     assert scores.tolist() == [slow_scores(counts, share, shift) for counts in table]
     assert (scores.max(axis=1) == 0).all()  # one candidate is always right
 
@@ -57,7 +62,7 @@ def test_the_quantile_itself_is_right(table, share):
     for counts in table:
         values = [place for place, count in enumerate(counts) for _ in range(count)]
         least = next((c for c in range(len(counts)) if sum(x <= c for x in values) >= share * len(values)), 0)
-        assert RankRule(share=share).scores(np.array([counts]))[0, least] == 0
+        assert HistogramRankRule(share=share).scores(np.array([counts]))[0, least] == 0
 
 
 @given(tables, shares, st.integers(-40, 40), st.data())
@@ -66,7 +71,7 @@ def test_one_row_moves_scores_by_no_more_than_the_slope(table, share, shift, dat
     place = data.draw(st.integers(0, counts.shape[1] - 1))
     more = counts.copy()
     more[0, place] += 1
-    for rule in (RankRule(share=share, shift=shift), FrequencyRule()):
+    for rule in (HistogramRankRule(share=share, shift=shift), FrequencyRule()):
         moved = rule.scores(more) - rule.scores(counts)
         assert np.abs(moved).max() <= rule.slope
         assert not rule.monotone or (moved >= 0).all()
@@ -77,7 +82,7 @@ def test_one_row_moves_scores_by_no_more_than_the_slope(table, share, shift, dat
 )
 def test_the_slope_is_attained(share):
     """A slope of min(q, 1 - q), or of 1 for all, would charge too little."""
-    rule, largest = RankRule(share=share), 0
+    rule, largest = HistogramRankRule(share=share), 0
     for counts in product(range(4), repeat=3):
         for place in range(3):
             more = np.array([counts])
@@ -88,7 +93,7 @@ def test_the_slope_is_attained(share):
 
 
 def test_huge_counts_neither_overflow_nor_move_farther():
-    rule = RankRule(share=Fraction(9999, 10000), shift=-5)
+    rule = HistogramRankRule(share=Fraction(9999, 10000), shift=-5)
     huge = np.full((1, 4096), 1 << 62)
     assert rule.scores(huge).max() == 0
     assert (np.abs(rule.scores(huge)) <= 1 << 61).all()
@@ -115,7 +120,9 @@ def made(rule, *, rows, groups, epsilon=1, cells=2, width=3, permute=False):
     mechanism = kind(
         sensitivity=rows * rule.slope, epsilon=Fraction(epsilon) / groups, monotone=rule.monotone
     )
-    return Choices(choices=(Choice(rule=rule, mechanism=mechanism, groups=groups),), cells=cells, width=width)
+    return Choices(
+        choices=(HistogramChoice(rule=rule, mechanism=mechanism, groups=groups),), cells=cells, width=width
+    )
 
 
 def spreads(rows, groups):
@@ -133,9 +140,9 @@ def spreads(rows, groups):
 @pytest.mark.parametrize(
     ("rule", "permute"),
     [
-        (RankRule(share=Fraction(1, 2)), False),
-        (RankRule(share=Fraction(3, 4), shift=-2), False),
-        (RankRule(share=Fraction(0), shift=2), False),
+        (HistogramRankRule(share=Fraction(1, 2)), False),
+        (HistogramRankRule(share=Fraction(3, 4), shift=-2), False),
+        (HistogramRankRule(share=Fraction(0), shift=2), False),
         (FrequencyRule(), False),
         (FrequencyRule(), True),
     ],
@@ -172,13 +179,16 @@ def test_the_joint_loss_over_groups_is_that_of_the_event(rule, permute, rows, gr
 
 def test_a_slope_without_the_larger_share_is_caught():
     """The mutant takes min(q, 1 - q): the same enumeration exceeds its epsilon."""
-    rule = RankRule(share=Fraction(3, 4))
+    rule = HistogramRankRule(share=Fraction(3, 4))
     mechanism = Exponential(sensitivity=1, epsilon=1)
     scores = [rule.scores(np.array([counts]))[0].tolist() for counts in ((0, 0, 0), (0, 0, 1))]
     one, other = (probabilities(each, mechanism) for each in scores)
     assert max(abs(log(p / q)) for p, q in zip(one, other, strict=True)) > 0.5
     with pytest.raises(ParameterError, match="does not cover"):
-        part(Choices(choices=(Choice(rule=rule, mechanism=mechanism, groups=1),), cells=2, width=3), rows=1)
+        part(
+            Choices(choices=(HistogramChoice(rule=rule, mechanism=mechanism, groups=1),), cells=2, width=3),
+            rows=1,
+        )
 
 
 def part(choices, *, rows=2, groups=1, width=3):
@@ -193,7 +203,7 @@ def part(choices, *, rows=2, groups=1, width=3):
 
 
 def test_choices_must_cover_the_histogram():
-    rule = RankRule(share=Fraction(1, 3))
+    rule = HistogramRankRule(share=Fraction(1, 3))
     part(made(rule, rows=2, groups=1))
     part(made(rule, rows=3, groups=4))
     part(made(rule, rows=2, groups=3), rows=2, groups=3)
@@ -202,13 +212,15 @@ def test_choices_must_cover_the_histogram():
         made(rule, rows=1, groups=2),
         made(rule, rows=2, groups=1, width=4),
         Choices(
-            choices=(Choice(rule=rule, mechanism=Exponential(sensitivity=4.0, epsilon=1), groups=1),),
+            choices=(
+                HistogramChoice(rule=rule, mechanism=Exponential(sensitivity=4.0, epsilon=1), groups=1),
+            ),
             cells=2,
             width=3,
         ),
         Choices(
             choices=(
-                Choice(
+                HistogramChoice(
                     rule=rule,
                     mechanism=Exponential(sensitivity=4, epsilon=1, neighbors=REPLACE_PERSON),
                     groups=1,
@@ -239,29 +251,31 @@ def test_choices_must_cover_the_histogram():
 def test_what_does_not_fit_together_is_refused():
     exponential = Exponential(sensitivity=1, epsilon=1)
     with pytest.raises(ParameterError, match="monotone"):
-        Choice(
-            rule=RankRule(share=Fraction(1, 2)),
+        HistogramChoice(
+            rule=HistogramRankRule(share=Fraction(1, 2)),
             mechanism=Exponential(sensitivity=2, epsilon=1, monotone=True),
             groups=1,
         )
     with pytest.raises(ParameterError, match="another number"):
-        Choice(rule=FrequencyRule(picks=2), mechanism=exponential, groups=1)
+        HistogramChoice(rule=FrequencyRule(picks=2), mechanism=exponential, groups=1)
     with pytest.raises(ParameterError, match="another number"):
-        Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=3, sensitivity=1, epsilon=1), groups=1)
-    good = Choice(rule=FrequencyRule(picks=2), mechanism=TopK(k=2, sensitivity=1, epsilon=1), groups=1)
+        HistogramChoice(rule=FrequencyRule(picks=2), mechanism=TopK(k=3, sensitivity=1, epsilon=1), groups=1)
+    good = HistogramChoice(
+        rule=FrequencyRule(picks=2), mechanism=TopK(k=2, sensitivity=1, epsilon=1), groups=1
+    )
     with pytest.raises(ParameterError, match="more values than there are"):
         Choices(choices=(good,), cells=1, width=1)
     for wrong in ((), (exponential,), [good]):
         with pytest.raises(ParameterError):
             Choices(choices=wrong, cells=1, width=3)
     with pytest.raises(ParameterError):
-        RankRule(share=Fraction(3, 2))
+        HistogramRankRule(share=Fraction(3, 2))
     with pytest.raises(ParameterError):
-        RankRule(share=0.5)
+        HistogramRankRule(share=0.5)
 
 
 def test_the_event_is_that_of_the_groups_a_person_fills():
-    rule = RankRule(share=Fraction(1, 2))
+    rule = HistogramRankRule(share=Fraction(1, 2))
     assert made(rule, rows=5, groups=1).event == ExponentialChoice(epsilon=1)
     assert made(rule, rows=5, groups=4).event == ExponentialChoice(epsilon=Fraction(1, 4)) * 4
     assert made(FrequencyRule(), rows=1, groups=1, permute=True).event == PermuteAndFlipEvent(epsilon=1)
@@ -269,11 +283,11 @@ def test_the_event_is_that_of_the_groups_a_person_fills():
 
 
 def test_places_come_group_by_group():
-    median, top = RankRule(share=Fraction(1, 2)), FrequencyRule(picks=2)
+    median, top = HistogramRankRule(share=Fraction(1, 2)), FrequencyRule(picks=2)
     choices = Choices(
         choices=(
-            Choice(rule=median, mechanism=Exponential(sensitivity=1, epsilon=500), groups=1),
-            Choice(rule=top, mechanism=TopK(k=2, sensitivity=1, epsilon=1000), groups=1),
+            HistogramChoice(rule=median, mechanism=Exponential(sensitivity=1, epsilon=500), groups=1),
+            HistogramChoice(rule=top, mechanism=TopK(k=2, sensitivity=1, epsilon=1000), groups=1),
         ),
         cells=2,
         width=4,
@@ -297,7 +311,7 @@ def test_places_come_group_by_group():
 @settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_a_replay_chooses_the_same(seed):
-    choices = made(RankRule(share=Fraction(1, 2)), rows=1, groups=1)
+    choices = made(HistogramRankRule(share=Fraction(1, 2)), rows=1, groups=1)
     with replay(seed):
         one = choices.release(np.array([1, 2, 3, 4, 5, 6])).tolist()
     with replay(seed):

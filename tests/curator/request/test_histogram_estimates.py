@@ -9,10 +9,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from discreet.curator.request.histogram_choices import Choice, Choices, RankRule
+from discreet.curator.request.histogram_choices import Choices, HistogramChoice, HistogramRankRule
 from discreet.curator.request.histogram_estimates import (
     FINENESS,
-    Estimate,
+    HistogramEstimate,
     SmoothQuantileRule,
     TrimmedMeanRule,
 )
@@ -43,7 +43,7 @@ def mechanism(epsilon=1, upper=(WIDTH - 1) * FINENESS, **options):
 
 
 def estimate(rule=SmoothQuantileRule, share=HALF, rows=1, groups=1, epsilon=1):
-    return Estimate(rule=rule(share=share, rows=rows), mechanism=mechanism(epsilon), groups=groups)
+    return HistogramEstimate(rule=rule(share=share, rows=rows), mechanism=mechanism(epsilon), groups=groups)
 
 
 def part(choices, *, rows=1, groups=1, touched=None):
@@ -106,8 +106,8 @@ def test_the_event_is_that_of_the_groups_a_person_is_in():
     both = Choices(
         choices=(
             estimate(groups=3),
-            Choice(
-                rule=RankRule(share=HALF),
+            HistogramChoice(
+                rule=HistogramRankRule(share=HALF),
                 mechanism=Exponential(sensitivity=1, epsilon=Fraction(1, 2)),
                 groups=1,
             ),
@@ -119,8 +119,12 @@ def test_the_event_is_that_of_the_groups_a_person_is_in():
 
 
 def test_choices_and_estimates_leave_side_by_side():
-    rank = Choice(rule=RankRule(share=HALF), mechanism=Exponential(sensitivity=1, epsilon=60), groups=1)
-    one = Estimate(rule=TrimmedMeanRule(share=TRIM, rows=1), mechanism=mechanism(epsilon=60), groups=1)
+    rank = HistogramChoice(
+        rule=HistogramRankRule(share=HALF), mechanism=Exponential(sensitivity=1, epsilon=60), groups=1
+    )
+    one = HistogramEstimate(
+        rule=TrimmedMeanRule(share=TRIM, rows=1), mechanism=mechanism(epsilon=60), groups=1
+    )
     choices = Choices(choices=(rank, one), cells=2, width=WIDTH)
     counts = np.array([[0, 400, 0], [0, 0, 400]])
     with replay(1):
@@ -154,9 +158,9 @@ def test_groups_of_billions_take_the_memory_of_a_histogram():
 def test_what_does_not_fit_is_refused():
     rule = SmoothQuantileRule(share=HALF, rows=1)
     with pytest.raises(ParameterError):
-        Estimate(rule=rule, mechanism=mechanism(neighbors=REPLACE_PERSON), groups=1)
+        HistogramEstimate(rule=rule, mechanism=mechanism(neighbors=REPLACE_PERSON), groups=1)
     with pytest.raises(ParameterError):
-        Estimate(rule=RankRule(share=HALF), mechanism=mechanism(), groups=1)
+        HistogramEstimate(rule=HistogramRankRule(share=HALF), mechanism=mechanism(), groups=1)
     with pytest.raises(ParameterError):
         SmoothQuantileRule(share=0.5, rows=1)
     with pytest.raises(ParameterError):

@@ -249,7 +249,7 @@ def test_everything_is_one_statement(monkeypatch):
 def test_measures_that_add_up_keep_no_rows(monkeypatch):
     from discreet.data import contributions
 
-    monkeypatch.setattr(contributions, "kept_rows", lambda *_: pytest.fail("rows were kept one by one"))
+    monkeypatch.setattr(contributions, "limit_rows", lambda *_: pytest.fail("rows were kept one by one"))
     plan = Group(source=SOURCE, measures=tuple(measure for measure in MEASURES if adds_up(measure)))
     assert exact(plan, [row(1, level=2)], COLUMNS, Limits(rows=3))[CountRows()].tolist() == [1]
 

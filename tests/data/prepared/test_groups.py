@@ -35,7 +35,7 @@ from discreet.data import (
     fresh_salt,
     sensitivity,
 )
-from discreet.data.contributions_prepared import totals
+from discreet.data.contributions_prepared import prepared_totals
 from discreet.data.engines.base import fetch
 from discreet.data.language.relations import Derive, Named
 from discreet.data.prepared.groups import PRIME
@@ -163,7 +163,7 @@ def test_crowded_persons_keep_what_the_rule_says(engine):
         table = prepared(engine, rows, limits)
         for plan in (PLAN, BY_TWO, IN_ALL):
             expected = oracle.compute(plan, stays(rows, plan, limits, salt_of(), SALT), PERSON, ALL, SALT)
-            assert totals(plan, {"t": table}, SALT) is not None
+            assert prepared_totals(plan, {"t": table}, SALT) is not None
             assert values(table, plan) == expected
 
 
@@ -283,7 +283,7 @@ def test_other_plans_are_bounded_as_on_any_table(engine):
     plain = engine.table(strategies.arrow(rows), person=PERSON, limits=limits, columns=COLUMNS)
     table = prepared(engine, rows, limits)
     for plan in plans:
-        assert totals(plan, {"t": table}, SALT) is None
+        assert prepared_totals(plan, {"t": table}, SALT) is None
         assert values(table, plan) == values(plain, plan)
 
 

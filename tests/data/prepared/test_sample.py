@@ -39,7 +39,7 @@ from discreet.data import (
     fresh_salt,
     sensitivity,
 )
-from discreet.data.contributions_prepared import totals
+from discreet.data.contributions_prepared import prepared_totals
 from discreet.data.engines import base as engine_module
 from discreet.data.engines.base import fetch
 from discreet.data.prepared.sample import is_bounded_ahead, needs_no_bounding
@@ -122,7 +122,7 @@ def values(table, plan=PLAN):
 
 def direct(table, plan=PLAN):
     """The same through the plain GROUP BY over integers."""
-    found = fetch(totals(plan, {"t": table}, SALT), table._backend)
+    found = fetch(prepared_totals(plan, {"t": table}, SALT), table._backend)
     places = {value: place for place, value in enumerate(plan.keys[0].values.values)}
     arrays = [[0] * len(places) for _ in plan.measures]
     for one in found.to_pylist():
@@ -292,7 +292,7 @@ def test_a_sample_that_could_not_be_drawn_is_drawn_again(monkeypatch):
     table = Table(strategies.arrow([row(1)] * 5), person=PERSON, limits=Limits(rows=2), prepare=True)
     plan = Group(source=SOURCE, measures=(CountRows(),))
     with monkeypatch.context() as broken:
-        broken.setattr("discreet.data.engines.duckdb.kept", lambda *_: 1 / 0)
+        broken.setattr("discreet.data.engines.duckdb.store_table", lambda *_: 1 / 0)
         with pytest.raises(EngineFailed) as failure:
             values(table, plan)
         assert failure.value.__context__ is None
@@ -355,7 +355,7 @@ def test_names_of_columns_never_clash():
         measures=(Sum(column="integer_0", bounds=Bounds(0, 9)),),
     )
     assert values(table, plan) == [[0, 0, 0, 2]]
-    found = fetch(totals(plan, {"t": table}, SALT), table._backend).to_pylist()
+    found = fetch(prepared_totals(plan, {"t": table}, SALT), table._backend).to_pylist()
     assert found == [{"rows": 1, "measure_0": 2, "key_0": "b", "key_1": 6}]
 
 

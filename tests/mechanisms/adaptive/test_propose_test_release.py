@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.adaptive.distance_to_instability import DistanceToInstability
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
-from discreet.mechanisms.adaptive.propose_test_release import Ladder, ProposeTestRelease
+from discreet.mechanisms.adaptive.propose_test_release import ProposeTestRelease, ScaleLadder
 from discreet.mechanisms.additive.bounded_answer import BoundedAnswer
 from discreet.noise import is_private, replay
 from discreet.privacy.events import Approximate, Pure
@@ -203,7 +203,7 @@ def test_d7_a_ladder_keeps_its_promise_on_all_neighbors():
     assert not found.violated, found.detail
     assert found.tightness > 0.9
     rungs = tuple(with_test(rung, DistanceToInstability(epsilon=2, delta=0.06)) for rung in LADDER.rungs)
-    assert worst(Ladder(rungs=rungs), graph, inputs, LADDER.guarantee).violated
+    assert worst(ScaleLadder(rungs=rungs), graph, inputs, LADDER.guarantee).violated
 
 
 @pytest.mark.statistical
@@ -281,7 +281,7 @@ def test_a_ladder_of_unlike_rungs_is_refused():
     ):
         unlike = ProposeTestRelease(**{"sensitivity": 2, "epsilon": 1, "delta": 1e-6, **other})
         with pytest.raises(ParameterError, match="rungs"):
-            Ladder(rungs=(rung, unlike))
+            ScaleLadder(rungs=(rung, unlike))
     with pytest.raises(ParameterError, match="rungs"):
-        Ladder(rungs=())
-    assert Ladder(rungs=(rung,)).guarantee == rung.guarantee
+        ScaleLadder(rungs=())
+    assert ScaleLadder(rungs=(rung,)).guarantee == rung.guarantee

@@ -17,9 +17,9 @@ from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible import (
     ArcsinhNormal,
     Cauchy,
-    Gaussian,
-    Laplace,
+    GaussianNoise,
     LaplaceLogNormal,
+    LaplaceNoise,
     Student,
     UniformLogNormal,
 )
@@ -35,8 +35,8 @@ CASES = {
     "student without a variance": (Student(degrees=2), {"epsilon": 2, "decay": "0.5"}, Fraction(1, 2)),
     "cauchy": (Cauchy(power=2), {"epsilon": 1, "decay": "0.4"}, Fraction(1, 2)),
     "generalized cauchy": (Cauchy(power=4), {"epsilon": 1, "decay": "0.1"}, Fraction(1, 2)),
-    "laplace": (Laplace(), {"epsilon": 1, "delta": "0.01", "decay": "0.1"}, Fraction(1, 4)),
-    "gaussian": (Gaussian(), {"epsilon": 1, "delta": "0.01", "decay": "0.1"}, Fraction(1, 4)),
+    "laplace": (LaplaceNoise(), {"epsilon": 1, "delta": "0.01", "decay": "0.1"}, Fraction(1, 4)),
+    "gaussian": (GaussianNoise(), {"epsilon": 1, "delta": "0.01", "decay": "0.1"}, Fraction(1, 4)),
     "arcsinh-normal": (ArcsinhNormal(spread="0.3"), {"rho": "0.5", "decay": "0.1"}, Fraction(1, 4)),
     "uniform-log-normal": (UniformLogNormal(spread="0.6"), {"rho": "0.5", "decay": "0.3"}, Fraction(1, 2)),
     "laplace-log-normal": (LaplaceLogNormal(spread="0.3"), {"rho": "0.5", "decay": "0.1"}, Fraction(1)),
@@ -211,7 +211,7 @@ def test_d4_the_median_of_normal_data_has_far_less_noise_than_with_global_sensit
 
 def test_a_constant_statistic_is_released_as_it_is():
     mechanism = SmoothSensitivity(
-        noise=Laplace(), epsilon=1, delta=1e-6, decay=0.01, lower=0, upper=10, grid=1
+        noise=LaplaceNoise(), epsilon=1, delta=1e-6, decay=0.01, lower=0, upper=10, grid=1
     )
     profile = Profile.of(value=Fraction(7, 2), local=[0.0], relation=ADD_REMOVE_PERSON)
     assert {mechanism.release(profile) for _ in range(20)} == {4}
@@ -248,7 +248,7 @@ def test_events_and_guarantees():
     pure = SmoothSensitivity(noise=Student(degrees=3), epsilon="0.5", **common)
     assert pure.event == Pure(epsilon="0.5", neighbors=REPLACE_ROW)
     assert pure.guarantee == PureDP(epsilon="0.5", neighbors=REPLACE_ROW)
-    approximate = SmoothSensitivity(noise=Laplace(), epsilon="0.5", delta="1e-6", **common)
+    approximate = SmoothSensitivity(noise=LaplaceNoise(), epsilon="0.5", delta="1e-6", **common)
     assert approximate.event == Approximate(epsilon="0.5", delta="1e-6", neighbors=REPLACE_ROW)
     concentrated = SmoothSensitivity(noise=ArcsinhNormal(spread="0.3"), rho="0.5", **common)
     assert concentrated.event == ZeroConcentrated(rho="0.5", neighbors=REPLACE_ROW)

@@ -8,7 +8,7 @@ from math import exp, isfinite
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible import ArcsinhNormal, Cauchy, Laplace, Student, UniformLogNormal
+from discreet.mechanisms.admissible import ArcsinhNormal, Cauchy, LaplaceNoise, Student, UniformLogNormal
 from discreet.mechanisms.admissible.choice import Offer, best_noise, best_noise_and_decay
 
 PURE = Offer(epsilon=Fraction(1))
@@ -44,7 +44,7 @@ def test_d3_no_other_spread_is_much_better_at_a_fixed_decay(dilation):
 
 def test_what_is_chosen_where():
     assert isinstance(best_noise(CONCENTRATED, Fraction(1, 10))[0], ArcsinhNormal)
-    assert isinstance(best_noise(APPROXIMATE, Fraction(1, 100))[0], Laplace)
+    assert isinstance(best_noise(APPROXIMATE, Fraction(1, 100))[0], LaplaceNoise)
     assert isinstance(best_noise(APPROXIMATE, Fraction(1, 10))[0], Student)
 
 
@@ -63,7 +63,7 @@ def test_budgets_are_translated_on_the_safe_side():
     pure = CONCENTRATED.for_noise(Student(degrees=3))["epsilon"]
     assert pure <= 1
     assert pure**2 / 2 <= Fraction(1, 2)
-    assert PURE.for_noise(Laplace()) is None
+    assert PURE.for_noise(LaplaceNoise()) is None
     assert PURE.for_noise(ArcsinhNormal(spread=1)) is None
     assert APPROXIMATE.for_noise(ArcsinhNormal(spread=1))["rho"] < Fraction(1, 10)
 

@@ -7,12 +7,12 @@ from math import exp, inf, log, sqrt
 
 import pytest
 
-from discreet.mechanisms.admissible import Cauchy, Laplace
+from discreet.mechanisms.admissible import Cauchy, LaplaceNoise
 from discreet.mechanisms.admissible.error import ScaledNoise
 
 
 def test_the_error_of_scaled_laplace_noise():
-    error = ScaledNoise(noise=Laplace(), scale=Fraction(3), rounding=Fraction(1, 8))
+    error = ScaledNoise(noise=LaplaceNoise(), scale=Fraction(3), rounding=Fraction(1, 8))
     assert error.tail(6.125) == pytest.approx(exp(-2))
     assert error.tail(0) == 1
     assert error.quantile(0.9) == pytest.approx(3 * log(10) + 0.125)

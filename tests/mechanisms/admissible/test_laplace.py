@@ -8,7 +8,7 @@ from math import log
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible import Laplace
+from discreet.mechanisms.admissible import LaplaceNoise
 from mechanisms.admissible import divergences, laws, tails
 
 MOVES = [(1, 0.6, 0.1), (1, 0.5, 0.2), (0.5, 0.2, 0.1), (2, 1.5, 0.3), (1, 0, 0.2)]
@@ -16,7 +16,7 @@ MOVES = [(1, 0.6, 0.1), (1, 0.5, 0.2), (0.5, 0.2, 0.1), (2, 1.5, 0.3), (1, 0, 0.
 
 @pytest.mark.parametrize(("epsilon", "shift", "dilation"), MOVES)
 def test_d2_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
-    claimed = float(Laplace().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta)
+    claimed = float(LaplaceNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta)
     found = divergences.hockey_stick(divergences.laplace, shift, dilation, epsilon)
     assert claimed * (1 - 1e-4) <= found <= claimed * (1 + 1e-6)
 
@@ -25,7 +25,7 @@ def test_d2_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
     ("epsilon", "delta", "dilation"), [(1, 1e-3, 0.05), (0.5, 1e-4, 0.02), (2, 1e-2, 0.2)]
 )
 def test_half_the_noise_breaks_the_guarantee(epsilon, delta, dilation):
-    shift = float(Laplace().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation))
+    shift = float(LaplaceNoise().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation))
     assert divergences.hockey_stick(divergences.laplace, shift, dilation, epsilon) <= delta * (1 + 1e-6)
     assert divergences.hockey_stick(divergences.laplace, 2 * shift, dilation, epsilon) > 2 * delta
 
@@ -34,43 +34,43 @@ def test_half_the_noise_breaks_the_guarantee(epsilon, delta, dilation):
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
 def test_d2_the_shift_is_above_the_published_one(epsilon, delta):
     dilation = epsilon / (2 * log(2 / delta))
-    assert Laplace().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation) > 1.2 * epsilon / 2
+    assert LaplaceNoise().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation) > 1.2 * epsilon / 2
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-6), (0.1, 1e-9), (3, 1e-3)])
 @pytest.mark.parametrize("dilation", ["1e-12", "1e-4", "0.002"])
 def test_shift_and_budget_are_inverse(epsilon, delta, dilation):
-    shift = Laplace().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation)
+    shift = LaplaceNoise().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation)
     assert 0 < shift <= epsilon
-    spent = Laplace().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta
+    spent = LaplaceNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta
     assert spent <= Fraction(str(delta)) * (1 + Fraction(1, 10**9))
 
 
 def test_limits():
-    assert Laplace().largest_shift(epsilon=1, delta=1e-6, dilation=0) == 1
-    assert Laplace().budget(shift=1, dilation=0, epsilon=1).delta == 0
-    assert Laplace().largest_shift(epsilon=1, delta=1e-6, dilation=0.5) == 0
-    assert Laplace().largest_shift(epsilon=1, delta=1e-6, dilation=2) == 0
+    assert LaplaceNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0) == 1
+    assert LaplaceNoise().budget(shift=1, dilation=0, epsilon=1).delta == 0
+    assert LaplaceNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0.5) == 0
+    assert LaplaceNoise().largest_shift(epsilon=1, delta=1e-6, dilation=2) == 0
     with pytest.raises(ParameterError):
-        Laplace().budget(shift=2, dilation=0.1, epsilon=1)
+        LaplaceNoise().budget(shift=2, dilation=0.1, epsilon=1)
     with pytest.raises(ParameterError):
-        Laplace().budget(shift=0.1, dilation=0.1)
+        LaplaceNoise().budget(shift=0.1, dilation=0.1)
     with pytest.raises(ParameterError):
-        Laplace().largest_shift(epsilon=1, dilation=0.1)
+        LaplaceNoise().largest_shift(epsilon=1, dilation=0.1)
     with pytest.raises(ParameterError):
-        Laplace().largest_shift(epsilon=1, delta=1, dilation=0.1)
+        LaplaceNoise().largest_shift(epsilon=1, delta=1, dilation=0.1)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(22, 7), 1])
 @pytest.mark.parametrize("dilation", [0, Fraction(1, 1000)])
 def test_the_largest_shift_is_within_the_budget_to_the_last_digit(epsilon, dilation):
-    shift = Laplace().largest_shift(epsilon=epsilon, delta=Fraction(1, 10), dilation=dilation)
-    assert Laplace().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta <= Fraction(1, 10)
+    shift = LaplaceNoise().largest_shift(epsilon=epsilon, delta=Fraction(1, 10), dilation=dilation)
+    assert LaplaceNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta <= Fraction(1, 10)
 
 
 def test_a_delta_that_is_no_float_leaves_a_shift():
     shifts = [
-        Laplace().largest_shift(epsilon=1, delta=Fraction(1, 10**digits), dilation=Fraction(1, 1000))
+        LaplaceNoise().largest_shift(epsilon=1, delta=Fraction(1, 10**digits), dilation=Fraction(1, 1000))
         for digits in (90, 96, 97, 120, 400)
     ]
     assert shifts == sorted(shifts, reverse=True)
@@ -80,7 +80,7 @@ def test_a_delta_that_is_no_float_leaves_a_shift():
 
 
 def test_the_law():
-    laws.check_upper_tail(Laplace(), tails.laplace)
-    laws.check_density(Laplace(), divergences.laplace)
-    laws.check_moments(Laplace())
-    laws.check_samples(Laplace())
+    laws.check_upper_tail(LaplaceNoise(), tails.laplace)
+    laws.check_density(LaplaceNoise(), divergences.laplace)
+    laws.check_moments(LaplaceNoise())
+    laws.check_samples(LaplaceNoise())

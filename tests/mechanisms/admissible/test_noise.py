@@ -12,9 +12,9 @@ from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible import (
     ArcsinhNormal,
     Cauchy,
-    Gaussian,
-    Laplace,
+    GaussianNoise,
     LaplaceLogNormal,
+    LaplaceNoise,
     Student,
     UniformLogNormal,
 )
@@ -23,8 +23,8 @@ from discreet.mechanisms.admissible.noise import LARGEST_DILATION, check_budget
 NOISES = [
     (Student(degrees=3), {"epsilon": 1}),
     (Cauchy(power=4), {"epsilon": 1}),
-    (Laplace(), {"epsilon": 1, "delta": 1e-6}),
-    (Gaussian(), {"epsilon": 1, "delta": 1e-6}),
+    (LaplaceNoise(), {"epsilon": 1, "delta": 1e-6}),
+    (GaussianNoise(), {"epsilon": 1, "delta": 1e-6}),
     (ArcsinhNormal(spread=0.3), {"rho": 0.5}),
     (UniformLogNormal(spread=0.6), {"rho": 0.5}),
     (LaplaceLogNormal(spread=0.25), {"rho": 0.5}),
@@ -126,7 +126,7 @@ def test_tiny_moves_cost_little_and_something(noise, budget, tiny):
     for move in ((tiny, 0), (0, tiny), (tiny, tiny)):
         promise = noise.budget(shift=move[0], dilation=move[1], **needed)
         cost = {"pure": "epsilon", "approximate": "delta", "concentrated": "rho"}[noise.notion]
-        if noise.notion == "approximate" and not move[1] and noise == Laplace():
+        if noise.notion == "approximate" and not move[1] and noise == LaplaceNoise():
             assert promise.delta == 0
         else:
             assert 0 < getattr(promise, cost) < Fraction(1, 10**6)

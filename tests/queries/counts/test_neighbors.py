@@ -16,7 +16,7 @@ from discreet.data.prepared import groups, sample
 from discreet.data.salt import Salt
 from discreet.mechanisms import Laplace
 from discreet.queries import Offer, TableRequest, build_request, parse
-from discreet.queries.noise.joint_counts import TogetherOutput
+from discreet.queries.noise.joint_counts import JointCountOutput
 from queries.test_neighbors import PATIENT, both, check_statistics
 from queries.worlds import worlds
 
@@ -108,4 +108,4 @@ def test_counts_under_conditions_are_measured_together():
     pair = worlds(4)
     for question in TOGETHER:
         request = request_of(question, pair.without, OFFERS[0])
-        assert all(isinstance(output, TogetherOutput) for output in request.outputs)
+        assert all(isinstance(output, JointCountOutput) for output in request.outputs)

@@ -10,7 +10,7 @@ from discreet.curator import Draw
 from discreet.data import Limits
 from discreet.data.language.measures import Histogram
 from discreet.errors import UnsupportedQuery
-from discreet.queries.noise.joint_counts import TogetherOutput
+from discreet.queries.noise.joint_counts import JointCountOutput
 from queries.counts.surveys import HUGE, curator, survey
 from significance import FALSE_ALARM
 
@@ -47,7 +47,7 @@ def counted(frame):
 
 
 def is_together(request):
-    return all(isinstance(output, TogetherOutput) for output in request.outputs)
+    return all(isinstance(output, JointCountOutput) for output in request.outputs)
 
 
 def test_counts_are_those_of_the_rows(clinic, frame):

@@ -14,7 +14,7 @@ from discreet.data import Axis, Bounds, ContingencyTable, Limits, Statistic
 from discreet.data.statistics import joint_sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.queries.noise.measurement import Measurement
+from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.workloads import (
     AllRanges,
     Hierarchy,
@@ -91,29 +91,34 @@ def test_noise_for_less_is_not_accepted(limits):
     smaller = {Gaussian: isqrt(int(needed.squared_l2)) - 1, Laplace: int(needed.l1) - 1}
     offers = {Gaussian: {"rho": 1}, Laplace: {"epsilon": 1}}
     for kind, offer in offers.items():
-        right = Measurement(strategy=strategy, noise=kind(sensitivity=needed, size=size, **offer), cells=3)
+        right = StrategyMeasurement(
+            strategy=strategy, noise=kind(sensitivity=needed, size=size, **offer), cells=3
+        )
         assert Part(statistic=statistic, mechanism=right).mechanism is right
         for wrong in (strategy.sensitivity(), smaller[kind]):
             noise = kind(sensitivity=wrong, size=size, **offer)
             with pytest.raises(ParameterError, match="does not cover"):
-                Part(statistic=statistic, mechanism=Measurement(strategy=strategy, noise=noise, cells=3))
+                Part(
+                    statistic=statistic,
+                    mechanism=StrategyMeasurement(strategy=strategy, noise=noise, cells=3),
+                )
 
 
 def test_other_tables_are_not_covered():
     strategy = MeasureCells(4)
-    mechanism = Measurement(
+    mechanism = StrategyMeasurement(
         strategy=strategy, noise=Laplace(sensitivity=strategy.sensitivity(), epsilon=1, size=4)
     )
     assert mechanism.covers(statistic_of(4, Limits(rows=1), 1))
     assert not mechanism.covers(statistic_of(5, Limits(rows=1), 1))
     with pytest.raises(ParameterError, match="another number of values"):
-        Measurement(strategy=strategy, noise=Laplace(sensitivity=1, epsilon=1, size=5))
+        StrategyMeasurement(strategy=strategy, noise=Laplace(sensitivity=1, epsilon=1, size=5))
 
 
 @pytest.mark.slow
 def test_it_is_as_private_as_it_says():
     strategy = Hierarchy(2, 2)
-    mechanism = Measurement(
+    mechanism = StrategyMeasurement(
         strategy=strategy, noise=Laplace(sensitivity=strategy.sensitivity(), epsilon=1, size=3)
     )
     report = check_mechanism(mechanism.noise)
@@ -124,7 +129,7 @@ def test_it_is_as_private_as_it_says():
 def test_another_matrix_is_another_request():
     def digest(strategy):
         noise = Laplace(sensitivity=strategy.sensitivity(), epsilon=1, size=strategy.measurements)
-        return Measurement(strategy=strategy, noise=noise).identity
+        return StrategyMeasurement(strategy=strategy, noise=noise).identity
 
     assert digest(Hierarchy(8, 2)) == digest(Hierarchy(8, 2))
     assert digest(Hierarchy(8, 2)) != digest(Hierarchy(8, 2, [1, 1, 1, 2]))
@@ -153,15 +158,15 @@ def test_a_part_that_claims_less_than_it_measures_is_refused():
 
     noise = Laplace(sensitivity=1, epsilon=1, size=1)
     with pytest.raises(ParameterError, match="norms are proven"):
-        Measurement(strategy=object(), noise=noise)
+        StrategyMeasurement(strategy=object(), noise=noise)
     with pytest.raises(ParameterError, match="another kind"):
-        Measurement(strategy=part, noise=object())
+        StrategyMeasurement(strategy=part, noise=object())
 
 
 def test_nobody_writes_to_a_strategy_that_is_shared():
     design = plan(Matrix(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]])), epsilon=1)
     noise = Laplace(sensitivity=design.strategy.sensitivity(), epsilon=1, size=design.strategy.measurements)
-    Measurement(strategy=design.strategy, noise=noise)
+    StrategyMeasurement(strategy=design.strategy, noise=noise)
     for name in design.strategy.__slots__:
         value = getattr(design.strategy, name)
         for array in (value, getattr(value, "entries", None)):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.curator.request.histogram_choices import Choice, RankRule
+from discreet.curator.request.histogram_choices import HistogramChoice, HistogramRankRule
 from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col
 from discreet.queries import Offer, expectations
@@ -164,8 +164,8 @@ def test_ends_that_are_not_moved_far_enough_promise_nothing():
     assert right > 0.94
     assert (column.upper - column.lower < 100).any()
     narrow = tuple(
-        Choice(
-            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+        HistogramChoice(
+            rule=HistogramRankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
             mechanism=one.mechanism,
             groups=one.groups,
         )
@@ -182,8 +182,8 @@ def test_unmoved_ends_would_not_cover(monkeypatch):
     request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
     monkeypatch.setattr("discreet.queries.outputs.choices.shortfall", lambda *_: 0)
     narrow = tuple(
-        Choice(
-            rule=RankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
+        HistogramChoice(
+            rule=HistogramRankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
             mechanism=one.mechanism,
             groups=one.groups,
         )

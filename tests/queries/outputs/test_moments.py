@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col, correlation, covariance
 from discreet.queries import Offer, expectations
-from discreet.queries.outputs.float_interval import Range, mean_range, product, root, square
+from discreet.queries.outputs.float_interval import FloatInterval, mean_range, product, root, square
 from queries.releases import OFFERS
 from queries.spread_data import X, Y, allowed_misses, answers, exact_of, noiseless, request_for
 
@@ -200,7 +200,7 @@ ends = st.tuples(numbers, numbers).map(sorted)
 
 def ranged(pair):
     low, high = (np.array([end]) for end in pair)
-    return Range(low=low, value=(low + high) / 2, high=high)
+    return FloatInterval(low=low, value=(low + high) / 2, high=high)
 
 
 @settings(max_examples=100)

@@ -16,7 +16,7 @@ from discreet.data import col, count
 from discreet.data.language.relations import Order
 from discreet.errors import UnsupportedQuery
 from discreet.queries import TableRequest, bind, parse
-from discreet.queries.question.post_processing import NOTHING, After, applied, kept
+from discreet.queries.question.post_processing import NOTHING, PostProcessing, post_processed, shown_groups
 from queries.clinic import TABLES
 
 VISITS = TableRequest(table="visits").group_by("city").agg(n=count(), m=col("age").mean())
@@ -58,7 +58,7 @@ def test_it_is_what_duckdb_does(rows, condition, order, limit, offset):
     )
     columns = columns or {name: [] for name in names}
     text, formula = condition
-    after = After(
+    after = PostProcessing(
         having=None if formula is None else formula.expression,
         order=tuple(Order(column=name, descending=down) for name, down in order),
         limit=limit,
@@ -72,33 +72,33 @@ def test_it_is_what_duckdb_does(rows, condition, order, limit, offset):
     with duckdb.connect() as connection:
         connection.register("answer", answer)
         expected = [place for (place,) in connection.execute(query).fetchall()]
-    assert kept(after, columns) == expected
-    assert applied(after, columns)["place"] == expected
+    assert shown_groups(after, columns) == expected
+    assert post_processed(after, columns)["place"] == expected
 
 
 def test_missing_values_are_last_and_ties_keep_their_order():
     columns = {"x": np.array([math.nan, 2, 1, 2, math.nan]), "y": ["a", "b", "c", "d", "e"]}
     for descending, expected in ((False, "cbdae"), (True, "bdcae")):
-        after = After(order=(Order(column="x", descending=descending),))
-        found = applied(after, columns)
+        after = PostProcessing(order=(Order(column="x", descending=descending),))
+        found = post_processed(after, columns)
         assert "".join(found["y"]) == expected
         assert isinstance(found["x"], np.ndarray)
-    assert applied(NOTHING, columns)["y"] == columns["y"]
+    assert post_processed(NOTHING, columns)["y"] == columns["y"]
     assert not NOTHING
-    assert After(limit=0)
+    assert PostProcessing(limit=0)
 
 
 def test_what_has_no_result_drops_a_group():
     columns = {"x": ["a", None], "n": [0, 1]}
     for condition in (col("x") > 3, col("x") + 1 > 0, 1 / col("n") > 5):
-        assert kept(After(having=condition.expression), columns) == []
+        assert shown_groups(PostProcessing(having=condition.expression), columns) == []
 
 
 def test_words_of_dataframes():
     query = VISITS.having(col("n") > 3).having(col("m") < 9).sort_by("n", "city", descending=[True, False])
     assert query.having() == query
     cut = query.head(5, offset=2)
-    assert cut.after == After(
+    assert cut.after == PostProcessing(
         having=((col("n") > 3) & (col("m") < 9)).expression,
         order=(Order(column="n", descending=True), Order(column="city")),
         limit=5,
@@ -130,7 +130,7 @@ def test_what_cannot_be_done(build):
 
 def test_numbers_are_hidden():
     assert "5908273141" not in repr(
-        After(having=(col("n") > 5908273141).expression, limit=5908273141, offset=5908273141)
+        PostProcessing(having=(col("n") > 5908273141).expression, limit=5908273141, offset=5908273141)
     )
 
 
@@ -166,6 +166,11 @@ def test_values_of_which_nothing_is_known_come_last():
     columns = {"k": ["a", "b", "c", "d"], "m": np.array([9.0, 1.0, 5.0, np.nan])}
     unknown = {"m": np.array([True, False, False, False])}
     for descending, order in ((True, [2, 1]), (False, [1, 2])):
-        after = After(order=(Order(column="m", descending=descending),))
-        assert kept(after, columns, unknown) == [*order, 0, 3]
-    assert kept(After(order=(Order(column="k", descending=True),)), columns, unknown) == [3, 2, 1, 0]
+        after = PostProcessing(order=(Order(column="m", descending=descending),))
+        assert shown_groups(after, columns, unknown) == [*order, 0, 3]
+    assert shown_groups(PostProcessing(order=(Order(column="k", descending=True),)), columns, unknown) == [
+        3,
+        2,
+        1,
+        0,
+    ]

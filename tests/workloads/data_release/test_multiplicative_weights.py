@@ -19,7 +19,7 @@ from discreet.privacy.events import DiscreteLaplace, ExponentialChoice
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.workloads.data_release.multiplicative_weights import MultiplicativeWeights
-from discreet.workloads.data_release.reweighting import Measurement, Reweighting
+from discreet.workloads.data_release.reweighting import NoisyAnswer, Reweighting
 from significance import FALSE_ALARM
 from workloads.data_release.person_oracle import neighboring_tables
 
@@ -49,7 +49,7 @@ class Textbook:
             mechanism = self.mechanism
             learner = Reweighting(self.queries, mechanism.total, tolerated=2 * mechanism._slack()[0])
             for count in range(1, len(past) + 1):
-                history = [Measurement(query=q, answer=a) for q, a in past[:count]]
+                history = [NoisyAnswer(query=q, answer=a) for q, a in past[:count]]
                 learner = learner.corrected(history, mechanism.passes)
             self.estimates[past] = learner.cells
         return self.estimates[past]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.workloads.data_release.reweighting import Measurement, Reweighting
+from discreet.workloads.data_release.reweighting import NoisyAnswer, Reweighting
 
 
 def relative_entropy(truth, cells):
@@ -35,7 +35,7 @@ def test_an_update_gains_what_the_lemma_says(table, data):
     for _ in range(4):
         query = data.draw(st.integers(0, len(queries) - 1))
         right = int(queries[query] @ truth)
-        history.append(Measurement(query=query, answer=right + data.draw(st.integers(-30, 30))))
+        history.append(NoisyAnswer(query=query, answer=right + data.draw(st.integers(-30, 30))))
         error = right - float(queries[query] @ learner.cells)
         noise = history[-1].answer - right
         before = relative_entropy(truth, learner.cells)
@@ -55,7 +55,7 @@ def test_replays_within_the_tolerance_never_lose(seed):
     truth = random.poisson(30, 8)
     bound = 20
     history = [
-        Measurement(query=q, answer=int(queries[q] @ truth + random.integers(-bound, bound + 1)))
+        NoisyAnswer(query=q, answer=int(queries[q] @ truth + random.integers(-bound, bound + 1)))
         for q in range(5)
     ]
     learner = Reweighting(queries, int(truth.sum()), tolerated=2 * bound)
@@ -68,7 +68,7 @@ def test_replays_within_the_tolerance_never_lose(seed):
 
 def test_queries_that_cannot_tell_cells_apart_change_nothing():
     learner = Reweighting(np.ones((1, 4), int), 100, tolerated=0.0)
-    assert learner.corrected([Measurement(query=0, answer=7)], passes=3).cells.tolist() == [25.0] * 4
+    assert learner.corrected([NoisyAnswer(query=0, answer=7)], passes=3).cells.tolist() == [25.0] * 4
 
 
 def test_it_starts_uniform_and_learns():
@@ -76,9 +76,9 @@ def test_it_starts_uniform_and_learns():
     learner = Reweighting(queries, 90, tolerated=0.0)
     assert learner.cells.tolist() == [30.0, 30.0, 30.0]
     history = [
-        Measurement(query=0, answer=80),
-        Measurement(query=1, answer=10),
-        Measurement(query=2, answer=0),
+        NoisyAnswer(query=0, answer=80),
+        NoisyAnswer(query=1, answer=10),
+        NoisyAnswer(query=2, answer=0),
     ]
     learned = learner.corrected(history, passes=2000).cells
     assert learned == pytest.approx([80, 10, 0], abs=0.5)
@@ -87,6 +87,6 @@ def test_it_starts_uniform_and_learns():
 def test_an_impossible_answer_moves_the_estimate_no_farther_than_the_nearest_possible_one():
     learner = Reweighting(np.array([[1, 1, 0, 0]]), 100, tolerated=0.0)
     for impossible, possible in ((10**9, 100), (-(10**9), 0)):
-        moved = learner.corrected([Measurement(query=0, answer=impossible)], passes=0).cells
-        edge = learner.corrected([Measurement(query=0, answer=possible)], passes=0).cells
+        moved = learner.corrected([NoisyAnswer(query=0, answer=impossible)], passes=0).cells
+        edge = learner.corrected([NoisyAnswer(query=0, answer=possible)], passes=0).cells
         assert np.array_equal(moved, edge)

@@ -10,7 +10,7 @@ from mpmath import mp
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.workloads.planning.noise import Reach, allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.planning.noise import PersonReach, allowed_noise, mechanism_for, unit_variance
 
 
 def test_kinds_of_noise_by_budget():
@@ -28,7 +28,7 @@ def test_kinds_of_noise_by_budget():
 def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
     """Discrete noise is a little narrower than continuous noise, the more so the coarser the integers."""
     loss = allowed_noise(epsilon, 1e-6, None)[kind]
-    least = unit_variance(kind, loss, Reach())
+    least = unit_variance(kind, loss, PersonReach())
     for norm in (2, 3, 5, 17, 1000):
         mechanism = mechanism_for(kind, loss, norm, 7)
         assert isinstance(mechanism, Laplace | Gaussian)
@@ -37,7 +37,9 @@ def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
 
 @pytest.mark.parametrize("delta", [0.05, 0.01, 1e-6])
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-@pytest.mark.parametrize("reach", [Reach(), Reach(rows=2), Reach(groups=2, tables=3)], ids=str)
+@pytest.mark.parametrize(
+    "reach", [PersonReach(), PersonReach(rows=2), PersonReach(groups=2, tables=3)], ids=str
+)
 def test_no_strategy_has_less_variance_than_the_unit(epsilon, delta, reach):
     """Norms whose calibration goes by way of rho, and those of one integer, which needs less noise."""
     loss = allowed_noise(epsilon, delta, None)["Gaussian"]

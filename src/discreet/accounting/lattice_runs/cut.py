@@ -14,7 +14,7 @@ from math import ceil, expm1, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.lattice_runs.step import Masses, NormalStep
+from discreet.accounting.lattice_runs.step import LatticeMasses, NormalStep
 from discreet.accounting.loss.tilted import UNIT
 
 __all__ = ["LatticeLaw", "above", "below", "powers"]
@@ -58,7 +58,7 @@ class LatticeLaw:
     masses: Array
     slack: float
     threshold: float
-    jump: Masses
+    jump: LatticeMasses
 
     @property
     def last(self) -> int:
@@ -197,7 +197,7 @@ def _lift(step: NormalStep, points: Array, spacing: float) -> tuple[float, int, 
     return lift - max(-error, 0.0), heavy, end
 
 
-def _mixed(found: Masses, points: Array) -> tuple[Array, Array]:
+def _mixed(found: LatticeMasses, points: Array) -> tuple[Array, Array]:
     """Return the masses of outcomes mixed of a cell and parts of its neighbors, and what they miss.
 
     A cell whose loss misses its point takes the part of the cell above that makes up for it; one whose loss

@@ -9,7 +9,7 @@ from discreet.accounting.lattice_runs.cut import above, below
 from discreet.accounting.lattice_runs.step import NormalStep
 from discreet.accounting.lattice_runs.transform import Nodes, nodes
 from discreet.accounting.lattice_runs.window import (
-    Window,
+    LatticeWindow,
     choose_window,
     deciding,
     guess_delta,
@@ -232,7 +232,7 @@ def _finer(excess: float) -> float:
     return min(max(sqrt(_FINER * excess), _LEAST_FINER), _MOST_FINER)
 
 
-def _size(window: Window, spacing: float) -> int:
+def _size(window: LatticeWindow, spacing: float) -> int:
     """Return a size that transforms are quick for and that makes a lattice at least so fine."""
     from scipy.fft import next_fast_len
 
@@ -240,11 +240,11 @@ def _size(window: Window, spacing: float) -> int:
     return 2 * int(next_fast_len((wanted + 1) // 2, real=True))
 
 
-def _bounds(steps: list[NormalStep], window: Window, size: int) -> tuple[Nodes, Nodes]:
+def _bounds(steps: list[NormalStep], window: LatticeWindow, size: int) -> tuple[Nodes, Nodes]:
     return _side(steps, window, size, "upper"), _side(steps, window, size, "lower")
 
 
-def _side(steps: list[NormalStep], window: Window, size: int, side: Side) -> Nodes:
+def _side(steps: list[NormalStep], window: LatticeWindow, size: int, side: Side) -> Nodes:
     # No single law may have too many points.
     spacing = max(window.length / size, (window.most - min(window.least)) / _MOST_SIZE)
     cut = zip(steps, window.least, strict=True)

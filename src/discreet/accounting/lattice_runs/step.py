@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["Masses", "NormalStep"]
+__all__ = ["LatticeMasses", "NormalStep"]
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ _ROUGH = 256
 _MOST_EXPONENT = 690.0
 
 
-class Masses(NamedTuple):
+class LatticeMasses(NamedTuple):
     """What P and Q put between neighboring outcomes and beyond the last, with bounds on the rounding."""
 
     p: Array
@@ -113,7 +113,7 @@ class NormalStep:
         rounding = 2 * UNIT * float(np.max(moved, initial=0.0, where=kept))
         return np.clip(z, -self.far, self.far + self.mu), speed, rounding
 
-    def masses(self, z: Array) -> Masses:
+    def masses(self, z: Array) -> LatticeMasses:
         """Return the masses between outcomes that are in the order of their losses."""
         ordered = z if self.direction == 0 else z[::-1]
         zero, zero_error, zero_ends = _normal(ordered)
@@ -124,8 +124,8 @@ class NormalStep:
         # The tails beyond an end are off by a few units, times the square of how far they are.
         relative = UNIT * (32 + 4 * float(np.max(np.square(ordered[[0, -1]]))) + 4 * self.mu**2)
         if self.direction == 0:
-            return Masses(mixed, zero, error, zero_error, ends[0], ends[1], zero_ends[1], relative)
-        return Masses(
+            return LatticeMasses(mixed, zero, error, zero_error, ends[0], ends[1], zero_ends[1], relative)
+        return LatticeMasses(
             zero[::-1],
             mixed[::-1],
             zero_error[::-1],

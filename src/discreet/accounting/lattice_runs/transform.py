@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.accounting.contour.contour import peak
 from discreet.accounting.lattice_runs.cut import LatticeLaw, powers
 from discreet.accounting.lattice_runs.step import NormalStep
-from discreet.accounting.lattice_runs.window import Window
+from discreet.accounting.lattice_runs.window import LatticeWindow
 from discreet.accounting.loss.pair import Side
 from discreet.accounting.loss.tilted import UNIT
 
@@ -103,7 +103,7 @@ class Nodes:
 
 
 def nodes(
-    steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], window: Window, size: int, side: Side
+    steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], window: LatticeWindow, size: int, side: Side
 ) -> Nodes:
     """Return bounds on delta at those nodes of a window of `size` points that are about 0 or more."""
     order, spacing = window.order, laws[0].spacing

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.accounting.contour.contour import peak
 from discreet.accounting.lattice_runs.step import NormalStep
 
-__all__ = ["SPARE", "Window", "choose_window", "guess_delta", "guess_epsilon"]
+__all__ = ["SPARE", "LatticeWindow", "choose_window", "guess_delta", "guess_epsilon"]
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ _SPREAD = 0.4  # the more steps, the fewer values of their transform matter, and
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class LatticeWindow:
     """A window of losses and a tilt.
 
     Attributes
@@ -113,7 +113,7 @@ def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
 
 def choose_window(
     steps: Sequence[NormalStep], log_delta: float, near: float, epsilon: float, most: float
-) -> Window:
+) -> LatticeWindow:
     """Return a short window for a delta and epsilons from `near` on; losses beyond `most` decide alone."""
     most = min(most, max(step.ends[1] for step in steps))
     laws = _rough(steps, most)
@@ -145,7 +145,7 @@ def choose_window(
     # Of windows that are about as short, the one with the most tilt rounds least.
     worth = np.log(lengths) + _ROUNDED * excess
     chosen = int(np.flatnonzero(worth <= 0.02 + worth.min())[-1])
-    return Window(
+    return LatticeWindow(
         order=float(orders[chosen]),
         larger=float(_ORDERS[int(np.nanargmin(reach[chosen]))]),
         tail=float(_ORDERS[tail]),

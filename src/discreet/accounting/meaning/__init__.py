@@ -9,8 +9,8 @@ Proofs: docs/proofs/meaning.md.
 
 from discreet.accounting.meaning.attack import Curve, advantage, posterior, true_positive_rate
 from discreet.accounting.meaning.finite_laws import (
+    FiniteTradeoff,
     PrivacyLoss,
-    Tradeoff,
     hockey_stick,
     hockey_stick_at,
     privacy_loss,
@@ -19,8 +19,8 @@ from discreet.accounting.meaning.finite_laws import (
 
 __all__ = [
     "Curve",
+    "FiniteTradeoff",
     "PrivacyLoss",
-    "Tradeoff",
     "advantage",
     "hockey_stick",
     "hockey_stick_at",

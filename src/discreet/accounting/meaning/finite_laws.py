@@ -24,7 +24,7 @@ from discreet.privacy.rational import float_above, non_negative, rational
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["PrivacyLoss", "Tradeoff", "hockey_stick", "hockey_stick_at", "privacy_loss", "tradeoff"]
+__all__ = ["FiniteTradeoff", "PrivacyLoss", "hockey_stick", "hockey_stick_at", "privacy_loss", "tradeoff"]
 
 _FAR = (
     6000  # probabilities have at most 4096 bits (floats after division: 5200), so every finite loss is below
@@ -110,7 +110,7 @@ class PrivacyLoss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tradeoff:
+class FiniteTradeoff:
     """The trade-off function of P and Q: the least false negative rate at every false positive rate.
 
     A test that wants to reject P in favor of Q has the false positive rate P(S) and the false
@@ -141,13 +141,13 @@ class Tradeoff:
         return max(1 - beta - alpha for alpha, beta in self.vertices)
 
     @property
-    def inverse(self) -> Tradeoff:
+    def inverse(self) -> FiniteTradeoff:
         """The trade-off function with both laws exchanged."""
         # What lies right of the first zero is flat, and becomes a jump at 0, which has no corner.
         lowest = min(alpha for alpha, beta in self.vertices if beta == 0)
         corners = [(beta, alpha) for alpha, beta in reversed(self.vertices) if alpha <= lowest]
         end = [] if corners[-1][0] == 1 else [(Fraction(1), Fraction(0))]
-        return Tradeoff(vertices=(*corners, *end))
+        return FiniteTradeoff(vertices=(*corners, *end))
 
     def delta_at(self, factor: Number) -> Fraction:
         """Return the hockey-stick divergence of Q from P at a factor gamma: the largest Q(S) - gamma P(S)."""
@@ -187,7 +187,7 @@ def hockey_stick_at(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number], 
     return privacy_loss(p, q).delta_at(factor)
 
 
-def tradeoff(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number]) -> Tradeoff:
+def tradeoff(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number]) -> FiniteTradeoff:
     """Return the trade-off function of tests of p (to be rejected) against q.
 
     By the lemma of Neyman and Pearson the best tests reject on outcomes with the largest Q(y) / P(y).
@@ -206,7 +206,7 @@ def tradeoff(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number]) -> Trad
         vertices.append((alpha, beta))
     if alpha < 1:
         vertices.append((Fraction(1), Fraction(0)))
-    return Tradeoff(vertices=tuple(vertices))
+    return FiniteTradeoff(vertices=tuple(vertices))
 
 
 def _factor(epsilon: Number) -> Fraction:

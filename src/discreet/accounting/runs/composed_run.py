@@ -38,7 +38,7 @@ from discreet.accounting.loss.poisson_sampled import SampledGaussianPair
 from discreet.accounting.loss.tilted import UNIT
 from discreet.accounting.runs.one_sample import scaled_delta, step_epsilon, whole_epsilon
 
-__all__ = ["WIDTH", "Bounds", "Run", "Runs"]
+__all__ = ["WIDTH", "ComposedRun", "Runs", "TwoSided"]
 
 _FEW_STEPS = 300
 _MANY_STEPS_DETAIL = (1200, 3e-6)
@@ -66,7 +66,7 @@ _ORDERS = np.geomspace(1e-3, 1e7, 201)
 _FARTHEST = 650.0
 
 
-class Bounds(NamedTuple):
+class TwoSided(NamedTuple):
     """Two bounds, how they were found, and whether neighbors are known that attain the upper one."""
 
     lower: float
@@ -75,7 +75,7 @@ class Bounds(NamedTuple):
     attained: bool = True
 
 
-class Run:
+class ComposedRun:
     """Steps with known worst pairs, each with the number of times it is run, fixed ahead."""
 
     def __init__(self, parts: Sequence[tuple[Pair, int]]) -> None:
@@ -94,7 +94,7 @@ class Run:
 
     def epsilon(
         self, target: float, above: float | None = None, width: float = WIDTH, *, lower_too: bool = True
-    ) -> Bounds:
+    ) -> TwoSided:
         """Bound epsilon at a delta that lies from `target` to `above`, by default at the target itself.
 
         A relative width larger than the usual one may be asked for, or no bound from below, where it saves
@@ -102,22 +102,22 @@ class Run:
         """
         above = target if above is None else above
         if self._total == 0:
-            return Bounds(0.0, 0.0, "nothing was released")
+            return TwoSided(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
             return _closed_epsilon(self._mu, target, above)
         largest = self._largest("upper") * (1 + 8 * UNIT)
         if target == 0:
             lower = self._largest("lower") * (1 - 8 * UNIT)
-            return Bounds(lower, largest, "largest loss", self._is_attained)
+            return TwoSided(lower, largest, "largest loss", self._is_attained)
         if self._sample:
             return self._sample_epsilon(self._sample, target, above)
         if self._lattice and (found := self._lattice.epsilon(target, above, width, lower_too=lower_too)):
-            return Bounds(*found, "lattice", self._is_attained)
+            return TwoSided(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_epsilon, steps=self._total)
             lower = max(summed(law, "lower", target=above) for law in sums["lower"])
             upper = max(summed(law, "upper", target=target) for law in sums["upper"])
-            return Bounds(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
+            return TwoSided(min(lower, upper), min(upper, largest), "sum over the loss", self._is_attained)
         found = self._laplace.epsilon(target, above) if self._laplace else None
         lower, upper = found or self._narrowed(
             WIDTH, lambda *detail: self._contour_epsilon(target, above, *detail)
@@ -125,49 +125,49 @@ class Run:
         lower = max(min(lower, largest), self._from_largest(above))
         if self._laplace:
             lower = max(lower, self._laplace.least(above))
-        return Bounds(min(lower, upper), min(upper, largest), "contour integral", self._is_attained)
+        return TwoSided(min(lower, upper), min(upper, largest), "contour integral", self._is_attained)
 
-    def delta(self, epsilon: float) -> Bounds:
+    def delta(self, epsilon: float) -> TwoSided:
         """Bound delta at an epsilon."""
         if self._total == 0:
-            return Bounds(0.0, 0.0, "nothing was released")
+            return TwoSided(0.0, 0.0, "nothing was released")
         if self._is_gaussian:
             return _closed_delta(self._mu, epsilon)
         if self._sample:
             return self._sample_delta(self._sample, epsilon)
         if self._lattice and (found := self._lattice.delta(epsilon, _DELTA_WIDTH)):
-            return Bounds(*found, "lattice", self._is_attained)
+            return TwoSided(*found, "lattice", self._is_attained)
         if sums := self._sums():
             summed = partial(_summed_delta, epsilon=epsilon, steps=self._total)
             lower, upper = (max(summed(law, side) for law in sums[side]) for side in sums)
-            return Bounds(lower, min(1.0, upper), "sum over the loss", self._is_attained)
+            return TwoSided(lower, min(1.0, upper), "sum over the loss", self._is_attained)
         found = self._laplace.delta(epsilon) if self._laplace else None
         lower, upper = found or self._narrowed(
             _DELTA_WIDTH, lambda *detail: self._contour_delta(epsilon, *detail)
         )
-        return Bounds(lower, upper, "contour integral", self._is_attained)
+        return TwoSided(lower, upper, "contour integral", self._is_attained)
 
     @staticmethod
-    def _sample_epsilon(pair: SampledGaussianPair, target: float, above: float) -> Bounds:
+    def _sample_epsilon(pair: SampledGaussianPair, target: float, above: float) -> TwoSided:
         """Bound epsilon of one sampled Gaussian step by that of the step itself."""
         less, more = _squares(1 / pair.sigma)
         most, least = scaled_delta(above, pair.rate, above=True), scaled_delta(target, pair.rate, above=False)
         lower = gaussian_epsilon_below(less, Fraction(most)) if most < 1 else 0.0
         upper = gaussian_epsilon_above(more, Fraction(least)) if least < 1 else 0.0
-        return Bounds(
+        return TwoSided(
             step_epsilon(lower, pair.rate, above=False),
             step_epsilon(upper, pair.rate, above=True),
             "closed form",
         )
 
     @staticmethod
-    def _sample_delta(pair: SampledGaussianPair, epsilon: float) -> Bounds:
+    def _sample_delta(pair: SampledGaussianPair, epsilon: float) -> TwoSided:
         """Bound delta of one sampled Gaussian step by that of the step itself."""
         less, more = _squares(1 / pair.sigma)
         most, least = (whole_epsilon(epsilon, pair.rate, above=above) for above in (True, False))
         lower = gaussian_delta(less, Fraction(most))[0] * pair.rate if most < inf else 0.0
         upper = gaussian_delta(more, Fraction(least))[1] * pair.rate if least < inf else 0.0
-        return Bounds(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT) or _TINY, "closed form")
+        return TwoSided(lower * (1 - 4 * UNIT), upper * (1 + 4 * UNIT) or _TINY, "closed form")
 
     @property
     def _mu(self) -> float:
@@ -313,7 +313,7 @@ class Run:
         return lower, upper
 
 
-Runs = dict[tuple[tuple[Pair, int], ...], Run]
+Runs = dict[tuple[tuple[Pair, int], ...], ComposedRun]
 """Runs by their steps: what one question has worked out serves the next."""
 
 
@@ -347,23 +347,23 @@ def _squares(mu: float) -> tuple[Fraction, Fraction]:
     return Fraction(mu) ** 2 * (1 - _ROUNDED), Fraction(mu) ** 2 * (1 + _ROUNDED)
 
 
-def _closed_epsilon(mu: float, target: float, above: float) -> Bounds:
+def _closed_epsilon(mu: float, target: float, above: float) -> TwoSided:
     """Bound epsilon of normal noise by profiles that are enclosed: no float decides."""
     if target == 0 or mu == 0 or above >= 1:
         value = inf if target == 0 and mu > 0 else 0.0
-        return Bounds(value if above == target else 0.0, value, "closed form")
+        return TwoSided(value if above == target else 0.0, value, "closed form")
     less, more = _squares(mu)
     lower = gaussian_epsilon_below(less, Fraction(above))
-    return Bounds(lower, gaussian_epsilon_above(more, Fraction(target)), "closed form")
+    return TwoSided(lower, gaussian_epsilon_above(more, Fraction(target)), "closed form")
 
 
-def _closed_delta(mu: float, epsilon: float) -> Bounds:
+def _closed_delta(mu: float, epsilon: float) -> TwoSided:
     """Bound delta of normal noise likewise."""
     if mu == 0 or epsilon == inf:
-        return Bounds(0.0, 0.0, "closed form")
+        return TwoSided(0.0, 0.0, "closed form")
     less, more = _squares(mu)
     lower = gaussian_delta(less, Fraction(epsilon))[0]
-    return Bounds(lower, gaussian_delta(more, Fraction(epsilon))[1], "closed form")
+    return TwoSided(lower, gaussian_delta(more, Fraction(epsilon))[1], "closed form")
 
 
 def _smallest(delta_at: Callable[[float], float], target: float, most: float) -> float:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.loss.worst import Way, worst_pair
-from discreet.accounting.runs.composed_run import Bounds
+from discreet.accounting.runs.composed_run import TwoSided
 from discreet.accounting.runs.course import Course, worse
 from discreet.accounting.runs.scenarios import scenarios, ways
 from discreet.privacy.events import Event, Parallel, compose
@@ -22,10 +22,10 @@ __all__ = ["Solve", "bounds_of"]
 _FEW = 24  # first steps for which the first part of all is taken as fixed
 
 Steps = Counter[Event]
-Solve = Callable[[Course], Bounds]
+Solve = Callable[[Course], TwoSided]
 
 
-def bounds_of(steps: Steps, solve: Solve) -> Bounds | None:
+def bounds_of(steps: Steps, solve: Solve) -> TwoSided | None:
     """Bound a number of a run; None where a step has no known worst pair, or too many ways."""
     fixed, parallel = _resolved(steps)
     if not parallel:
@@ -65,7 +65,7 @@ def _resolved(steps: Steps) -> tuple[Steps, Counter[Parallel]]:
     return fixed, parallel
 
 
-def _solved(fixed: Steps, solve: Solve, parallel: Counter[Parallel] | None = None) -> Bounds | None:
+def _solved(fixed: Steps, solve: Solve, parallel: Counter[Parallel] | None = None) -> TwoSided | None:
     """Bound a run of fixed steps and of the worst pairs of parallel ones."""
     worst: list[tuple[Pair, int]] = []
     leaves, nested = _resolved(fixed)

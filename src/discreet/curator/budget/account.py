@@ -19,7 +19,7 @@ from discreet.errors import BudgetExceeded, LedgerError, ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
-__all__ = ["Account", "Reservation", "Spent"]
+__all__ = ["Account", "ChargeHistory", "Reservation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Reservation:
         return compose(self.used)
 
 
-class Spent(NamedTuple):
+class ChargeHistory(NamedTuple):
     """A charge, and those before it.
 
     Of a permit that was closed, `used` is what was run, one after another, `within` what had been reserved,
@@ -47,7 +47,7 @@ class Spent(NamedTuple):
     analyst: str
     event: Event
     time: str
-    before: Spent | None
+    before: ChargeHistory | None
     used: tuple[Event, ...] = ()
     within: Event | None = None
 
@@ -93,7 +93,7 @@ class Account:
     current: Odometer = field(default_factory=Odometer)
     lifetime: Odometer = field(default_factory=Odometer)
     charges: int = 0
-    history: Spent | None = field(default=None, repr=False, compare=False)  # long, and nested
+    history: ChargeHistory | None = field(default=None, repr=False, compare=False)  # long, and nested
 
     @property
     def caps(self) -> Budget:
@@ -204,7 +204,7 @@ class Account:
 
     def spend(self, analyst: str, event: Event, time: str) -> Account:
         """Return the account after an event that is known to fit."""
-        return self._spend(Spent(analyst, event, time, self.history))
+        return self._spend(ChargeHistory(analyst, event, time, self.history))
 
     def close(self, reservation: Reservation, time: str, *, abandoned: bool) -> Account:
         """Return the account after what a reservation, which no longer is among the open ones, has used.
@@ -214,10 +214,10 @@ class Account:
         """
         event = reservation.event if abandoned else reservation.spent
         return self._spend(
-            Spent(reservation.analyst, event, time, self.history, reservation.used, reservation.event)
+            ChargeHistory(reservation.analyst, event, time, self.history, reservation.used, reservation.event)
         )
 
-    def _spend(self, charge: Spent) -> Account:
+    def _spend(self, charge: ChargeHistory) -> Account:
         return replace(
             self._count(charge),
             lifetime=self.lifetime.add(charge.event),
@@ -225,7 +225,7 @@ class Account:
             history=charge,
         )
 
-    def _count(self, charge: Spent) -> Account:
+    def _count(self, charge: ChargeHistory) -> Account:
         """Count a charge in this period."""
         assert self.whole is not None  # noqa: S101
         analysts, each = dict(self.analysts), self.caps.per_analyst
@@ -276,7 +276,7 @@ class Account:
             raise BudgetExceeded(f"the new caps do not hold what was spent already: {refusal}") from None
         return changed
 
-    def _charges(self) -> Iterator[Spent]:
+    def _charges(self) -> Iterator[ChargeHistory]:
         node = self.history
         while node is not None:
             yield node

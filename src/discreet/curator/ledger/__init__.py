@@ -2,7 +2,7 @@
 
 - `open_store`: a file (`sqlite_store`), or a PostgreSQL database (`postgres_store`).
 - `Ledger`: one exclusive, durable decision at a time, by a rule over the state that its entries fold into.
-- `Entry`, `Anchor`, `Report`: what is recorded, where it ended, and what verifying it found.
+- `Entry`, `Anchor`, `VerificationReport`: what is recorded, where it ended, and what verifying it found.
 
 Proof: docs/proofs/ledger.md.
 """
@@ -13,7 +13,7 @@ from discreet.curator.ledger.entry import Anchor, Entry
 from discreet.curator.ledger.ledger import Ledger
 from discreet.curator.ledger.open_store import open_store
 from discreet.curator.ledger.store import Reader, Store, Writer
-from discreet.curator.ledger.verification import Report, verify_export
+from discreet.curator.ledger.verification import VerificationReport, verify_export
 
 __all__ = [
     "Anchor",
@@ -22,9 +22,9 @@ __all__ = [
     "Fold",
     "Ledger",
     "Reader",
-    "Report",
     "Store",
     "Value",
+    "VerificationReport",
     "Writer",
     "open_store",
     "verify_export",

@@ -21,7 +21,7 @@ from discreet.curator.ledger.entry import Anchor, Entry, check_key, check_kind, 
 from discreet.curator.ledger.store import Reader, Store, Writer
 from discreet.curator.ledger.verification import (
     ANSWER,
-    Report,
+    VerificationReport,
     checked_answer,
     checked_entries,
     fold_all,
@@ -231,7 +231,7 @@ class Ledger(Generic[State]):
         """
         return write_export(self.entries(), Path(path))
 
-    def verify(self, anchor: Anchor | None = None) -> Report:
+    def verify(self, anchor: Anchor | None = None) -> VerificationReport:
         """Recompute every hash, of entries and of answers, from the first on.
 
         Parameters

@@ -21,7 +21,7 @@ from discreet.errors import LedgerTampered, LedgerUnavailable
 
 __all__ = [
     "ANSWER",
-    "Report",
+    "VerificationReport",
     "checked_answer",
     "checked_entries",
     "fold_all",
@@ -39,7 +39,7 @@ _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class VerificationReport:
     """What was found when a whole ledger was verified.
 
     Parameters
@@ -114,7 +114,9 @@ def checked_answer(record: Entry, content: bytes | None) -> bytes:
     return content
 
 
-def verify_store(store: Store, anchor: Anchor | None, *, known: Iterable[Anchor | None] = ()) -> Report:
+def verify_store(
+    store: Store, anchor: Anchor | None, *, known: Iterable[Anchor | None] = ()
+) -> VerificationReport:
     """Verify everything that a store keeps; see `Ledger.verify`.
 
     Parameters
@@ -171,7 +173,7 @@ def write_export(entries: Iterable[Entry], path: Path) -> Anchor:
     return head
 
 
-def verify_export(path: str | Path, anchor: Anchor | None = None) -> Report:
+def verify_export(path: str | Path, anchor: Anchor | None = None) -> VerificationReport:
     """Verify a file that `Ledger.export` wrote, without the ledger. Answers are counted, not checked.
 
     Raises
@@ -223,8 +225,10 @@ def _charge_of(record: Entry) -> int:
     return charge
 
 
-def _report(position: Position[None], answers: int, first: str | None, anchor: Anchor | None) -> Report:
-    return Report(
+def _report(
+    position: Position[None], answers: int, first: str | None, anchor: Anchor | None
+) -> VerificationReport:
+    return VerificationReport(
         entries=position.sequence,
         answers=answers,
         head=position.anchor,

@@ -16,7 +16,7 @@ from discreet.mechanisms.error.weighted import WeightedError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 
-__all__ = ["Averaged", "check_combined", "combined"]
+__all__ = ["Averaged", "average_draws", "check_combined"]
 
 _GRAIN = 1024
 
@@ -47,7 +47,7 @@ def check_combined(parts: Sequence[Part]) -> None:
         )
 
 
-def combined(draws: Sequence[Draw]) -> Draw:
+def average_draws(draws: Sequence[Draw]) -> Draw:
     """Return the average of independent draws of one statistic, rounded to whole steps.
 
     With weights proportional to 1 / variance (in 1024ths) its variance is the least that an unbiased average

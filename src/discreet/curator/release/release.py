@@ -15,7 +15,7 @@ import numpy as np
 from discreet.curator.release.tables import cell, remark_of
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import Column, Draw, Output, Request, Values, column_names
+from discreet.curator.request.request import AnswerColumn, Draw, Output, Request, Values, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -63,7 +63,7 @@ class Release:
 
     request: Request | KeyRequest
     keys: Mapping[str, Sequence[object]]
-    outputs: tuple[Column, ...]
+    outputs: tuple[AnswerColumn, ...]
     label: Mapping[str, object]
     stored: bool = False
     chosen: tuple[KeyRequest, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from discreet.curator.request.request import Column
+from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.decimals import number
 
 __all__ = ["cell", "remark_of"]
@@ -13,7 +13,7 @@ _ALIKE = 0.01
 """Two margins that differ by less than this share are printed as one."""
 
 
-def cell(column: Column, place: int) -> str:
+def cell(column: AnswerColumn, place: int) -> str:
     """Write a value with its interval, if it has one."""
     value = column.values[place]
     if column.lower is None or column.upper is None:
@@ -34,7 +34,7 @@ def cell(column: Column, place: int) -> str:
     return f"{text} ({low} to {high})"
 
 
-def remark_of(column: Column) -> str:
+def remark_of(column: AnswerColumn) -> str:
     """Return what has to be said of a column below the table; empty if nothing."""
     if column.bias:
         bias = number(column.bias, column.bias, side=1)

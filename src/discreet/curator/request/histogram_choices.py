@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.request.histogram import HistogramMechanism
-from discreet.curator.request.histogram_estimates import Estimate, SmoothRule
+from discreet.curator.request.histogram_estimates import HistogramEstimate, SmoothRule
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
@@ -25,7 +25,7 @@ from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import show, whole
 
-__all__ = ["Choice", "Choices", "FrequencyRule", "RankRule", "Rule", "Selector"]
+__all__ = ["Choices", "FrequencyRule", "HistogramChoice", "HistogramRankRule", "Rule", "Selector"]
 
 LARGEST_CHOICES = 300_000
 """How many choices one part may make, over all groups: each takes a fraction of a millisecond."""
@@ -39,7 +39,7 @@ Selector: TypeAlias = Exponential | PermuteAndFlip | TopK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankRule:
+class HistogramRankRule:
     """Prefer values near a rank: that of the share a / b of n values, moved by some rows.
 
     With #{x < c} and #{x <= c} the values below and up to a candidate c, and the target T = a n + shift,
@@ -129,12 +129,12 @@ class FrequencyRule:
         return np.minimum(counts, LARGEST_SCORE)
 
 
-Rule: TypeAlias = RankRule | FrequencyRule
+Rule: TypeAlias = HistogramRankRule | FrequencyRule
 """How counts become scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Choice:
+class HistogramChoice:
     """A rule, and the mechanism that chooses by its scores in each group.
 
     Guarantee
@@ -216,13 +216,13 @@ class Choices(HistogramMechanism):
         How many groups there are, and how many values each has counts of.
     """
 
-    choices: tuple[Choice | Estimate, ...]
+    choices: tuple[HistogramChoice | HistogramEstimate, ...]
     cells: int
     width: int
 
     def __post_init__(self) -> None:
         good = isinstance(self.choices, tuple) and all(
-            isinstance(one, Choice | Estimate) for one in self.choices
+            isinstance(one, HistogramChoice | HistogramEstimate) for one in self.choices
         )
         if not good or not self.choices or len({one.neighbors for one in self.choices}) != 1:
             raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
@@ -232,9 +232,9 @@ class Choices(HistogramMechanism):
             raise ParameterError("choices", "choose more values than there are", "at most the width")
 
     @property
-    def selections(self) -> tuple[Choice, ...]:
+    def selections(self) -> tuple[HistogramChoice, ...]:
         """Those that are choices, not estimates."""
-        return tuple(one for one in self.choices if isinstance(one, Choice))
+        return tuple(one for one in self.choices if isinstance(one, HistogramChoice))
 
     @property
     def picks(self) -> int:

@@ -23,10 +23,17 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import show, whole
 
 if TYPE_CHECKING:
-    from discreet.stability.order_statistics.ordered import Ordered
+    from discreet.stability.order_statistics.ordered import OrderedValues
     from discreet.stability.profile import Profile
 
-__all__ = ["FINENESS", "LARGEST_ESTIMATES", "Estimate", "SmoothQuantileRule", "SmoothRule", "TrimmedMeanRule"]
+__all__ = [
+    "FINENESS",
+    "LARGEST_ESTIMATES",
+    "HistogramEstimate",
+    "SmoothQuantileRule",
+    "SmoothRule",
+    "TrimmedMeanRule",
+]
 
 FINENESS = 64
 """Estimates lie on a grid so many times as fine as the histogram."""
@@ -72,7 +79,7 @@ class SmoothRule(ABC):
         return self._profile(tallied(counts, spacing=FINENESS))
 
     @abstractmethod
-    def _profile(self, data: Ordered) -> Profile: ...
+    def _profile(self, data: OrderedValues) -> Profile: ...
 
     @abstractmethod
     def supposed(self, width: int, rows: int, decay: float) -> float:
@@ -83,7 +90,7 @@ class SmoothRule(ABC):
 class SmoothQuantileRule(SmoothRule):
     """The least value that at least a share of the values do not exceed."""
 
-    def _profile(self, data: Ordered) -> Profile:
+    def _profile(self, data: OrderedValues) -> Profile:
         from discreet.stability.order_statistics.quantile import rank_profile
         from discreet.stability.order_statistics.ranks import rank_rule
 
@@ -103,7 +110,7 @@ class SmoothQuantileRule(SmoothRule):
 class TrimmedMeanRule(SmoothRule):
     """The mean without a share of the values at either end."""
 
-    def _profile(self, data: Ordered) -> Profile:
+    def _profile(self, data: OrderedValues) -> Profile:
         from discreet.stability.order_statistics.trimmed_mean import trimmed_profile
         from discreet.stability.order_statistics.trimming import trimming
 
@@ -123,7 +130,7 @@ class TrimmedMeanRule(SmoothRule):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class HistogramEstimate:
     """A rule, and the mechanism that adds noise to its statistic in each group.
 
     Guarantee

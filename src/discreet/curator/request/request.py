@@ -26,7 +26,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 
 __all__ = [
-    "Column",
+    "AnswerColumn",
     "Draw",
     "Expectation",
     "Mechanism",
@@ -103,7 +103,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Column:
+class AnswerColumn:
     """One column of an answer: a value for each group, and an interval around it or another promise.
 
     Attributes
@@ -134,7 +134,7 @@ class Column:
     excess: float | None = None
     bias: float = 0.0
 
-    def at(self, places: NDArray[np.int64]) -> Column:
+    def at(self, places: NDArray[np.int64]) -> AnswerColumn:
         """Return the groups at some places."""
         return replace(
             self,
@@ -144,7 +144,7 @@ class Column:
             unknown=None if self.unknown is None else self.unknown[places],
         )
 
-    def nonnegative(self) -> Column:
+    def nonnegative(self) -> AnswerColumn:
         """Return a count with negative values raised to 0; any other column as it is.
 
         For a true count c >= 0 and noise Z the expected value is c + E max(0, -Z - c), as
@@ -203,7 +203,7 @@ class Output(ABC):
         """The measures that are read, each once."""
 
     @abstractmethod
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return the column, from the draws of `measures` in their order."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ import ibis
 import pyarrow
 from ibis.expr.types import Column, Value
 
-from discreet.data.compile.casts import converted
+from discreet.data.compile.casts import cast_to
 from discreet.data.compile.keys import is_listed
 from discreet.data.engines.base import double, fetch
 from discreet.data.grid import steps
@@ -84,7 +84,7 @@ def _declared(column: Column, declared: Declared) -> Value:
     if isinstance(declared, Keys):
         return ibis.ifelse(is_listed(column, declared), column, ibis.null(column.type()))
     if isinstance(declared, Dates):
-        day = converted(column, Type.DATE)
+        day = cast_to(column, Type.DATE)
         inside = (day >= _date(declared.first)) & (day <= _date(declared.last))
         return ibis.ifelse(inside, column, ibis.null(column.type()))
     return told_apart(column)

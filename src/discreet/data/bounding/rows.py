@@ -30,7 +30,7 @@ from discreet.data.language.plan import Plan
 from discreet.data.lots import PERSON, ROWS, axis_name, key_name, lot_of, measure_name, number_rows, rank_of
 from discreet.data.salt import Salt
 
-__all__ = ["CELL", "PART", "TABLES", "bin_name", "first_cells", "kept_rows", "totals_of_kept"]
+__all__ = ["CELL", "PART", "TABLES", "bin_name", "first_cells", "limit_rows", "totals_of_kept"]
 
 PART = "part"
 """Which statistics a fetched row belongs to: that of the histogram of this number, or `TABLES`, or -1."""
@@ -51,7 +51,7 @@ def first_cells(plan: Plan) -> Mapping[int, int]:
     return dict(zip(widths, accumulate(widths.values(), initial=0), strict=False))
 
 
-def kept_rows(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
+def limit_rows(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
     """Return the contributions that stay.
 
     Parameters

@@ -26,10 +26,10 @@ from discreet.data.lots import (
 )
 from discreet.data.salt import Salt
 
-__all__ = ["bounded", "combined"]
+__all__ = ["add_partial_totals", "limit_totals"]
 
 
-def bounded(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
+def limit_totals(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
     """Return partial aggregates over the rows that stay.
 
     Parameters
@@ -58,7 +58,7 @@ def bounded(contributions: Table, limits: Limits | None, cells: int, salt: Salt)
     return _bounded_by_groups(contributions, groups, limits.rows_per_group, salt)
 
 
-def combined(parts: Table) -> Table:
+def add_partial_totals(parts: Table) -> Table:
     """Add up partial aggregates of equal keys, clamped to what mechanisms take."""
     totals = {name: bounded_total(parts[name]) for name in (ROWS, *measures_in(parts))}
     keys = keys_in(parts)

@@ -26,7 +26,7 @@ from discreet.data.compile import numeric, strings, temporal
 from discreet.data.language.expressions import Function
 from discreet.data.language.schema import Type
 
-__all__ = ["as_type", "converted"]
+__all__ = ["as_type", "cast_to"]
 
 _DIGITS = "0123456789"
 _MOST_DIGITS = 18
@@ -43,7 +43,7 @@ def as_type(value: Value, kind: Type) -> Value:
     return value
 
 
-def converted(value: Value, kind: Type) -> Value:
+def cast_to(value: Value, kind: Type) -> Value:
     """Return a value as another type, NULL where it has no counterpart."""
     found = value.type()
     if found.is_string() and kind is not Type.TEXT:

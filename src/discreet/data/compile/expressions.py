@@ -18,7 +18,7 @@ from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
 from discreet.data.compile import numeric, strings, temporal
-from discreet.data.compile.casts import as_type, converted
+from discreet.data.compile.casts import as_type, cast_to
 from discreet.data.compile.comparisons import compare, compare_literal, is_in, moment, nearest
 from discreet.data.engines.base import double, public_type
 from discreet.data.facts.type_check import type_of
@@ -81,7 +81,7 @@ class _Meaning:
         if isinstance(node, Arithmetic):
             return self._arithmetic(node)
         if isinstance(node, Cast):
-            return converted(self.of(node.operand), node.type)
+            return cast_to(self.of(node.operand), node.type)
         if isinstance(node, Case):
             kind = type_of(node, self._schema)
             branches = [(self.of(part.condition), self._outcome(part.value, kind)) for part in node.branches]
@@ -144,7 +144,7 @@ class _Meaning:
         if function in _OF_ONE_TYPE:
             return _OF_ONE_TYPE[function](*(self.typed(operand, kind) for operand in call.operands))
         if function is Function.DATE_TRUNC:
-            return temporal.truncated(self.of(rest[0]), str(first.value))  # type: ignore[union-attr]
+            return temporal.truncate_date(self.of(rest[0]), str(first.value))  # type: ignore[union-attr]
         if function is Function.DATE_DIFFERENCE:
             return temporal.days_between(*(temporal.date(self.of(operand)) for operand in call.operands))
         if function in temporal.PARTS:

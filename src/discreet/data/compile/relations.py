@@ -42,14 +42,14 @@ from discreet.data.language.relations import (
 )
 from discreet.data.salt import Salt
 
-__all__ = ["PERSON", "Rows", "rows_of"]
+__all__ = ["PERSON", "CompiledRows", "rows_of"]
 
 _PLAIN = re.compile(r"[a-z_]([a-z0-9_]{0,40}[a-z0-9])?")
 """Names that go to the engine as they are. They do not end in an underscore: those made here do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class CompiledRows:
     """Rows in an engine.
 
     Attributes
@@ -73,12 +73,12 @@ class Rows:
         """Whether rows carry their person."""
         return PERSON in self.table.columns
 
-    def filtered(self, condition: BooleanValue) -> Rows:
+    def filtered(self, condition: BooleanValue) -> CompiledRows:
         """Return the rows for which a condition over `columns` is TRUE."""
-        return Rows(table=self.table.filter(condition), names=self.names)
+        return CompiledRows(table=self.table.filter(condition), names=self.names)
 
 
-def rows_of(relation: Relation, tables: Tables, salt: Salt) -> Rows:
+def rows_of(relation: Relation, tables: Tables, salt: Salt) -> CompiledRows:
     """Return the rows of a relation that `facts` admits.
 
     The salt decides which rows of a person enter a join that would multiply them too far.
@@ -95,7 +95,7 @@ class _Engine:
         self._home = home
         self._salt = salt
 
-    def rows(self, relation: Relation) -> Rows:
+    def rows(self, relation: Relation) -> CompiledRows:
         if isinstance(relation, Source):
             return self._source(relation)
         if isinstance(relation, JoinPersons):
@@ -115,12 +115,12 @@ class _Engine:
             facts = columns_of_relation(relation.source, self._tables)
             return _selected(*aggregated(relation, rows.table, columns, facts))
         if isinstance(relation, Distinct):
-            return Rows(table=rows.table.distinct(), names=rows.names)
+            return CompiledRows(table=rows.table.distinct(), names=rows.names)
         if isinstance(relation, Window):
             return _selected(*windowed(relation, rows.table, columns))
         raise TypeError("not a relation")
 
-    def _source(self, relation: Source) -> Rows:
+    def _source(self, relation: Source) -> CompiledRows:
         table = private_table(relation.table, self._tables)
         found = colocated(table, self._home)
         if table.person is EACH_ROW:
@@ -128,7 +128,7 @@ class _Engine:
         owned = found.filter(found[table.person].notnull())
         return _selected(owned, {name: owned[name] for name in table.schema}, person=owned[table.person])
 
-    def _joined_public(self, relation: JoinPublic, rows: Rows) -> Rows:
+    def _joined_public(self, relation: JoinPublic, rows: CompiledRows) -> CompiledRows:
         public = public_table(relation.table, self._tables)
         right = public._sent()
         added = relation.columns
@@ -143,7 +143,7 @@ class _Engine:
             pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
 
-    def _joined_persons(self, relation: JoinPersons) -> Rows:
+    def _joined_persons(self, relation: JoinPersons) -> CompiledRows:
         left, right = self.rows(relation.left), self.rows(relation.right)
         added = relation.columns
         if added is None:
@@ -160,19 +160,21 @@ class _Engine:
         )
 
 
-def _personal_pairs(left: Rows, right: Rows, on: Iterable[Equality]) -> list[tuple[Value, Value]]:
+def _personal_pairs(
+    left: CompiledRows, right: CompiledRows, on: Iterable[Equality]
+) -> list[tuple[Value, Value]]:
     """Return what a join of private rows equates: the persons, then further columns."""
     pairs: list[tuple[Value, Value]] = [(left.table[PERSON], right.table[PERSON])]
     return pairs + [(left.columns[part.left], right.columns[part.right]) for part in on]
 
 
 def _joined(
-    left: Rows,
+    left: CompiledRows,
     right: Expression,
     pairs: Sequence[tuple[Value, Value]],
     added: Sequence[tuple[str, Value]],
     outer: bool,
-) -> Rows:
+) -> CompiledRows:
     """Return the rows of the left beside those of the right that are equal in every pair.
 
     What is equated is brought to one type first, under names of its own on either side.
@@ -193,7 +195,7 @@ def _joined(
     return _selected(joined, values, person=joined[inner[PERSON]] if left.has_person else None)
 
 
-def _united(parts: Sequence[Rows]) -> Rows:
+def _united(parts: Sequence[CompiledRows]) -> CompiledRows:
     """Return rows under each other, by the names of the first, in types that hold them all."""
     names = list(parts[0].names)
     listed = [[part.columns[name] for name in names] for part in parts]
@@ -209,13 +211,13 @@ def _united(parts: Sequence[Rows]) -> Rows:
     return _selected(table, values)
 
 
-def _selected(table: Expression, values: Mapping[str, Value], person: Value | None = None) -> Rows:
+def _selected(table: Expression, values: Mapping[str, Value], person: Value | None = None) -> CompiledRows:
     names = _inner_names(values)
     if person is None and PERSON in table.columns:
         person = table[PERSON]
     columns = {} if person is None else {PERSON: person}
     columns |= {names[name]: value for name, value in values.items()}
-    return Rows(table=table.select(**columns), names=names)
+    return CompiledRows(table=table.select(**columns), names=names)
 
 
 def _inner_names(names: Iterable[str]) -> dict[str, str]:

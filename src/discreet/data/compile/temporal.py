@@ -13,7 +13,7 @@ from ibis.expr.types import DateValue, IntegerValue, Value
 from discreet.data.compile.comparisons import moment
 from discreet.data.language.expressions import Function
 
-__all__ = ["INSTANT", "PARTS", "TIMESTAMP", "date", "days_between", "known", "truncated"]
+__all__ = ["INSTANT", "PARTS", "TIMESTAMP", "date", "days_between", "known", "truncate_date"]
 
 TIMESTAMP = dt.Timestamp(scale=6)
 INSTANT = dt.Timestamp(timezone="UTC", scale=6)
@@ -48,7 +48,7 @@ def days_between(value: DateValue, other: DateValue) -> IntegerValue:
     return known(value).delta(known(other), unit="day").cast("int64")
 
 
-def truncated(value: Value, unit: str) -> Value:
+def truncate_date(value: Value, unit: str) -> Value:
     """Return the first day of a unit of time, as a date; or the hour, as a time of the same type."""
     if unit == "day":
         return date(value)

@@ -110,10 +110,10 @@ class _Engine(Protocol):
     def normalized(self, table: Table, backend: ibis.BaseBackend) -> Table:
         """Return a table's columns in the types that all engines share."""
 
-    def fetched(self, table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+    def fetch(self, table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
         """Run the statement that computes a table of public values and private aggregates."""
 
-    def kept(self, name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+    def store_table(self, name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
         """Keep what a statement computes under a name, for this connection alone."""
 
 
@@ -138,7 +138,7 @@ def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
             _awaited[part.name].draw()
     with exclusive(backend):
         return guarded(
-            lambda: _engine(backend).fetched(table, statement(table, backend), backend), EngineFailed
+            lambda: _engine(backend).fetch(table, statement(table, backend), backend), EngineFailed
         )
 
 
@@ -150,7 +150,10 @@ def await_table(name: str, made: _Awaited) -> None:
 def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
     """Compute a table and keep it in the engine, under a name, for this connection alone."""
     with exclusive(backend):
-        guarded(lambda: _engine(backend).kept(name, table, statement(table, backend), backend), EngineFailed)
+        guarded(
+            lambda: _engine(backend).store_table(name, table, statement(table, backend), backend),
+            EngineFailed,
+        )
 
 
 def exclusive(backend: ibis.BaseBackend) -> threading.Lock:

@@ -34,7 +34,16 @@ from discreet.data.reading.object_forms import from_pandas
 from discreet.data.reading.parquet_files import TRUSTS_FILES, settle, settle_later
 from discreet.errors import ParameterError
 
-__all__ = ["check_names", "fetched", "from_csv", "from_frame", "from_parquet", "kept", "lost", "normalized"]
+__all__ = [
+    "check_names",
+    "fetch",
+    "from_csv",
+    "from_frame",
+    "from_parquet",
+    "lost",
+    "normalized",
+    "store_table",
+]
 
 _NAME = "rows"
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
@@ -250,7 +259,7 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
     return {name: "" if value in {None, "binary"} else value for name, value in rows}
 
 
-def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     _check_meanings(backend)
     settle(backend)
@@ -259,7 +268,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
 
 
-def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
     _check_meanings(backend)
     settle(backend)

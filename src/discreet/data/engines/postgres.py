@@ -34,7 +34,7 @@ from discreet.errors import MissingExtra, ParameterError
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["fetched", "from_url", "kept", "normalized"]
+__all__ = ["fetch", "from_url", "normalized", "store_table"]
 
 _BATCH = 65_536
 _MOST_DIGITS = 38
@@ -124,7 +124,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     ).to_expr()
 
 
-def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement in a read-only transaction, and take its rows in batches."""
     schema = _arrow_schema(table)
     with _prepared(table, backend) as cursor:
@@ -132,7 +132,7 @@ def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.
         return pyarrow.Table.from_batches(_batches(cursor.stream(statement), schema), schema)
 
 
-def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
     with _prepared(table, backend) as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE {_quoted(name)} AS {statement}")

@@ -38,7 +38,7 @@ from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import ParameterError
 
-__all__ = ["fetched", "from_frame", "is_frame", "kept", "normalized", "own_session"]
+__all__ = ["fetch", "from_frame", "is_frame", "normalized", "own_session", "store_table"]
 
 _SETTINGS = {
     "spark.sql.variable.substitute": "false",
@@ -186,14 +186,14 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     ).to_expr()
 
 
-def fetched(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows in batches."""
     with _prepared(table, backend) as session:
         found = session.sql(statement).toArrow()
     return found.cast(pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in table.schema().items()]))
 
 
-def kept(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes as a checkpoint, which is never computed again."""
     with _prepared(table, backend) as session:
         session.sql(statement).localCheckpoint(eager=True).createTempView(name)

@@ -16,50 +16,50 @@ from discreet.data.language.declarations import LARGEST_STEPS, Bounds
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
-__all__ = ["UNKNOWN", "Range", "bounds_of", "constant", "hull"]
+__all__ = ["UNKNOWN", "GridInterval", "bounds_of", "constant", "hull"]
 
 _DEFAULT_STEPS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class GridInterval:
     """What is known of some numbers."""
 
     low: Fraction | None = None
     high: Fraction | None = None
     step: Fraction | None = None
 
-    def plus(self, other: Range) -> Range:
+    def plus(self, other: GridInterval) -> GridInterval:
         """Return the range of sums."""
-        return Range(
+        return GridInterval(
             low=None if self.low is None or other.low is None else self.low + other.low,
             high=None if self.high is None or other.high is None else self.high + other.high,
             step=_common(self.step, other.step),
         )
 
-    def negative(self) -> Range:
+    def negative(self) -> GridInterval:
         """Return the range of the numbers with their signs changed."""
-        return Range(
+        return GridInterval(
             low=None if self.high is None else -self.high,
             high=None if self.low is None else -self.low,
             step=self.step,
         )
 
-    def times(self, other: Range) -> Range:
+    def times(self, other: GridInterval) -> GridInterval:
         """Return the range of products."""
         step = None if self.step is None or other.step is None else self.step * other.step
         ends = (self.low, self.high, other.low, other.high)
         if None not in ends:
             products = [one * two for one in (self.low, self.high) for two in (other.low, other.high)]  # type: ignore[operator]
-            return Range(low=min(products), high=max(products), step=step)
+            return GridInterval(low=min(products), high=max(products), step=step)
         for one, two in ((self, other), (other, self)):
             if two.low is not None and two.low == two.high:
                 return _scaled(one, two.low, step)
         if self.low is not None and other.low is not None and self.low >= 0 and other.low >= 0:
-            return Range(low=self.low * other.low, step=step)
-        return Range(step=step)
+            return GridInterval(low=self.low * other.low, step=step)
+        return GridInterval(step=step)
 
-    def over(self, other: Range) -> Range:
+    def over(self, other: GridInterval) -> GridInterval:
         """Return the range of quotients, if the divisors keep away from 0; at 0 there is none.
 
         Of numbers that are not negative, so are the quotients.
@@ -67,62 +67,66 @@ class Range:
         if other.high is not None and other.high < 0:
             return self.negative().over(other.negative())
         if other.low == 0 and self.low is not None and self.low >= 0:
-            return Range(low=Fraction(0))
+            return GridInterval(low=Fraction(0))
         if other.low is None or other.low <= 0:
             return UNKNOWN
-        inverse = Range(low=Fraction(0) if other.high is None else 1 / other.high, high=1 / other.low)
+        inverse = GridInterval(low=Fraction(0) if other.high is None else 1 / other.high, high=1 / other.low)
         found = self.times(inverse)
         exact = other.low == other.high and self.step is not None
-        return Range(low=found.low, high=found.high, step=self.step / other.low if exact else None)  # type: ignore[operator]
+        return GridInterval(low=found.low, high=found.high, step=self.step / other.low if exact else None)  # type: ignore[operator]
 
-    def magnitude(self) -> Range:
+    def magnitude(self) -> GridInterval:
         """Return the range of magnitudes."""
         if self.low is not None and self.low >= 0:
             return self
         if self.high is not None and self.high <= 0:
             return self.negative()
         high = None if self.low is None or self.high is None else max(-self.low, self.high)
-        return Range(low=Fraction(0), high=high, step=self.step)
+        return GridInterval(low=Fraction(0), high=high, step=self.step)
 
-    def rounded(self, step: Fraction) -> Range:
+    def rounded(self, step: Fraction) -> GridInterval:
         """Return the range after rounding, in any direction, to multiples of a step."""
         if self.step is not None and (self.step / step).denominator == 1:
             return self
-        return Range(
+        return GridInterval(
             low=None if self.low is None else floor(self.low / step) * step,
             high=None if self.high is None else ceil(self.high / step) * step,
             step=step,
         )
 
-    def root(self) -> Range:
+    def root(self) -> GridInterval:
         """Return the range of square roots, of numbers that are not negative."""
         low = Fraction(0) if self.low is None or self.low < 0 else _root(self.low)
-        return Range(low=low, high=None if self.high is None else _root(max(self.high, Fraction(0))) + _FINE)
+        return GridInterval(
+            low=low, high=None if self.high is None else _root(max(self.high, Fraction(0))) + _FINE
+        )
 
-    def within(self, low: Fraction | None, high: Fraction | None) -> Range:
+    def within(self, low: Fraction | None, high: Fraction | None) -> GridInterval:
         """Return what is left of the range between two further ends."""
-        return Range(low=_tighter(max, self.low, low), high=_tighter(min, self.high, high), step=self.step)
+        return GridInterval(
+            low=_tighter(max, self.low, low), high=_tighter(min, self.high, high), step=self.step
+        )
 
 
-UNKNOWN = Range()
+UNKNOWN = GridInterval()
 _FINE = Fraction(1, 1 << 20)
 
 
-def constant(value: Fraction) -> Range:
+def constant(value: Fraction) -> GridInterval:
     """Return the range of one number."""
-    return Range(low=value, high=value, step=abs(value))
+    return GridInterval(low=value, high=value, step=abs(value))
 
 
-def hull(ranges: Sequence[Range]) -> Range:
+def hull(ranges: Sequence[GridInterval]) -> GridInterval:
     """Return the range of numbers that come from one of several."""
-    return Range(
+    return GridInterval(
         low=_outer(min, (one.low for one in ranges)),
         high=_outer(max, (one.high for one in ranges)),
         step=_common(*(one.step for one in ranges)),
     )
 
 
-def bounds_of(found: Range, kind: Type) -> Bounds | None:
+def bounds_of(found: GridInterval, kind: Type) -> Bounds | None:
     """Return bounds and a grid for numbers of a range, if both its ends are known.
 
     Integers have a whole step. Where no exact grid is known, or it would have too many points, the step is
@@ -157,12 +161,12 @@ def _default_step(width: Fraction, largest: Fraction) -> Fraction:
     return step
 
 
-def _scaled(one: Range, factor: Fraction, step: Fraction | None) -> Range:
+def _scaled(one: GridInterval, factor: Fraction, step: Fraction | None) -> GridInterval:
     ends = [None if end is None else end * factor for end in (one.low, one.high)]
     if factor == 0:
         return constant(Fraction(0))
     low, high = ends if factor > 0 else reversed(ends)
-    return Range(low=low, high=high, step=step)
+    return GridInterval(low=low, high=high, step=step)
 
 
 def _common(*steps: Fraction | None) -> Fraction | None:

@@ -19,7 +19,7 @@ from discreet.data.facts.inferred_ranges import is_never_null, range_of
 from discreet.data.facts.type_check import type_of
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_KEYS, Bounds, Keys, KeyValue
-from discreet.data.language.evaluation import applied, converted, is_applicable
+from discreet.data.language.evaluation import evaluate_call, evaluate_cast, is_applicable
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Function, Literal
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
@@ -117,7 +117,7 @@ def _values(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | 
     if isinstance(expression, Cast):
         below = _values(expression.operand, columns)
         if below is not None and expression.type is not Type.FLOAT:
-            return tuple(converted(value, expression.type) for value in below)
+            return tuple(evaluate_cast(value, expression.type) for value in below)
     if isinstance(expression, Call):
         found = _called(expression, columns)
         if found is not None:
@@ -170,7 +170,7 @@ def _image(function: Function, below: list[tuple[KeyValue, ...] | None]) -> tupl
         return None
     if prod(len(values) for values in known) > LARGEST_IMAGE:
         return None
-    found = dict.fromkeys(applied(function, values) for values in product(*known))
+    found = dict.fromkeys(evaluate_call(function, values) for values in product(*known))
     if all(
         isinstance(value, int | datetime.date | None) for value in found
     ):  # texts keep the order of their keys

@@ -6,7 +6,7 @@ import datetime
 
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import LARGEST_KEYS, Dates
-from discreet.data.language.evaluation import truncated
+from discreet.data.language.evaluation import evaluate_truncation
 from discreet.data.language.expressions import (
     Call,
     Case,
@@ -51,7 +51,7 @@ def days_of(expression: Expression, columns: Columns) -> Dates | None:
             known, unit = days_of(expression.operands[1], columns), str(expression.operands[0].value)  # type: ignore[union-attr]
             if known is None or unit == "hour":
                 return known
-            return Dates(truncated(unit, known.first), truncated(unit, known.last))
+            return Dates(evaluate_truncation(unit, known.first), evaluate_truncation(unit, known.last))
     return None
 
 
@@ -59,11 +59,11 @@ def truncations(unit: str, days: Dates) -> tuple[datetime.date, ...] | None:
     """Return the first days of the units that some days lie in, in order; None if they are too many."""
     if unit in {"week", "day"}:
         width = 7 if unit == "week" else 1
-        first, last = truncated(unit, days.first).toordinal(), days.last.toordinal()
+        first, last = evaluate_truncation(unit, days.first).toordinal(), days.last.toordinal()
         listed = range(first, last + 1, width)
         return tuple(map(datetime.date.fromordinal, listed)) if len(listed) <= LARGEST_KEYS else None
     months = {"year": 12, "quarter": 3, "month": 1}[unit]
-    start, end = truncated(unit, days.first), days.last
+    start, end = evaluate_truncation(unit, days.first), days.last
     places = range(12 * start.year + start.month - 1, 12 * end.year + end.month, months)
     return tuple(datetime.date(place // 12, place % 12 + 1, 1) for place in places)
 

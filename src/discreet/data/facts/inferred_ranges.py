@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.data.facts.grid_interval import UNKNOWN, Range, constant, hull
+from discreet.data.facts.grid_interval import UNKNOWN, GridInterval, constant, hull
 from discreet.data.facts.inferred_dates import days_of
 from discreet.data.facts.type_check import type_of
 from discreet.data.language.column_facts import Columns, types_of
@@ -45,7 +45,7 @@ _FIXED: dict[Function, tuple[int, int]] = {
 _CALENDAR = (1, 9999)
 
 
-def range_of(expression: Expression, columns: Columns) -> Range:
+def range_of(expression: Expression, columns: Columns) -> GridInterval:
     """Return what is known of the numbers that an expression gives."""
     if isinstance(expression, Literal):
         return constant(Fraction(expression.value))  # type: ignore[arg-type]
@@ -83,20 +83,20 @@ def is_never_null(expression: Expression) -> bool:
     return False
 
 
-def _declared(name: str, columns: Columns) -> Range:
+def _declared(name: str, columns: Columns) -> GridInterval:
     facts = columns[name]
     step = _ONE if facts.type is Type.INTEGER else None
-    found = Range(step=step)
+    found = GridInterval(step=step)
     if facts.bounds is not None:
-        found = Range(low=facts.bounds.lower, high=facts.bounds.upper, step=facts.bounds.step)
+        found = GridInterval(low=facts.bounds.lower, high=facts.bounds.upper, step=facts.bounds.step)
     elif facts.keys is not None and facts.type is Type.INTEGER:
         listed = [int(value) for value in facts.keys.values if value is not None]  # type: ignore[arg-type]
         found = hull([constant(Fraction(value)) for value in (min(listed), max(listed))])
-        found = Range(low=found.low, high=found.high, step=_ONE)
+        found = GridInterval(low=found.low, high=found.high, step=_ONE)
     return found.within(facts.least, facts.most)
 
 
-def _arithmetic(node: Arithmetic, columns: Columns) -> Range:
+def _arithmetic(node: Arithmetic, columns: Columns) -> GridInterval:
     if type_of(node.left, types_of(columns)) is Type.DATE:
         return _days_between(node.left, node.right, columns)
     left, right = range_of(node.left, columns), range_of(node.right, columns)
@@ -110,25 +110,25 @@ def _arithmetic(node: Arithmetic, columns: Columns) -> Range:
     return left.over(right)
 
 
-def _days_between(one: Expression, other: Expression, columns: Columns) -> Range:
+def _days_between(one: Expression, other: Expression, columns: Columns) -> GridInterval:
     days, others = days_of(one, columns), days_of(other, columns)
     if days is None or others is None:
-        return Range(step=_ONE)
+        return GridInterval(step=_ONE)
     low, high = (days.first - others.last).days, (days.last - others.first).days
-    return Range(low=Fraction(low), high=Fraction(high), step=_ONE)
+    return GridInterval(low=Fraction(low), high=Fraction(high), step=_ONE)
 
 
-def _cast(node: Cast, columns: Columns) -> Range:
+def _cast(node: Cast, columns: Columns) -> GridInterval:
     found = type_of(node.operand, types_of(columns))
     if found is Type.BOOLEAN:
-        return Range(low=Fraction(0), high=_ONE, step=_ONE)
+        return GridInterval(low=Fraction(0), high=_ONE, step=_ONE)
     if not found.is_number:
-        return Range(step=_ONE if node.type is Type.INTEGER else None)
+        return GridInterval(step=_ONE if node.type is Type.INTEGER else None)
     known = range_of(node.operand, columns)
     return known.rounded(_ONE) if node.type is Type.INTEGER else known
 
 
-def _called(call: Call, columns: Columns) -> Range:
+def _called(call: Call, columns: Columns) -> GridInterval:
     function, operands = call.function, call.operands
     if function in _FIXED:
         return _whole(*_FIXED[function])
@@ -158,7 +158,7 @@ def _called(call: Call, columns: Columns) -> Range:
     return _remainder(*ranges) if function is Function.MODULO else ranges[0]
 
 
-def _extreme(call: Call, ranges: Sequence[Range]) -> Range:
+def _extreme(call: Call, ranges: Sequence[GridInterval]) -> GridInterval:
     """Return the range of LEAST and GREATEST, which pass over NULL.
 
     What is never NULL always takes part: LEAST is at most the least of such operands.
@@ -171,12 +171,12 @@ def _extreme(call: Call, ranges: Sequence[Range]) -> Range:
         if is_never_null(operand) and one.high is not None
     ]
     if sure:
-        found = Range(low=found.low, high=min(sure), step=found.step)
+        found = GridInterval(low=found.low, high=min(sure), step=found.step)
     return found if call.function is Function.LEAST else found.negative()
 
 
-def _remainder(value: Range, divisor: Range) -> Range:
-    found = Range(step=_ONE)
+def _remainder(value: GridInterval, divisor: GridInterval) -> GridInterval:
+    found = GridInterval(step=_ONE)
     size, most = value.magnitude().high, divisor.magnitude().high
     limits = [
         limit for limit in (size, None if most is None else max(most - 1, Fraction(0))) if limit is not None
@@ -188,7 +188,7 @@ def _remainder(value: Range, divisor: Range) -> Range:
     return found.within(None, Fraction(0)) if value.high is not None and value.high <= 0 else found
 
 
-def _length(text: Expression, columns: Columns) -> Range:
+def _length(text: Expression, columns: Columns) -> GridInterval:
     most: int | None = None
     if isinstance(text, Literal):
         most = len(str(text.value))
@@ -196,11 +196,11 @@ def _length(text: Expression, columns: Columns) -> Range:
         most = int(text.operands[2].value)  # type: ignore[union-attr, arg-type]
     elif isinstance(text, Column) and columns[text.name].keys is not None:
         most = max(len(str(value)) for value in columns[text.name].keys.values if value is not None)  # type: ignore[union-attr]
-    return Range(low=Fraction(0), high=None if most is None else Fraction(most), step=_ONE)
+    return GridInterval(low=Fraction(0), high=None if most is None else Fraction(most), step=_ONE)
 
 
-def _whole(low: int, high: int) -> Range:
-    return Range(low=Fraction(low), high=Fraction(high), step=_ONE)
+def _whole(low: int, high: int) -> GridInterval:
+    return GridInterval(low=Fraction(low), high=Fraction(high), step=_ONE)
 
 
 def _is_null(expression: Expression) -> bool:

@@ -30,7 +30,7 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.schema import Type
 
-__all__ = ["applied", "converted", "truncated", "value_of"]
+__all__ = ["evaluate_call", "evaluate_cast", "evaluate_truncation", "value_of"]
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
@@ -38,7 +38,7 @@ _INTEGER = re.compile("[+-]?[0-9]{1,18}", re.ASCII)
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
-def applied(function: Function, values: tuple[Any, ...]) -> KeyValue:
+def evaluate_call(function: Function, values: tuple[Any, ...]) -> KeyValue:
     """Return a function of some values, constants among them; NULL where one of them is."""
     return None if None in values else _MEANINGS[function](*values)
 
@@ -48,7 +48,7 @@ def is_applicable(function: Function) -> bool:
     return function in _MEANINGS
 
 
-def converted(value: KeyValue, kind: Type) -> KeyValue:
+def evaluate_cast(value: KeyValue, kind: Type) -> KeyValue:
     """Return a value as another type; NULL where it has no counterpart."""
     if value is None or (kind is Type.BOOLEAN and isinstance(value, bool)):
         return value
@@ -65,7 +65,7 @@ def converted(value: KeyValue, kind: Type) -> KeyValue:
         return None
 
 
-def truncated(unit: str, day: datetime.date) -> datetime.date:
+def evaluate_truncation(unit: str, day: datetime.date) -> datetime.date:
     """Return the first day of the year, quarter, month or week of a day, or the day itself."""
     if unit == "week":
         return day - datetime.timedelta(days=day.weekday())
@@ -132,7 +132,7 @@ _MEANINGS: dict[Function, Callable[..., Any]] = {
     Function.DAY: lambda day: day.day,
     Function.DAY_OF_WEEK: lambda day: day.isoweekday(),
     Function.DAY_OF_YEAR: lambda day: day.timetuple().tm_yday,
-    Function.DATE_TRUNC: truncated,
+    Function.DATE_TRUNC: evaluate_truncation,
     Function.DATE_DIFFERENCE: lambda day, other: (day - other).days,
 }
 

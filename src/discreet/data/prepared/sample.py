@@ -27,10 +27,10 @@ from discreet.data.salt import Salt, fresh_salt
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table
 
-__all__ = ["Sample", "is_bounded_ahead", "needs_no_bounding"]
+__all__ = ["PreparedSample", "is_bounded_ahead", "needs_no_bounding"]
 
 
-class Sample(Prepared):
+class PreparedSample(Prepared):
     """At most so many rows of each person as the limit says."""
 
     def carried(self) -> Mapping[str, str]:
@@ -66,7 +66,7 @@ class Sample(Prepared):
 
 def is_bounded_ahead(table: Table) -> bool:
     """Tell whether a table holds at most so many rows of a person as its limits say."""
-    return isinstance(table._prepared, Sample)
+    return isinstance(table._prepared, PreparedSample)
 
 
 def needs_no_bounding(relation: Relation, tables: Mapping[str, Table]) -> bool:

@@ -157,10 +157,10 @@ class Table:
 
     def _ready(self) -> Prepared:
         from discreet.data.prepared.groups import Arrangement
-        from discreet.data.prepared.sample import Sample
+        from discreet.data.prepared.sample import PreparedSample
 
         assert isinstance(self.person, str)  # noqa: S101
-        kind = Arrangement if self.limits.rows is None else Sample
+        kind = Arrangement if self.limits.rows is None else PreparedSample
         return kind(
             self._all_rows, self._backend, person=self.person, limits=self.limits, columns=self.columns
         )

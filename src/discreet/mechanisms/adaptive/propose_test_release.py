@@ -25,7 +25,7 @@ from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Ladder", "ProposeTestRelease", "shares"]
+__all__ = ["ProposeTestRelease", "ScaleLadder", "shares"]
 
 MOST_RUNGS = 64
 
@@ -203,7 +203,7 @@ class ProposeTestRelease:
         share: Number = Fraction(1, 2),
         grid: Number | None = None,
         neighbors: Neighbors | None = None,
-    ) -> Ladder:
+    ) -> ScaleLadder:
         """Return a mechanism that proposes several bounds, the smallest first, and pays for each test.
 
         Parameters
@@ -235,11 +235,11 @@ class ProposeTestRelease:
         )
         if len({rung.noise.lattice.integers for rung in rungs}) > 1:
             raise ParameterError("sensitivities", "are partly ints and partly real", "all ints, or none")
-        return Ladder(rungs=rungs)
+        return ScaleLadder(rungs=rungs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Ladder:
+class ScaleLadder:
     """Propose several bounds, the smallest first, and add noise for the first one that passes its test.
 
     Built by `ProposeTestRelease.ladder`.

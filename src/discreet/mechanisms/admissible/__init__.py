@@ -1,6 +1,6 @@
 """Admissible noise for smooth sensitivity: pure, approximate and concentrated.
 
-Pure: `Student`, `Cauchy`. Approximate: `Laplace`, `Gaussian`. Concentrated: `ArcsinhNormal`,
+Pure: `Student`, `Cauchy`. Approximate: `LaplaceNoise`, `GaussianNoise`. Concentrated: `ArcsinhNormal`,
 `LaplaceLogNormal`, `UniformLogNormal`. Each knows what a shift and a dilation cost (`budget`), which
 shift a budget allows (`largest_shift`), its density, tail and moments, and certified bounds on its
 distribution function, from which it is drawn exactly.
@@ -8,8 +8,8 @@ distribution function, from which it is drawn exactly.
 
 from discreet.mechanisms.admissible.arcsinh_normal import ArcsinhNormal
 from discreet.mechanisms.admissible.cauchy import Cauchy
-from discreet.mechanisms.admissible.gaussian import Gaussian
-from discreet.mechanisms.admissible.laplace import Laplace
+from discreet.mechanisms.admissible.gaussian import GaussianNoise
+from discreet.mechanisms.admissible.laplace import LaplaceNoise
 from discreet.mechanisms.admissible.laplace_log_normal import LaplaceLogNormal
 from discreet.mechanisms.admissible.noise import Admissible
 from discreet.mechanisms.admissible.student import Student
@@ -19,9 +19,9 @@ __all__ = [
     "Admissible",
     "ArcsinhNormal",
     "Cauchy",
-    "Gaussian",
-    "Laplace",
+    "GaussianNoise",
     "LaplaceLogNormal",
+    "LaplaceNoise",
     "Student",
     "UniformLogNormal",
 ]

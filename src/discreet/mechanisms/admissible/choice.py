@@ -13,8 +13,8 @@ from discreet.mechanisms.admissible.arcsinh_normal import ArcsinhNormal
 from discreet.mechanisms.admissible.cauchy import Cauchy
 from discreet.mechanisms.admissible.certificates import rounded_down
 from discreet.mechanisms.admissible.concentrated import MOST_SPREAD
-from discreet.mechanisms.admissible.gaussian import Gaussian
-from discreet.mechanisms.admissible.laplace import Laplace
+from discreet.mechanisms.admissible.gaussian import GaussianNoise
+from discreet.mechanisms.admissible.laplace import LaplaceNoise
 from discreet.mechanisms.admissible.laplace_log_normal import LaplaceLogNormal
 from discreet.mechanisms.admissible.noise import MOST_EPSILON, Admissible
 from discreet.mechanisms.admissible.student import Student
@@ -63,7 +63,7 @@ class Offer:
 def _families() -> Iterator[Admissible]:
     yield from (Student(degrees=degrees) for degrees in _DEGREES)
     yield from (Cauchy(power=power) for power in (2, 4, 6))
-    yield from (Laplace(), Gaussian())
+    yield from (LaplaceNoise(), GaussianNoise())
     yield from (ArcsinhNormal(spread=spread) for spread in _SPREADS)
     yield from (LaplaceLogNormal(spread=spread) for spread in _SPREADS)
     yield from (UniformLogNormal(spread=spread) for spread in _SPREADS if spread >= LEAST_SPREAD)

@@ -25,7 +25,7 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
 
-__all__ = ["Gaussian"]
+__all__ = ["GaussianNoise"]
 
 _ONE = 1 << BITS
 _MARGIN = Fraction(1, 2**32)
@@ -33,7 +33,7 @@ _LEAST_SHIFT = Fraction(1, 2**200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaussian(Admissible):
+class GaussianNoise(Admissible):
     """The standard normal law.
 
     Guarantee

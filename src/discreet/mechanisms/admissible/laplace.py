@@ -15,14 +15,14 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
 
-__all__ = ["Laplace"]
+__all__ = ["LaplaceNoise"]
 
 _ONE = 1 << BITS
 _FAR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laplace(Admissible):
+class LaplaceNoise(Admissible):
     """The Laplace law, with density exp(-|z|) / 2.
 
     Guarantee

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
-from discreet.curator.request.request import Column
+from discreet.curator.request.request import AnswerColumn
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number, rational
@@ -124,12 +124,12 @@ class ColumnRelease(RangeRelease):
         (axis,) = self.axes
         sums, found = self._sums(conditions), self._cumulative(conditions)
         values = np.clip(found.counts / max(found.total, 1.0), 0.0, 1.0)
-        column = Column(name="share", values=values, offers="at_most(x) tells intervals")
+        column = AnswerColumn(name="share", values=values, offers="at_most(x) tells intervals")
         if axis.cells <= _MOST_CELLS:
             groups = len(self._groups_of(conditions))
             lower, upper = prefix_shares(sums, self.design, groups, self.request.confidence)
             lower, upper = np.minimum(lower, values), np.maximum(upper, values)
-            column = Column(name="share", values=values, lower=lower, upper=upper)
+            column = AnswerColumn(name="share", values=values, lower=lower, upper=upper)
         last = [float(highest(axis, cell)) for cell in range(axis.cells)]
         return Release(
             request=self.request,

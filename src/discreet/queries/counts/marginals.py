@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.curator.release.release import Release, WholeOutput, as_drawn
-from discreet.curator.request.request import Column, Draw, Expectation, Part, Request
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
 from discreet.data import (
     Axis,
     ContingencyTable,
@@ -32,7 +32,7 @@ from discreet.queries.counts.cells import labels
 from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.noise.counts_plan import planned
-from discreet.queries.noise.measurement import Measurement
+from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
@@ -154,7 +154,7 @@ class MarginalsOutput(WholeOutput):
             f"deviation below {design.lower_bound:.6g}",
         )
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return the cells of one marginal after the other."""
         released, sets = self.released(draws), self.design.workload.sets
         values = as_drawn(np.concatenate([released.tables[chosen].reshape(-1) for chosen in sets]), draws)
@@ -166,7 +166,7 @@ class MarginalsOutput(WholeOutput):
                 for chosen in sets
             ]
         )
-        return Column(name=self.name, values=values, lower=values - margins, upper=values + margins)
+        return AnswerColumn(name=self.name, values=values, lower=values - margins, upper=values + margins)
 
     def released(self, draws: Sequence[Draw]) -> ReleasedMarginals:
         """Return the estimates of all marginals."""
@@ -276,7 +276,7 @@ def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace |
         alike = Laplace(sensitivity=own, scale=noise.event.scale, size=part.measurements)
     else:
         alike = noise.alike(sensitivity=own, size=part.measurements)
-    return Part(statistic=statistic, mechanism=Measurement(strategy=part, noise=alike))
+    return Part(statistic=statistic, mechanism=StrategyMeasurement(strategy=part, noise=alike))
 
 
 def _keys(axes: tuple[Axis, ...], workload: Marginals) -> dict[str, Sequence[object]]:

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.curator.release.release import Release, WholeOutput, as_drawn
-from discreet.curator.request.request import Column, Draw, Expectation, Part, Request
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
 from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number
@@ -21,7 +21,7 @@ from discreet.queries.counts.column_release import ColumnRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.noise.counts_plan import planned
-from discreet.queries.noise.measurement import Measurement
+from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
@@ -85,7 +85,7 @@ class RangesQuestion(LinearQuestion):
         statistic = sensitivity(plan, tables).of(measure)
         design = planned(self.workload(axes), offer, statistic, plan.cells)
         assert isinstance(design, Plan)  # noqa: S101
-        mechanism = Measurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
+        mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
         name = name_of_counts((*self.columns, *self.by))
         output = RangesOutput(name=name, measure=measure, design=design, asked=self.asked)
         return Request(
@@ -151,15 +151,15 @@ class RangesOutput(WholeOutput):
             f"none has a deviation below {design.lower_bound:.6g}",
         )
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return the cells of one group after the other."""
         released = self.released(draws)
         values = as_drawn(np.concatenate([group.cells.reshape(-1) for group in released]), draws)
         if self.measure.width > _MOST_INTERVALS:
-            return Column(name=self.name, values=values, offers="count(low, high) tells intervals")
+            return AnswerColumn(name=self.name, values=values, offers="count(low, high) tells intervals")
         unit = half_width(self.design.mechanism, 1.0, confidence)
         margins = np.tile(unit * np.sqrt(self.design.strategy.cell_variances()), len(released))
-        return Column(name=self.name, values=values, lower=values - margins, upper=values + margins)
+        return AnswerColumn(name=self.name, values=values, lower=values - margins, upper=values + margins)
 
     def released(self, draws: Sequence[Draw]) -> tuple[ReleasedCells, ...]:
         """Return the estimates of each group."""

@@ -24,7 +24,7 @@ from discreet.queries.noise.request import build_request, expectations
 from discreet.queries.noise.split import CONCENTRATED, PURE, shares_of
 from discreet.queries.noise.unknown_keys import (
     SHARE,
-    Selection,
+    KeyChoice,
     check_share,
     check_unknown,
     hypothetical_keys,
@@ -32,7 +32,7 @@ from discreet.queries.noise.unknown_keys import (
     selection_for,
     unknown_keys,
 )
-from discreet.queries.question.post_processing import After
+from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
 
 __all__ = ["explain"]
@@ -138,7 +138,7 @@ def _keys(query: Query, key: GroupKey, tables: Mapping[str, Table]) -> str:
     return f"{len(key.values)} {narrowed}declared keys"
 
 
-def _choice(selection: Selection) -> Iterator[str]:
+def _choice(selection: KeyChoice) -> Iterator[str]:
     yield "the choice of keys, first:"
     for name, request in selection.requests:
         half, most = (request.mechanism.size_for(chance) for chance in (0.5, 0.95))
@@ -148,7 +148,7 @@ def _choice(selection: Selection) -> Iterator[str]:
         )
 
 
-def _afterwards(after: After) -> Iterator[str]:
+def _afterwards(after: PostProcessing) -> Iterator[str]:
     """Say what is done with the released values, which costs nothing."""
     if after.having is not None:
         yield f"afterwards, by released values: only groups having {describe_expression(after.having)}"

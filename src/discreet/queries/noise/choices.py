@@ -16,8 +16,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.curator.request.histogram_choices import LARGEST_CHOICES, Choice, Choices, Rule, Selector
-from discreet.curator.request.histogram_estimates import FINENESS, LARGEST_ESTIMATES, Estimate, SmoothRule
+from discreet.curator.request.histogram_choices import (
+    LARGEST_CHOICES,
+    Choices,
+    HistogramChoice,
+    Rule,
+    Selector,
+)
+from discreet.curator.request.histogram_estimates import (
+    FINENESS,
+    LARGEST_ESTIMATES,
+    HistogramEstimate,
+    SmoothRule,
+)
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
@@ -99,7 +110,7 @@ class _Pure(Maker):
     statistic: Statistic
     epsilon: Fraction
 
-    def choice(self, rule: Rule) -> Choice:
+    def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)
         share, most = self.epsilon / groups, int(self.statistic.sensitivity.linf * rule.slope)
         selector: Selector
@@ -108,9 +119,9 @@ class _Pure(Maker):
         else:
             kind = PermuteAndFlip if rule.monotone else Exponential
             selector = kind(sensitivity=most, epsilon=share, monotone=rule.monotone)
-        return Choice(rule=rule, mechanism=selector, groups=groups)
+        return HistogramChoice(rule=rule, mechanism=selector, groups=groups)
 
-    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> HistogramEstimate:
         share = self.epsilon / self.statistic.groups
         return _estimate(rule, parameter, self.statistic, decay=_decay(share, self.statistic), epsilon=share)
 
@@ -122,7 +133,7 @@ class _Concentrated(Maker):
     statistic: Statistic
     rho: Fraction
 
-    def choice(self, rule: Rule) -> Choice:
+    def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)
         share, most = (
             sqrt_interval(8 * self.rho / groups)[0],
@@ -133,9 +144,9 @@ class _Concentrated(Maker):
             selector = TopK(k=rule.picks, sensitivity=most, epsilon=share * rule.picks, monotone=True)
         else:
             selector = Exponential(sensitivity=most, epsilon=share, monotone=rule.monotone)
-        return Choice(rule=rule, mechanism=selector, groups=groups)
+        return HistogramChoice(rule=rule, mechanism=selector, groups=groups)
 
-    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> HistogramEstimate:
         share = self.rho / self.statistic.groups
         decay = _decay(sqrt_interval(2 * share)[0], self.statistic)
         return _estimate(rule, parameter, self.statistic, decay=decay, rho=share)
@@ -149,7 +160,7 @@ def _estimate(
     decay: Fraction,
     epsilon: Fraction | None = None,
     rho: Fraction | None = None,
-) -> Estimate:
+) -> HistogramEstimate:
     offered = epsilon if rho is None else rho
     if offered is not None and offered > LARGEST_BUDGET:
         raise UnsupportedQuery(
@@ -167,7 +178,7 @@ def _estimate(
             "of a person, or ask for MEDIAN or QUANTILE"
         ) from None
     made = rule(share=parameter, rows=int(statistic.sensitivity.linf))
-    return Estimate(rule=made, mechanism=mechanism, groups=statistic.groups)
+    return HistogramEstimate(rule=made, mechanism=mechanism, groups=statistic.groups)
 
 
 def _upper(statistic: Statistic) -> int:
@@ -208,7 +219,7 @@ def _made(
         for output, demand in asked.values()
         for choice in output.choices(maker(demand / total / output.picks), confidence)
     )
-    if cells > LARGEST_ESTIMATES and any(isinstance(one, Estimate) for one in choices):
+    if cells > LARGEST_ESTIMATES and any(isinstance(one, HistogramEstimate) for one in choices):
         raise UnsupportedQuery(
             f"the request makes more than {LARGEST_ESTIMATES} estimates by smooth sensitivity; group by "
             "fewer columns or fewer keys"

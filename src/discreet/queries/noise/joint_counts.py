@@ -20,7 +20,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from discreet.curator.release.release import as_drawn
-from discreet.curator.request.request import Column, Draw, Expectation, Part, Request
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
 from discreet.data import (
     Aggregate,
     AggregateFunction,
@@ -42,14 +42,14 @@ from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.binding.bind import BoundQuery, free_name
 from discreet.queries.noise.counts_plan import planned
-from discreet.queries.noise.measurement import Measurement
+from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.offer import Offer
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan
 from discreet.workloads.error.intervals import half_width
 
-__all__ = ["TogetherOutput", "counted_together"]
+__all__ = ["JointCountOutput", "counted_together"]
 
 _MOST_CONDITIONS = 50
 """Classes are numbered in binary, within what doubles hold exactly."""
@@ -57,7 +57,7 @@ _MOST_CLASSES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TogetherOutput(QueryOutput):
+class JointCountOutput(QueryOutput):
     """A count as the sum of estimated classes, rounded to an integer.
 
     Error
@@ -91,7 +91,7 @@ class TogetherOutput(QueryOutput):
         measures = [json.loads(to_json(self.histogram))]
         return {"kind": type(self).__name__, "measures": measures, "row": self.row}
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return integers."""
         strategy = self.design.strategy
         cells = strategy.reconstruct(np.asarray(draws[0].steps).reshape(-1, strategy.measurements))
@@ -99,7 +99,7 @@ class TogetherOutput(QueryOutput):
         margin = self._margin(confidence)
         lower, upper = np.maximum(values - margin, 0), np.maximum(values + margin, 0)
         excess = (sqrt(self._variance) + 1) / 2
-        return Column(name=self.name, values=values, lower=lower, upper=upper, excess=excess)
+        return AnswerColumn(name=self.name, values=values, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the margin of the noise, whatever the counts are."""
@@ -167,13 +167,13 @@ def _request(
     statistic = sensitivity(plan, tables).of(histogram)
     design = planned(_workload(tuple(truths)), offer, statistic, plan.cells)
     assert isinstance(design, Plan)  # noqa: S101
-    mechanism = Measurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
+    mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
     return Request(
         plan=plan,
         versions=bound.versions,
         parts=(Part(statistic=statistic, mechanism=mechanism),),
         outputs=tuple(
-            TogetherOutput(name=output, histogram=histogram, design=design, row=row)
+            JointCountOutput(name=output, histogram=histogram, design=design, row=row)
             for row, (output, _) in enumerate(query.outputs)
         ),
         confidence=confidence,

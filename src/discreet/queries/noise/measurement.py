@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
-__all__ = ["Measurable", "Measurement"]
+__all__ = ["Measurable", "StrategyMeasurement"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _PROBE_BITS = np.uint64(40)
@@ -60,7 +60,7 @@ class Measurable(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measurement(HistogramMechanism):
+class StrategyMeasurement(HistogramMechanism):
     """A strategy A applied to the table of every group, with independent noise on every integer.
 
     Guarantee

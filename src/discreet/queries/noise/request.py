@@ -23,8 +23,8 @@ from math import sqrt
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
-from discreet.curator.request.histogram_choices import Choice, Choices
-from discreet.curator.request.histogram_estimates import Estimate
+from discreet.curator.request.histogram_choices import Choices, HistogramChoice
+from discreet.curator.request.histogram_estimates import HistogramEstimate
 from discreet.curator.request.request import Expectation, Mechanism, Part, Request
 from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
@@ -301,8 +301,8 @@ def _variance(part: Part) -> float:
     return sum(deviation**2 for deviation in deviations) / len(deviations)
 
 
-def _deviation(choice: Choice | Estimate) -> float:
+def _deviation(choice: HistogramChoice | HistogramEstimate) -> float:
     """Return a deviation that compares mechanisms of one rule."""
-    if isinstance(choice, Estimate):
+    if isinstance(choice, HistogramEstimate):
         return choice.mechanism.error_at(smooth_sensitivity=1).deviation
     return deviation_in_rows(choice.rule, choice.mechanism)

@@ -29,7 +29,7 @@ from discreet.queries.question.query import Query, key_facts, key_of
 
 __all__ = [
     "SHARE",
-    "Selection",
+    "KeyChoice",
     "check_share",
     "check_unknown",
     "hypothetical_keys",
@@ -46,7 +46,7 @@ _FIRST_DAY = date(2000, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class KeyChoice:
     """How the keys of a query are chosen, and what is left for its values.
 
     Attributes
@@ -69,7 +69,7 @@ def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
 
 def selection_for(
     query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Number = SHARE
-) -> Selection:
+) -> KeyChoice:
     """Divide an offer between the choice of keys and the values on them.
 
     Epsilon is divided by the share, delta in halves: one for the keys, one for the values, where it permits
@@ -91,7 +91,7 @@ def selection_for(
     requests = tuple(
         (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
     )
-    return Selection(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
+    return KeyChoice(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
 
 
 def check_share(share: Number) -> Fraction:

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.request.histogram_choices import (
-    Choice,
     Choices,
-    RankRule,
+    HistogramChoice,
+    HistogramRankRule,
     Rule,
     Selector,
 )
-from discreet.curator.request.histogram_estimates import Estimate, SmoothRule
-from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.curator.request.histogram_estimates import HistogramEstimate, SmoothRule
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Bounds, Histogram, Measure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.privacy.rational import float_above, show
@@ -50,11 +50,11 @@ class Maker(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def choice(self, rule: Rule) -> Choice:
+    def choice(self, rule: Rule) -> HistogramChoice:
         """Return a choice by a rule."""
 
     @abstractmethod
-    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> Estimate:
+    def estimate(self, rule: type[SmoothRule], parameter: Fraction) -> HistogramEstimate:
         """Return an estimate by smooth sensitivity."""
 
 
@@ -81,7 +81,7 @@ class ChoiceOutput(QueryOutput):
         """What it asks of the histogram; outputs that ask the same share the answer."""
 
     @abstractmethod
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice | Estimate, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice | HistogramEstimate, ...]:
         """Return the choices that it needs."""
 
 
@@ -132,15 +132,19 @@ class QuantileOutput(ChoiceOutput):
         shares = {"share": str(self.share), "beside": [str(share) for share in self.beside]}
         return {**super(QuantileOutput, self).identity, **shares}
 
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the choices of the value, of the lower end and of the upper end."""
-        rule = RankRule(share=self.share)
+        rule = HistogramRankRule(share=self.share)
         choice = make.choice(rule)
         shift = shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
-        rules = (rule, RankRule(share=self.share, shift=-shift), RankRule(share=self.share, shift=shift))
+        rules = (
+            rule,
+            HistogramRankRule(share=self.share, shift=-shift),
+            HistogramRankRule(share=self.share, shift=shift),
+        )
         return tuple(replace(choice, rule=one) for one in rules)
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return grid points as floats."""
         mechanism = choices_of(draws[0].part)
         shares = sorted({self.share, *self.beside})
@@ -161,7 +165,7 @@ class QuantileOutput(ChoiceOutput):
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval, if the values are spread evenly over the bounds."""
-        mechanism = choices_of(parts[0]).of(RankRule(share=self.share))
+        mechanism = choices_of(parts[0]).of(HistogramRankRule(share=self.share))
         short = shortfall(mechanism, of_several(confidence, 2), self.histogram.width)
         ranks = Fraction(2 * short + 1, self.share.denominator)
         return _spread_evenly(self.name, self.histogram, ranks, _deviation(mechanism, self.share), rows)
@@ -215,16 +219,16 @@ class ExtremeOutput(ChoiceOutput):
         """What kind of output it is, its histogram, and which end."""
         return {**super(ExtremeOutput, self).identity, "largest": self.largest}
 
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the one choice."""
-        choice = make.choice(RankRule(share=self.share))
+        choice = make.choice(HistogramRankRule(share=self.share))
         ranks = shortfall(choice.mechanism, confidence, self.histogram.width) + 1
         return (replace(choice, rule=self._rule(ranks)),)
 
-    def _rule(self, ranks: int) -> RankRule:
-        return RankRule(share=self.share, shift=-ranks if self.largest else ranks)
+    def _rule(self, ranks: int) -> HistogramRankRule:
+        return HistogramRankRule(share=self.share, shift=-ranks if self.largest else ranks)
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return grid points as floats."""
         mechanism = choices_of(draws[0].part)
         (rule,) = (one.rule for one in mechanism.selections if _is_extreme(one.rule, self.share))
@@ -260,12 +264,12 @@ def deviation_in_rows(rule: Rule, mechanism: Selector) -> float:
     noise for permute-and-flip (1 / rate).
     """
     unit = 1.0 if isinstance(mechanism, PermuteAndFlip) else pi / sqrt(6)
-    scale = rule.share.denominator if isinstance(rule, RankRule) else 1
+    scale = rule.share.denominator if isinstance(rule, HistogramRankRule) else 1
     return unit / float(mechanism.rate * scale)
 
 
 def _deviation(mechanism: Selector, share: Fraction) -> float:
-    return deviation_in_rows(RankRule(share=share), mechanism)
+    return deviation_in_rows(HistogramRankRule(share=share), mechanism)
 
 
 def choices_of(part: Part) -> Choices:
@@ -280,11 +284,11 @@ def shortfall(mechanism: Selector, confidence: Fraction, candidates: int) -> int
 
 
 def _is_extreme(rule: Rule, share: Fraction) -> bool:
-    return isinstance(rule, RankRule) and rule.share == share and rule.share.denominator == 1
+    return isinstance(rule, HistogramRankRule) and rule.share == share and rule.share.denominator == 1
 
 
 def _reach(rule: Rule) -> int:
-    assert isinstance(rule, RankRule)  # noqa: S101
+    assert isinstance(rule, HistogramRankRule)  # noqa: S101
     return abs(rule.shift)
 
 
@@ -295,7 +299,7 @@ def _three(
     rules = {
         np.sign(one.rule.shift): one.rule
         for one in mechanism.selections
-        if isinstance(one.rule, RankRule) and one.rule.share == share
+        if isinstance(one.rule, HistogramRankRule) and one.rule.share == share
     }
     value, lower, upper = (mechanism.drawn(steps, rules[side])[:, 0] for side in (0, -1, 1))
     for side in (-1, 1):
@@ -307,11 +311,13 @@ def _three(
     return value, lower, upper
 
 
-def _on_grid(name: str, histogram: Histogram, value: Integers, lower: Integers, upper: Integers) -> Column:
+def _on_grid(
+    name: str, histogram: Histogram, value: Integers, lower: Integers, upper: Integers
+) -> AnswerColumn:
     bounds = histogram.values
     assert isinstance(bounds, Bounds)  # noqa: S101
     points = [enclosed(places + bounds.lower_steps, bounds.step) for places in (lower, value, upper)]
-    return Column(
+    return AnswerColumn(
         name=name,
         values=points[1].nearest,
         lower=points[0].below,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountDistinct, CountNonNull, CountPersons, CountRows, Measure, Sum
 from discreet.privacy.rational import float_above, float_below, show
 from discreet.queries.outputs.base import QueryOutput, excess_of, margin_of, of_several, variance_of
@@ -59,13 +59,13 @@ class CountOutput(QueryOutput):
         """The count itself."""
         return "the count"
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return integers."""
         steps = draws[0].steps
         margin = margin_of(draws[0].part, confidence)
         lower, upper = np.maximum(steps - margin, 0), np.maximum(steps + margin, 0)
         excess = excess_of(draws[0].part)
-        return Column(name=self.name, values=steps, lower=lower, upper=upper, excess=excess)
+        return AnswerColumn(name=self.name, values=steps, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, whatever the count is."""
@@ -110,14 +110,14 @@ class SumOutput(QueryOutput):
             return "the sum"
         return f"the sum + {show(self.total.center)} x the count"
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         steps: NDArray[Any] = draws[0].steps
         if self.count is not None:
             steps = _plus(steps, self.total.center_steps, draws[1].steps)
         margin = self._steps([draw.part for draw in draws], confidence)
         step = self.total.bounds.step
-        return Column(
+        return AnswerColumn(
             name=self.name,
             values=enclosed(steps, step).nearest,
             lower=enclosed(_plus(steps, -margin), step).below,
@@ -177,7 +177,7 @@ class MeanOutput(QueryOutput):
         center = f"{show(self.total.center)} + " if self.total.center else ""
         return f"{center}the sum / the count"
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats within the bounds, intervals rounded outward."""
         bounds, share = self.total.bounds, of_several(confidence, 2)
         (total, off), (count, by) = ((draw.steps, margin_of(draw.part, share)) for draw in draws)
@@ -189,7 +189,7 @@ class MeanOutput(QueryOutput):
         upper = self._mean(up, np.where(up < 0, most, least), 1)
         unknown = count - by <= 0
         value = value.clip(float(bounds.lower), float(bounds.upper))
-        return Column(
+        return AnswerColumn(
             name=self.name,
             values=value,
             lower=np.where(unknown, low, np.minimum(lower.clip(low, high), value)),

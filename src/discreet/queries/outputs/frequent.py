@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.curator.request.histogram_choices import (
-    Choice,
     FrequencyRule,
+    HistogramChoice,
 )
-from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Histogram, Keys
 from discreet.queries.outputs.choices import ChoiceOutput, Maker, choices_of, deviation_in_rows, shortfall
 
@@ -64,12 +64,12 @@ class FrequentOutput(ChoiceOutput):
         """What kind of output it is, its histogram, and how many keys."""
         return {**super(FrequentOutput, self).identity, "most": self.most}
 
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Choice, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the one choice, of as many keys as are wanted."""
         del confidence
         return (make.choice(self.rule),)
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return keys, or lists of keys."""
         mechanism = choices_of(draws[0].part)
         places = mechanism.drawn(draws[0].steps, self.rule)
@@ -81,7 +81,9 @@ class FrequentOutput(ChoiceOutput):
         short = shortfall(mechanism.of(self.rule), confidence, mechanism.width)
         level = f"with {float(confidence):.6g} confidence"
         best = "the most frequent" if self.most is None else "the most frequent in its place"
-        return Column(name=self.name, values=values, offers=f"at most {short} rows short of {best}, {level}")
+        return AnswerColumn(
+            name=self.name, values=values, offers=f"at most {short} rows short of {best}, {level}"
+        )
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return how many rows a key may be short, whatever the counts are."""

@@ -18,11 +18,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountNonNull, CountRows, Measure, Moment, Sum
 from discreet.data.language.measures import Factor
 from discreet.queries.outputs.base import QueryOutput, margin_of, of_several, variance_of
-from discreet.queries.outputs.float_interval import Range, mean_range, product, root, square
+from discreet.queries.outputs.float_interval import FloatInterval, mean_range, product, root, square
 
 __all__ = ["CorrelationOutput", "CovarianceOutput", "VarianceOutput"]
 
@@ -49,21 +49,23 @@ class _Drawn:
     def of(cls, draw: Draw, confidence: Fraction) -> _Drawn:
         return cls(count=np.asarray(draw.steps), by=margin_of(draw.part, confidence))
 
-    def mean(self, draw: Draw, confidence: Fraction, least: int, most: int) -> Range:
+    def mean(self, draw: Draw, confidence: Fraction, least: int, most: int) -> FloatInterval:
         """Return the mean of a sum's terms, which lie between two integers."""
         off = margin_of(draw.part, confidence)
         return mean_range(np.asarray(draw.steps), off, self.count, self.by).clipped(least, most)
 
-    def correction(self) -> Range:
+    def correction(self) -> FloatInterval:
         """Return n / (n - 1), at most 2."""
         low, middle, high = (
             np.maximum(one, 2).astype(np.float64)
             for one in (self.count - self.by, self.count, self.count + self.by)
         )
-        return Range(low=high / (high - 1), value=middle / (middle - 1), high=low / (low - 1)).widened()
+        return FloatInterval(
+            low=high / (high - 1), value=middle / (middle - 1), high=low / (low - 1)
+        ).widened()
 
 
-def _spread(total: Factor, mean: Range, squares: Range, shift: int) -> Range:
+def _spread(total: Factor, mean: FloatInterval, squares: FloatInterval, shift: int) -> FloatInterval:
     """Return the variance in squared steps, from the means of x and of x^2 - shift."""
     power = squares.plus(shift).clipped(0, total.largest**2)
     return power.minus(square(mean)).clipped(0, _widest(total))
@@ -120,7 +122,7 @@ class VarianceOutput(QueryOutput):
         """What kind of output it is, its measures, and which of the four."""
         return {**super(VarianceOutput, self).identity, "sample": self.sample, "root": self.root}
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         share, factor = of_several(confidence, 3), axis(self.total)
         squares, total, count = draws
@@ -213,7 +215,7 @@ class CovarianceOutput(QueryOutput):
         """What kind of output it is, its measures, and which of the two."""
         return {**super(CovarianceOutput, self).identity, "sample": self.sample}
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         share, axes = of_several(confidence, 4), [axis(total) for total in self.totals]
         drawn = _Drawn.of(draws[3], share)
@@ -284,7 +286,7 @@ class CorrelationOutput(QueryOutput):
         """From the moments."""
         return "the covariance / the root of the product of both variances"
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         share, axes = of_several(confidence, 6), [axis(total) for total in self.totals]
         drawn = _Drawn.of(draws[5], share)
@@ -295,7 +297,7 @@ class CorrelationOutput(QueryOutput):
             power = drawn.mean(squares, share, -moment.shift, factor.largest**2 - moment.shift)
             spreads.append(_spread(factor, mean, power, moment.shift))
         below = root(product(*spreads))
-        found = Range(
+        found = FloatInterval(
             low=_ratio(together.low, np.where(together.low < 0, below.low, below.high)),
             value=_ratio(together.value, below.value, at_zero=0.0),
             high=_ratio(together.high, np.where(together.high > 0, below.low, below.high)),
@@ -328,7 +330,7 @@ class CorrelationOutput(QueryOutput):
         )
 
 
-def _together(drawn: _Drawn, draws: Sequence[Draw], axes: Sequence[Factor], share: Fraction) -> Range:
+def _together(drawn: _Drawn, draws: Sequence[Draw], axes: Sequence[Factor], share: Fraction) -> FloatInterval:
     """Return the covariance in steps of both, from the products and both sums."""
     largest = axes[0].largest * axes[1].largest
     mean = drawn.mean(draws[0], share, -largest, largest)

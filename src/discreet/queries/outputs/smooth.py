@@ -13,8 +13,13 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.curator.request.histogram_choices import Choices
-from discreet.curator.request.histogram_estimates import FINENESS, Estimate, SmoothRule, TrimmedMeanRule
-from discreet.curator.request.request import Column, Draw, Expectation, Part
+from discreet.curator.request.histogram_estimates import (
+    FINENESS,
+    HistogramEstimate,
+    SmoothRule,
+    TrimmedMeanRule,
+)
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Bounds, Histogram
 from discreet.privacy.rational import show
 from discreet.queries.outputs.choices import ChoiceOutput, Maker
@@ -69,19 +74,19 @@ class SmoothOutput(ChoiceOutput):
             "share": str(self.share),
         }
 
-    def choices(self, make: Maker, confidence: Fraction) -> tuple[Estimate, ...]:
+    def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramEstimate, ...]:
         """Return the one estimate."""
         del confidence
         return (make.estimate(self.rule, self.share),)
 
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> Column:
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return points of the finer grid as floats."""
         del confidence
         mechanism = _choices(draws[0].part)
         steps = mechanism.drawn(draws[0].steps, self._estimate(mechanism).rule)[:, 0]
         bounds = self._bounds
         values = [float(bounds.lower + Fraction(int(step), FINENESS) * bounds.step) for step in steps]
-        return Column(name=self.name, values=np.array(values, np.float64), offers=NO_INTERVAL)
+        return AnswerColumn(name=self.name, values=np.array(values, np.float64), offers=NO_INTERVAL)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the error if the values are spread evenly over the bounds; of close ones it is smaller."""
@@ -104,12 +109,14 @@ class SmoothOutput(ChoiceOutput):
         assert isinstance(bounds, Bounds)  # noqa: S101
         return bounds
 
-    def _estimate(self, mechanism: Choices) -> Estimate:
+    def _estimate(self, mechanism: Choices) -> HistogramEstimate:
         """Return the estimate that was made for this output."""
         (found,) = (
             one
             for one in mechanism.choices
-            if isinstance(one, Estimate) and type(one.rule) is self.rule and one.rule.share == self.share
+            if isinstance(one, HistogramEstimate)
+            and type(one.rule) is self.rule
+            and one.rule.share == self.share
         )
         return found
 

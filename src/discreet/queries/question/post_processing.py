@@ -39,13 +39,13 @@ from discreet.data.language.relations import Order
 from discreet.data.language.schema import Schema, Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["NOTHING", "After", "applied", "check_after", "check_types", "kept"]
+__all__ = ["NOTHING", "PostProcessing", "check_after", "check_types", "post_processed", "shown_groups"]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class After:
+class PostProcessing:
     """What is done with the groups of an answer, in this order.
 
     Attributes
@@ -80,10 +80,10 @@ class After:
         return self != NOTHING
 
 
-NOTHING = After()
+NOTHING = PostProcessing()
 
 
-def check_after(after: After, names: Sequence[str]) -> None:
+def check_after(after: PostProcessing, names: Sequence[str]) -> None:
     """Refuse what names no column of the answer."""
     used = [part.column for part in after.order]
     used += [] if after.having is None else columns_of(after.having)
@@ -93,7 +93,7 @@ def check_after(after: After, names: Sequence[str]) -> None:
         )
 
 
-def check_types(after: After, schema: Schema) -> None:
+def check_types(after: PostProcessing, schema: Schema) -> None:
     """Refuse a condition that its types do not admit, and an order of what has none.
 
     Parameters
@@ -109,8 +109,10 @@ def check_types(after: After, schema: Schema) -> None:
         raise UnsupportedQuery("the answer is sorted by lists, which have no order; sort by another column")
 
 
-def kept(
-    after: After, columns: Mapping[str, Sequence[Any]], unknown: Mapping[str, Iterable[Any]] | None = None
+def shown_groups(
+    after: PostProcessing,
+    columns: Mapping[str, Sequence[Any]],
+    unknown: Mapping[str, Iterable[Any]] | None = None,
 ) -> list[int]:
     """Return the places of the groups that are shown, in the order in which they are.
 
@@ -143,9 +145,9 @@ def kept(
     return places[after.offset :][: after.limit]
 
 
-def applied(after: After, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def post_processed(after: PostProcessing, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """Return the columns of an answer with the groups that are shown: lists as lists, arrays as arrays."""
-    places = kept(after, columns)
+    places = shown_groups(after, columns)
     return {
         name: values[places] if isinstance(values, np.ndarray) else [values[place] for place in places]
         for name, values in columns.items()

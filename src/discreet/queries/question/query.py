@@ -20,7 +20,7 @@ from discreet.data.language.description import describe_expression, describe_rel
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import NOTHING, After, check_after
+from discreet.queries.question.post_processing import NOTHING, PostProcessing, check_after
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
 
@@ -50,7 +50,7 @@ class Query:
     relation: Relation
     keys: tuple[Named, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...]
-    after: After = NOTHING
+    after: PostProcessing = NOTHING
     listed: tuple[tuple[str, Keys], ...] = ()
 
     def __post_init__(self) -> None:

@@ -19,13 +19,13 @@ from discreet.queries.sql.names import same, table_named
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["Rows", "Subquery"]
+__all__ = ["FromClause", "Subquery"]
 
-Subquery = Callable[[exp.Expression, "Rows"], Scope]
+Subquery = Callable[[exp.Expression, "FromClause"], Scope]
 """What reads a subquery, given the tables and the WITH queries that it can name."""
 
 
-class Rows:
+class FromClause:
     """Reads what stands behind FROM, given declared tables and the queries of WITH.
 
     Parameters
@@ -62,7 +62,7 @@ class Rows:
         condition = condition_of(where.this, scope.column, self._members)
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
 
-    def within(self, query: exp.Expression) -> Rows:
+    def within(self, query: exp.Expression) -> FromClause:
         """Return a reader that also knows the queries of WITH."""
         clause = query.args.get("with_") or query.args.get("with")
         if clause is None:
@@ -70,7 +70,7 @@ class Rows:
         if clause.args.get("recursive"):
             raise refused("WITH RECURSIVE", "write WITH, for queries that do not name themselves")
         check_parts(clause, "expressions")
-        inner = Rows(self.tables, self._subquery, self._queries)
+        inner = FromClause(self.tables, self._subquery, self._queries)
         for query_ in clause.expressions:
             check_parts(query_, "this", "alias", "materialized")
             alias = query_.args["alias"]

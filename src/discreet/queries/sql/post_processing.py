@@ -10,7 +10,7 @@ from discreet.data import Aggregate
 from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.relations import Named, Order
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import After
+from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.sql.expressions import condition_of, expression_of, unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
@@ -30,7 +30,7 @@ def after_of(
     outputs: tuple[tuple[str, Aggregate], ...],
     scope: Scope,
     aggregate: Callable[[exp.Expression], Aggregate],
-) -> After:
+) -> PostProcessing:
     """Return what HAVING, ORDER BY, LIMIT and OFFSET do with an answer, or refuse them.
 
     Parameters
@@ -60,14 +60,14 @@ class _Answer:
         self._keys, self._outputs, self._scope, self._aggregate = keys, outputs, scope, aggregate
         self._items: list[exp.Expression] = []
 
-    def after(self, select: exp.Select) -> After:
+    def after(self, select: exp.Select) -> PostProcessing:
         self._items = select.expressions
         having, order = select.args.get("having"), select.args.get("order")
         if having is not None:
             check_parts(having, "this")
         if order is not None:
             check_parts(order, "expressions")
-        return After(
+        return PostProcessing(
             having=None if having is None else self._condition(having.this),
             order=() if order is None else tuple(self._order(part) for part in order.expressions),
             limit=_number(select.args.get("limit")),

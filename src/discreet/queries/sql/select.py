@@ -36,7 +36,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import aggregate_of, default_name
 from discreet.queries.sql.expressions import expression_of, unwrapped
-from discreet.queries.sql.from_clause import Rows
+from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.names import same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -81,7 +81,7 @@ def parse(text: str, tables: Tables) -> Query:
     """
     select = read_select(text)
     check_parts(select, *_PARTS)
-    scope = Rows(tables, subquery).within(select).of(select)
+    scope = FromClause(tables, subquery).within(select).of(select)
     reader = _Reader(select, scope)
     keys = reader.keys()
     outputs = reader.outputs(keys)

@@ -15,7 +15,7 @@ from discreet.data.language.relations import Distinct, Named, Project
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import derived, united
 from discreet.queries.sql.expressions import expression_of, unwrapped
-from discreet.queries.sql.from_clause import Rows
+from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.per_person import per_person
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, Scope
@@ -37,7 +37,7 @@ _CUTS = {
 _PARTS = ("expressions", "from", "joins", "where", "group", "having", "distinct", "with", "hint")
 
 
-def subquery(node: exp.Expression, rows: Rows) -> Scope:
+def subquery(node: exp.Expression, rows: FromClause) -> Scope:
     """Return the rows of a subquery and the names of its columns, or refuse it."""
     for part, words in _CUTS.items():
         if node.args.get(part):
@@ -71,7 +71,7 @@ def _aggregates(item: exp.Expression, select: exp.Select) -> bool:
     return any(one.find_ancestor(exp.Select, exp.Window) is select for one in item.find_all(exp.AggFunc))
 
 
-def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows: Rows) -> Scope:
+def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows: FromClause) -> Scope:
     """Return the columns of a SELECT without aggregates."""
     fields: list[Field] = []
     calculated: list[Named] = []
@@ -120,7 +120,7 @@ def _check_apart(fields: tuple[Field, ...]) -> None:
         )
 
 
-def _distinct(select: exp.Select, scope: Scope, rows: Rows) -> Scope:
+def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
     clause = select.args.get("distinct")
     if clause is None:
         return scope
@@ -136,7 +136,7 @@ def _distinct(select: exp.Select, scope: Scope, rows: Rows) -> Scope:
     return Scope(relation=Distinct(source=exact.relation), fields=exact.fields)
 
 
-def _union(node: exp.Union, rows: Rows) -> Scope:
+def _union(node: exp.Union, rows: FromClause) -> Scope:
     """Return rows under each other, in the order of SELECT, by the names of the first."""
     rows = rows.within(node)
     parts: list[exp.Expression] = []

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.stability.order_statistics.ordered import Ordered
+    from discreet.stability.order_statistics.ordered import OrderedValues
 
 __all__ = ["Blocks", "blocks"]
 
@@ -24,7 +24,7 @@ _PADDING = 1 + Fraction(1, 2**50)
 class Blocks:
     """Ordered values with their prefix sums, above the lower bound and in two halves of 27 bits. Private."""
 
-    data: Ordered
+    data: OrderedValues
     halves: tuple[NDArray[np.int64], NDArray[np.int64]]
     """The upper and lower halves of the points less the lower bound."""
     sums: tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -57,7 +57,7 @@ class Blocks:
         return self.data.sum_to(np.clip(ranks, 0, size), half, self.sums[index]) + beyond
 
 
-def blocks(data: Ordered) -> Blocks:
+def blocks(data: OrderedValues) -> Blocks:
     """Prepare the sums of ordered values."""
     above = data.points - data.points[0]
     halves = above >> _HALF, above & _MASK

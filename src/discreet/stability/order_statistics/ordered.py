@@ -19,13 +19,13 @@ from discreet.stability.entries import clamped_integers
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Listed", "Ordered", "ordered"]
+__all__ = ["Listed", "OrderedValues", "ordered"]
 
 LARGEST_BOUND = 2**53
 """The largest size of a bound: every gap is then exact in 64 bits."""
 
 
-class Ordered(ABC):
+class OrderedValues(ABC):
     """Values in order with one bound at either end. Private.
 
     They are held as *points* in order, the bounds first and last, each of which fills one or more ranks.
@@ -65,7 +65,7 @@ class Ordered(ABC):
         """Return the widest gap of the windows [s, s + length] for the starts s from `first` to `last`."""
 
     @abstractmethod
-    def reflected(self) -> Ordered:
+    def reflected(self) -> OrderedValues:
         """Return the values mirrored at zero: rank i becomes rank n + 1 - i."""
 
     @property
@@ -86,7 +86,7 @@ class Ordered(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Listed(Ordered):
+class Listed(OrderedValues):
     """Values one by one: each fills one rank."""
 
     padded: NDArray[np.int64]
@@ -139,7 +139,7 @@ class Listed(Ordered):
         """Return the values mirrored at zero: rank i becomes rank n + 1 - i."""
         return Listed(padded=-self.padded[::-1])
 
-    __repr__ = Ordered.__repr__
+    __repr__ = OrderedValues.__repr__
 
 
 def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
-from discreet.stability.order_statistics.ordered import Ordered, ordered
+from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.rank_shift import reach_of_shifts, shifted_sensitivity
 from discreet.stability.order_statistics.ranks import RankRule, rank_rule
 from discreet.stability.profile import Profile, check_step
@@ -64,7 +64,7 @@ def median(
     return quantile(values, level=Fraction(1, 2), lower=lower, upper=upper, relation=relation, rows=rows)
 
 
-def rank_profile(data: Ordered, rule: RankRule, *, relation: Neighbors, rows: int) -> Profile:
+def rank_profile(data: OrderedValues, rule: RankRule, *, relation: Neighbors, rows: int) -> Profile:
     """Return the profile of the value whose rank a rule gives."""
     rank = rule.at(data.size)
 

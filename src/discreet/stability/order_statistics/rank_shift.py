@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.stability.order_statistics.ordered import Ordered
+from discreet.stability.order_statistics.ordered import OrderedValues
 from discreet.stability.order_statistics.ranks import RankRule
 
 __all__ = ["reach_of_shifts", "shifted_sensitivity"]
@@ -37,7 +37,7 @@ def reach_of_shifts(size: int, rows: int) -> int:
     return -(-size // rows)
 
 
-def shifted_sensitivity(data: Ordered, rule: RankRule, rows: int, distance: int) -> int:
+def shifted_sensitivity(data: OrderedValues, rule: RankRule, rows: int, distance: int) -> int:
     """Return the local sensitivity of a quantile at a distance, for persons of up to `rows` values."""
     if distance >= reach_of_shifts(data.size, rows):
         return data.spread

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
-from discreet.stability.order_statistics.ordered import LARGEST_BOUND, Ordered
+from discreet.stability.order_statistics.ordered import LARGEST_BOUND, OrderedValues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ MOST_VALUES = 2**33
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Tallied(Ordered):
+class Tallied(OrderedValues):
     """Points that each fill as many ranks as there are values: the memory is that of the points.
 
     `last[j]` is the last rank of point j, 0 for the lower bound and n + 1 for the upper one. A point
@@ -72,7 +72,7 @@ class Tallied(Ordered):
         last = np.concatenate((self.size - before[1:], [self.size + 1]))
         return Tallied(points=-self.points[::-1], last=last)
 
-    __repr__ = Ordered.__repr__
+    __repr__ = OrderedValues.__repr__
 
 
 def tallied(counts: ArrayLike, *, spacing: int) -> Tallied:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.order_statistics.blocks import Blocks, blocks
-from discreet.stability.order_statistics.ordered import Ordered, ordered
+from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.trimming import Trimming, trimming
 from discreet.stability.profile import Profile, check_step
 
@@ -57,7 +57,7 @@ def trimmed_mean(
     return trimmed_profile(data, trimming(trim), relation=relation, rows=check_step(relation, rows))
 
 
-def trimmed_profile(data: Ordered, rule: Trimming, *, relation: Neighbors, rows: int) -> Profile:
+def trimmed_profile(data: OrderedValues, rule: Trimming, *, relation: Neighbors, rows: int) -> Profile:
     """Return the profile of the trimmed mean of values in order."""
     sums = blocks(data)
     cut = rule.cut(data.size)
@@ -88,7 +88,7 @@ def trimmed_profile(data: Ordered, rule: Trimming, *, relation: Neighbors, rows:
 
 def _rise(sums: Blocks, mirrored: Blocks, rule: Trimming, rows: int, distance: int) -> Fraction:
     """Bound how much the mean of data within a distance rises in one step."""
-    data: Ordered = sums.data
+    data: OrderedValues = sums.data
     size, moves = data.size, distance * rows
     fewest = size - moves - rows
     if fewest <= 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.order_statistics.blocks import blocks
-from discreet.stability.order_statistics.ordered import Ordered, ordered
+from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import RankRule
 from discreet.stability.order_statistics.trimming import Trimming, trimming
@@ -75,7 +75,7 @@ def winsorized_mean(
     )
 
 
-def _replaced(data: Ordered, cut: int) -> Callable[[int], Fraction]:
+def _replaced(data: OrderedValues, cut: int) -> Callable[[int], Fraction]:
     kept = data.size - 2 * cut
 
     def sensitivity(distance: int) -> Fraction:
@@ -93,7 +93,9 @@ def _replaced(data: Ordered, cut: int) -> Callable[[int], Fraction]:
     return sensitivity
 
 
-def _shifted(data: Ordered, rule: Trimming, relation: Neighbors, rows: int) -> Callable[[int], Fraction]:
+def _shifted(
+    data: OrderedValues, rule: Trimming, relation: Neighbors, rows: int
+) -> Callable[[int], Fraction]:
     low, high = (
         rank_profile(data, ends, relation=relation, rows=rows)
         for ends in (RankRule(level=rule.part, above=True), RankRule(level=1 - rule.part, above=False))

@@ -25,7 +25,7 @@ from discreet.workloads.data_release.person_change import (
     integer_queries,
     largest_change,
 )
-from discreet.workloads.data_release.reweighting import Measurement, Reweighting
+from discreet.workloads.data_release.reweighting import NoisyAnswer, Reweighting
 
 __all__ = ["MultiplicativeWeights", "MultiplicativeWeightsRelease"]
 
@@ -60,7 +60,7 @@ class MultiplicativeWeightsRelease:
     average: Real
     best: Real
     last: Real
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[NoisyAnswer, ...]
     total: int
     bounds: Real
 
@@ -253,7 +253,7 @@ class MultiplicativeWeights:
             query = self.choice.release(np.abs(_STEPS * truth - steps))
             answer = cast("int", self.measurement.release(int(truth[query])))
             bounds.append(abs(answer - answers[query]) + noise + shortfall)
-            measured.append(Measurement(query=query, answer=answer))
+            measured.append(NoisyAnswer(query=query, answer=answer))
             learner = learner.corrected(measured, self.passes)
         mark = current().mark
         return MultiplicativeWeightsRelease(

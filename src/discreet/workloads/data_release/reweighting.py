@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from discreet.workloads.algebra.arrays import Real
 
-__all__ = ["Measurement", "Reweighting"]
+__all__ = ["NoisyAnswer", "Reweighting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class NoisyAnswer:
     """A query, by its row, and its noisy answer."""
 
     query: int
@@ -48,7 +48,7 @@ class Reweighting:
         normalized: Real = self._total * (weights / weights.sum())
         return normalized
 
-    def corrected(self, measured: Sequence[Measurement], passes: int) -> Reweighting:
+    def corrected(self, measured: Sequence[NoisyAnswer], passes: int) -> Reweighting:
         """Return the estimate after the newest measurement, and up to `passes` more rounds over all of them.
 
         One update multiplies cell i by exp(r (q_i - middle) / h), r = (answer - q(estimate)) / (2 N h),
@@ -68,7 +68,7 @@ class Reweighting:
                 break
         return Reweighting(self._queries, self._total, tolerated=self._tolerated, logarithms=logarithms)
 
-    def _moved(self, logarithms: Real, one: Measurement, tolerated: float) -> Real:
+    def _moved(self, logarithms: Real, one: NoisyAnswer, tolerated: float) -> Real:
         query = self._queries[one.query]
         low, high = int(query.min()), int(query.max())
         answer = min(max(int(one.answer), self._total * low), self._total * high)

@@ -12,7 +12,7 @@ from discreet.noise.replayed import mark_replayed
 from discreet.workloads.algebra.modular import clamped_counts
 from discreet.workloads.error.expected_error import ExpectedError
 from discreet.workloads.error.intervals import half_width
-from discreet.workloads.planning.noise import Loss, Reach, mechanism_for, unit_variance
+from discreet.workloads.planning.noise import Loss, PersonReach, mechanism_for, unit_variance
 from discreet.workloads.queries.base import about
 from discreet.workloads.strategies.marginal_tables import MarginalTables
 from discreet.workloads.strategies.residual_basis import ResidualBasis, Set, marginal_bound
@@ -115,7 +115,7 @@ class MarginalPlan:
         return ReleasedMarginals(tables=tables, basis=self.strategy, mechanism=self.mechanism)
 
 
-def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach) -> MarginalPlan:
+def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: PersonReach) -> MarginalPlan:
     """Return the best of Gaussian and Laplace noise on the residual basis, and on the marginals themselves.
 
     For Gaussian noise no strategy is better than the residual basis.
@@ -138,7 +138,9 @@ def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Reach
     return min(plans, key=lambda found: found.expected_error.total)
 
 
-def _planned(strategy: ResidualBasis | MarginalTables, noise: str, loss: Loss, reach: Reach) -> MarginalPlan:
+def _planned(
+    strategy: ResidualBasis | MarginalTables, noise: str, loss: Loss, reach: PersonReach
+) -> MarginalPlan:
     workload = strategy.workload
     size = reach.tables * strategy.measurements
     mechanism = mechanism_for(noise, loss, reach.sensitivity(strategy), size)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from discreet.workloads.strategies.marginal_tables import MarginalTables
     from discreet.workloads.strategies.residual_basis import ResidualBasis
 
-__all__ = ["Loss", "Reach", "allowed_noise", "mechanism_for", "unit_variance"]
+__all__ = ["Loss", "PersonReach", "allowed_noise", "mechanism_for", "unit_variance"]
 
 Loss: TypeAlias = dict[str, Fraction]
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class PersonReach:
     """How many rows one person has: `rows` in each of up to `groups` of the `tables` that are measured."""
 
     rows: int = 1
@@ -65,7 +65,7 @@ def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: 
     return Gaussian(sensitivity=sensitivity, size=size, epsilon=loss["epsilon"], delta=loss["delta"])
 
 
-def unit_variance(noise: str, loss: Loss, reach: Reach, *, single: bool = False) -> float:
+def unit_variance(noise: str, loss: Loss, reach: PersonReach, *, single: bool = False) -> float:
     """Return a variance of noise per squared norm of a column that no strategy of integers is below.
 
     Noise in proportion to a norm has the least variance per squared norm at norm 1; rounded Gaussian noise

@@ -20,7 +20,7 @@ from discreet.workloads.error.expected_error import ExpectedError, expected_erro
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
 from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
 from discreet.workloads.planning.marginals import MarginalPlan, plan_marginals
-from discreet.workloads.planning.noise import Loss, Reach, allowed_noise, mechanism_for, unit_variance
+from discreet.workloads.planning.noise import Loss, PersonReach, allowed_noise, mechanism_for, unit_variance
 from discreet.workloads.queries.cells import Total
 from discreet.workloads.queries.marginals import Marginals
 from discreet.workloads.queries.products import Product
@@ -146,7 +146,7 @@ def plan(
     >>> low, high = released.range(10, 99).interval(0.95)
     """
     tables = whole(tables, "tables", least=1)
-    reach = Reach(
+    reach = PersonReach(
         rows=whole(rows, "rows", least=1),
         groups=whole(groups, "groups", least=1, most=tables),
         tables=tables,
@@ -191,7 +191,7 @@ def _best(
     noise: str,
     loss: Loss,
     *,
-    reach: Reach,
+    reach: PersonReach,
     bound: Bound,
     best: Plan | None,
     considered: list[Candidate],
