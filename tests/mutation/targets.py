@@ -48,7 +48,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/shares.py": ("accounting/test_filters_union.py",),
     "accounting/filters/tight.py": ("accounting/test_filters_union.py",),
     "accounting/filters/union.py": ("accounting/test_filters_union.py",),
-    "curator/budget/wording.py": ("curator/budget/test_budget.py",),
+    "curator/budget/wording.py": ("curator/budget/test_account.py",),
     "curator/door.py": ("curator/test_door.py", "curator/test_door_bad_input.py"),
     "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py",),
     "data/lots.py": ("data/bounding/test_totals.py", "data/bounding/test_rows.py"),
