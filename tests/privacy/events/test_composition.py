@@ -206,6 +206,8 @@ def test_A7_group_of_a_renyi_curve_keeps_the_orders_that_are_high_enough():
     assert grouped == events.Renyi(curve=[(2, 3.6), (4, 7.2)], neighbors=ADD_REMOVE_PERSON.group(3))
     with pytest.raises(ParameterError, match=r"^order .*2\^5"):
         group(curve, 16)
+    with pytest.raises(ParameterError, match=r"^order .*2\^5"):
+        group(events.Renyi(curve=[(2, 0.1)]), 16)
 
 
 @given(EVENTS, st.integers(1, 6))
