@@ -228,3 +228,10 @@ def test_directed_floats_at_the_ends():
 )
 def test_show(x, text):
     assert show(x) == text
+
+
+def test_a_number_that_is_spelled_too_long_is_refused_before_it_is_computed():
+    for spelled in ("1." + "0" * 1300, Decimal("1." + "0" * 1300), Decimal("1" * 10**5)):
+        with pytest.raises(ParameterError, match="too long"):
+            rational(spelled, "scale")
+    assert rational("1." + "0" * 1200, "scale") == 1
