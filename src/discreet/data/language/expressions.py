@@ -17,7 +17,7 @@ Values and logic are those of SQL:
 - `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
   beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
   division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is
-  refused by `checking`, so it never does, on any engine.
+  refused by `data.facts.type_check`, so it never does, on any engine.
 - Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
   leave arithmetic. The difference of two dates is a number of days.
 - `functions` lists the functions, and says what each means where values are special.
@@ -285,7 +285,7 @@ class Call(_Node):
 Expression: TypeAlias = (
     Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic | Case | Cast | Call
 )
-"""Any node. To add one: a class here, its type in `checking`, its meaning in `compile`."""
+"""Any node. To add one: a class here, its type in `data.facts.type_check`, its meaning in `compile`."""
 
 
 def literal(value: object) -> Literal:
