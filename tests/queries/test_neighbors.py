@@ -37,9 +37,9 @@ from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.front import Curator
 from discreet.noise import replay
+from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding.bind import bind
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for, unknown_keys
 from discreet.queries.sql.select import parse
 from queries.fuzz_grammar import Grammar

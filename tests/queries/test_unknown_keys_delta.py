@@ -23,7 +23,7 @@ from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for
 from discreet.queries.question.dataframe import TableRequest
 from mechanisms.key_selection_oracle import (

@@ -48,11 +48,11 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        found = rehearsed.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
+        found = rehearsed.preview(question, analyst=options.analyst, **offer, **rows)
         if not declared.exists(read.ledger):
             return _written(options, found, "there is no ledger yet: as if nothing was spent")
         with declared.real(read, rehearsed) as curator:
-            found = curator.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
+            found = curator.preview(question, analyst=options.analyst, **offer, **rows)
             return _written(options, found, "")
 
 

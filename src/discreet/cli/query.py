@@ -43,14 +43,14 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        rehearsed.preview(question, analyst=options.analyst, **offer)  # type: ignore[arg-type]
+        rehearsed.preview(question, analyst=options.analyst, **offer)
         is_new = not declared.exists(read.ledger)
         if is_new:
             rehearsed.check_fits(question, analyst=options.analyst, **offer)
         with declared.real(read, rehearsed) as curator:
             if is_new:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            paid = curator.preview(question, analyst=options.analyst, **offer).answered  # type: ignore[arg-type]
+            paid = curator.preview(question, analyst=options.analyst, **offer).answered
             with working("answering"):
                 release = curator.ask(question, analyst=options.analyst, **offer)
             return _delivered(options, release, _bill(options, curator, release, paid=paid))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import digits
 from discreet.errors import ParameterError
@@ -57,7 +57,7 @@ def question_of(options: Namespace) -> str:
     return text
 
 
-def offer_of(options: Namespace) -> dict[str, object]:
+def offer_of(options: Namespace) -> dict[str, Any]:
     """Return what `Curator.request` takes in addition to the question."""
     error = _pairs(options.error, "error")
     given = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}

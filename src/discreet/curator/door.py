@@ -161,7 +161,7 @@ class Door:
         The same request on the same version of the data returns the stored choice, at no cost.
         It raises what `answer` raises.
         """
-        paid = self._paid(request, analyst, request.draw)
+        paid = self._charge_and_fetch(request, analyst, request.draw)
         chosen = request.read(paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
         keys = {request.plan.column: list(chosen.values)}
@@ -183,7 +183,9 @@ class Door:
         """
         if not isinstance(request, Request):
             raise ParameterError("request", "is not a request for values", "a Request")
-        paid = self._paid(request, analyst, lambda tables: pack(_drawn(request, tables)))
+        paid = self._charge_and_fetch(
+            request, analyst, lambda tables: pack(_compute_and_add_noise(request, tables))
+        )
         draws = unpack(request, paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
         return finish(request, draws, label, stored=paid.stored)
@@ -207,7 +209,7 @@ class Door:
         if not (before and apart and known):
             raise ParameterError("release", "is not an answer of this ledger", "one that it gave")
         release = self.answer(request, analyst=analyst)
-        paid = [self._paid(one, analyst, _refuse) for one in measured]
+        paid = [self._charge_and_fetch(one, analyst, _refuse) for one in measured]
         drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
@@ -221,7 +223,7 @@ class Door:
         label = {**release.label, "averaged_with": earlier, "private": private}
         return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))
 
-    def _paid(
+    def _charge_and_fetch(
         self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
     ) -> _Paid:
         """Charge, unless charged before; draw, unless there is an answer; return what is stored."""
@@ -229,7 +231,7 @@ class Door:
         # One view of the tables throughout: another thread may amend them meanwhile.
         tables = _checked(request, self._tables)
         declared = declare(tables)
-        charge = self._charged(request, analyst, declared)
+        charge = self._find_or_charge(request, analyst, declared)
         account = self.ledger.state()
         check_current(account, declared)  # the charge may be an old one
         content = self.ledger.answer(charge)
@@ -238,7 +240,7 @@ class Door:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _charged(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
+    def _find_or_charge(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
@@ -371,7 +373,7 @@ def _refuse(tables: Mapping[str, Table]) -> NoReturn:
     raise EngineFailed
 
 
-def _drawn(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
+def _compute_and_add_noise(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
     """Compute and add noise. Exact values never leave this function, and neither do errors."""
     draws = None
     try:

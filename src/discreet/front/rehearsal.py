@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator.ledger import open_store
 from discreet.errors import RequestRefused
@@ -39,7 +39,7 @@ class Rehearsal(Curator):
         """Refuse: rows need the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 
-    def check_fits(self, question: Question, *, analyst: str = "", **offer: object) -> None:
+    def check_fits(self, question: Question, *, analyst: str = "", **offer: Any) -> None:
         """Refuse a question that would not fit even an unspent budget.
 
         Takes what `preview` takes.
@@ -49,7 +49,7 @@ class Rehearsal(Curator):
         BudgetExceeded
             Saying what would fit.
         """
-        found = self.preview(question, analyst=analyst, **offer)  # type: ignore[arg-type]
+        found = self.preview(question, analyst=analyst, **offer)
         self.account().check(analyst, found.event)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Suggestion:
 
 
 def suggest_bounds(
-    curator: Curator, table: str, column: str, *, coverage: Number = Fraction(99, 100), **offer: object
+    curator: Curator, table: str, column: str, *, coverage: Number = Fraction(99, 100), **offer: Any
 ) -> Suggestion:
     """Spend on bounds for a column of numbers: a range of round numbers that contains most of its values.
 
@@ -74,7 +74,7 @@ def suggest_bounds(
     """
     kind, share = _kind(curator, table, column), _share(coverage)
     query = TableRequest(table=table).group_by(size=_place(col(column), _EDGES)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_EDGES), **offer)  # type: ignore[arg-type]
+    release = curator.ask(query, confidence=_each(_EDGES), **offer)
     first, last = _middle(release, share, both=True)
     lower = _EDGES[max(first - 1, 0)]
     upper = _EDGES[min(last, len(_EDGES) - 1)]
@@ -84,7 +84,7 @@ def suggest_bounds(
 
 
 def suggest_limits(
-    curator: Curator, table: str, *, coverage: Number = Fraction(95, 100), **offer: object
+    curator: Curator, table: str, *, coverage: Number = Fraction(95, 100), **offer: Any
 ) -> Suggestion:
     """Spend on limits for a table: a number of rows that most persons do not exceed.
 
@@ -102,7 +102,7 @@ def suggest_limits(
     share = _share(coverage)
     persons = TableRequest(table=table).per_person(rows=count())
     query = persons.group_by(size=_place(col("rows"), _ROWS)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_ROWS), **offer)  # type: ignore[arg-type]
+    release = curator.ask(query, confidence=_each(_ROWS), **offer)
     _, last = _middle(release, share, both=False)
     return Suggestion(declared=Limits(rows=_ROWS[min(last, len(_ROWS) - 1)]), release=release)
 

@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
-from discreet.queries.noise.offer import Offer
-from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
+from discreet.queries.noise.request import build_request, expectations, for_error
 from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -22,7 +22,6 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.select import parse
 
 __all__ = [
-    "ROWS",
     "BoundQuery",
     "CorrelationOutput",
     "CountOutput",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 
 import pyarrow
 import pytest
@@ -11,6 +12,7 @@ from discreet.data import Bounds, Dates, Keys, Limits, Table, col
 from discreet.data.engines import base
 from discreet.errors import UndeclaredColumn
 from discreet.queries import Offer, TableRequest, explain, parse
+from discreet.queries.question.terms import Terms
 from queries.clinic import TABLES, visits
 from queries.related import RELATED
 
@@ -134,7 +136,7 @@ def test_keys_that_nobody_declared():
     assert "by 'note' (keys to be chosen): as many groups as keys are shown" in text
     assert "each of whom counts for at most 3" in text
     assert "1/3 of epsilon and half of delta choose the keys" in text
-    text = explained(sql, offer=Offer(epsilon=1, delta=1e-6), key_share="1/2")
+    text = explained(sql, offer=Offer(epsilon=1, delta=1e-6), terms=Terms(key_share=Fraction(1, 2)))
     assert (
         "TruncatedGeometric(epsilon=0.5, delta=5e-7, keys=3): a key is shown with probability 50% at" in text
     )

@@ -13,6 +13,7 @@ from discreet.curator.ledger import Body, Value
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_above, non_negative, show
 
 if TYPE_CHECKING:
@@ -119,6 +120,16 @@ class Budget:
         if self._members is not None:
             return UnionFilter(self.epsilon, self.delta, members=self._members, neighbors=self.neighbors)
         return PureFilter(self.epsilon, neighbors=self.neighbors)
+
+    def check_offer(self, offer: Offer) -> None:
+        """Refuse a delta where only pure epsilon is counted: it could not be charged."""
+        caps = [one for one in (self, self.per_analyst) if one is not None]
+        if offer.delta is not None and any(one.epsilon is not None and not one.delta for one in caps):
+            raise ParameterError(
+                "delta",
+                "is offered, but the budget has none: it counts pure epsilon only",
+                "epsilon alone, or a budget that has a delta",
+            )
 
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""

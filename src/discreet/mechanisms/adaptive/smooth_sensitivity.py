@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import exp
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.choice import Offer, best_noise, best_noise_and_decay
+from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
 from discreet.mechanisms.admissible.error import ScaledNoise
 from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, LARGEST_DILATION, Admissible
 from discreet.noise.certified import cumulative, sample_rounded
@@ -17,6 +17,7 @@ from discreet.noise.grid import check_grid, suitable_grid
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
 from discreet.privacy.guarantees import ApproximateDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
 from discreet.stability.profile import Profile
 
@@ -166,7 +167,7 @@ class SmoothSensitivity:
         """
         if (decay is None) == (sensitivity_hint is None):
             raise ParameterError("decay", "and sensitivity_hint are both missing or given", "one of the two")
-        offer = _offer(epsilon, delta, rho)
+        offer = _checked_offer(epsilon, delta, rho)
         if decay is not None:
             rate = _decay(decay)
             noise, _ = best_noise(offer, rate + Profile.SLACK)
@@ -179,7 +180,7 @@ class SmoothSensitivity:
                     "numbers that never fall, the last positive",
                 )
             noise, rate = best_noise_and_decay(offer, local, Profile.SLACK)
-        budget = offer.for_noise(noise) or {}
+        budget = budget_for(noise, offer) or {}
         return cls(
             noise=noise, decay=rate, lower=lower, upper=upper, grid=grid, neighbors=neighbors, **budget
         )
@@ -291,15 +292,9 @@ def _decay(decay: Number) -> Fraction:
     return rate
 
 
-def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
-    if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
-        raise ParameterError("epsilon", "does not say one budget", "epsilon, epsilon and delta, or rho")
-    exact = {
-        name: rational(value, name, positive=True)
-        for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho))
-        if value is not None
-    }
-    for name, number in exact.items():
-        if number > LARGEST_BUDGET:
+def _checked_offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
+    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    for name, number in (("epsilon", offer.epsilon), ("rho", offer.rho)):
+        if number is not None and number > LARGEST_BUDGET:
             raise ParameterError(name, "is too large", f"at most {LARGEST_BUDGET}")
-    return Offer(**exact)
+    return offer

@@ -21,7 +21,7 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
 
-__all__ = ["Counts", "KeySelection", "Offer"]
+__all__ = ["Counts", "KeyOffer", "KeySelection"]
 
 Counts: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 """The number of distinct persons of each key that occurs."""
@@ -35,7 +35,7 @@ _MOST_COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Offer:
+class KeyOffer:
     """What a selection may cost: epsilon or rho, with delta, for persons of at most this many keys."""
 
     epsilon: Fraction | None
@@ -133,7 +133,7 @@ class KeySelection(ABC):
     >>> shown = mechanism.release([1, 400, 12])  # one truth value for each key
     """
 
-    offer: Offer
+    offer: KeyOffer
 
     @property
     @abstractmethod
@@ -235,7 +235,7 @@ class KeySelection(ABC):
         from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
         from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 
-        Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         built: list[KeySelection] = []
         refusal: ParameterError | None = None
         for kind in (TruncatedGeometric, LaplaceThreshold, GaussianThreshold):

@@ -25,6 +25,7 @@ from discreet.data import (
 )
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding.bind import free_name
@@ -33,7 +34,6 @@ from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width

@@ -17,11 +17,11 @@ from discreet.data.language.relations import leftmost
 from discreet.data.language.schema import column_type
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import bind, own_columns
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.counts.cells import default_width, widened
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import expectations
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.dataframe import TableRequest

@@ -15,6 +15,7 @@ from discreet.curator.release.release import Release, WholeOutput, as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
 from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.queries.counts.cells import labels
 from discreet.queries.counts.column_release import ColumnRelease
@@ -22,7 +23,6 @@ from discreet.queries.counts.question import LinearQuestion, name_of_counts, rel
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
 from discreet.workloads.error.intervals import half_width

@@ -8,22 +8,27 @@ from fractions import Fraction
 from discreet.curator.request.request import Request
 from discreet.data import Table, engine_sql, sensitivity
 from discreet.data.language.description import describe_measure
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import show
 from discreet.queries.counts.marginals import MarginalsOutput
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.counts.ranges import RangesOutput
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import expectations
+from discreet.queries.question.terms import CONFIDENCE
 
-__all__ = ["explain_linear"]
+__all__ = ["explain_counts"]
 
-_CONFIDENCE = Fraction(95, 100)
 _SHOWN = 12
 
 
-def explain_linear(
-    question: LinearQuestion, tables: Mapping[str, Table], offer: Offer | None = None, *, sql: bool = False
+def explain_counts(
+    question: LinearQuestion,
+    tables: Mapping[str, Table],
+    offer: Offer | None = None,
+    *,
+    confidence: Fraction = CONFIDENCE,
+    sql: bool = False,
 ) -> str:
     """Describe what a question computes and measures, from the rows up to the answer.
 
@@ -35,10 +40,12 @@ def explain_linear(
         The declared tables; no data is read.
     offer : Offer, optional
         What may be spent; without it, an epsilon of 1 is assumed.
+    confidence : Fraction
+        Of the intervals.
     sql : bool
         Whether to show the engine's statement too, which holds the literals of the question.
     """
-    request = question.request(tables, offer or Offer.pure(1), _CONFIDENCE)
+    request = question.request(tables, offer or Offer.pure(1), confidence)
     lines = [*_computed(request, tables), *_measured(request, supposed=offer is None)]
     if sql:
         lines += ["the engine's statement, with … for the lots:", engine_sql(request.plan, tables)]

@@ -7,6 +7,7 @@ literal of the query. Where one decides the bounds of a calculation, these are s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.request import Request
@@ -16,16 +17,14 @@ from discreet.data.key_counts import key_counts_sql, keys_of_a_person
 from discreet.data.language.description import describe_expression, describe_measure
 from discreet.data.language.measures import CountNonNull
 from discreet.mechanisms import Laplace
-from discreet.privacy.rational import Number, show, show_above
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import show, show_above
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import build_request, expectations
 from discreet.queries.noise.split import CONCENTRATED, PURE, shares_of
 from discreet.queries.noise.unknown_keys import (
-    SHARE,
     KeyChoice,
-    check_share,
     check_unknown,
     hypothetical_keys,
     key_plans,
@@ -34,16 +33,19 @@ from discreet.queries.noise.unknown_keys import (
 )
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import Terms
 
 __all__ = ["explain"]
+
+_USUAL = Terms()
 
 
 def explain(
     query: Query,
     tables: Mapping[str, Table],
     offer: Offer | None = None,
+    terms: Terms = _USUAL,
     *,
-    key_share: Number = SHARE,
     sql: bool = False,
 ) -> str:
     """Describe what a query computes, from the rows up to the answer.
@@ -56,8 +58,9 @@ def explain(
         The declared tables; no data is read.
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
-    key_share : number
-        How much of epsilon the choice of keys gets, if they are undeclared.
+    terms : Terms
+        What is stated beside the question: confidence, split, and the share of undeclared keys. Its offer or
+        wanted error is not looked at.
     sql : bool
         Whether to show the engine's statement too. It contains the literals of the query, and the lot of the
         draw, shown as three dots.
@@ -65,7 +68,7 @@ def explain(
     unknown = unknown_keys(query, tables)
     if unknown:
         check_unknown(query, tables)
-    selection = selection_for(query, tables, offer, share=key_share) if unknown and offer else None
+    selection = selection_for(query, tables, offer, share=terms.key_share) if unknown and offer else None
     settled = hypothetical_keys(query, tables) if unknown else query
     bound = bind(settled, tables)
     letters = {one.measure: _letter(place) for place, one in enumerate(bound.statistics.statistics)}
@@ -73,10 +76,10 @@ def explain(
     if selection is not None:
         lines += _choice(selection)
     if offer is None:
-        lines += _shares(bound, letters, key_share if unknown else None)
+        lines += _shares(bound, letters, terms.key_share if unknown else None)
     else:
         rest = offer if selection is None else selection.rest
-        request = build_request(settled, tables, rest)
+        request = build_request(settled, tables, rest, confidence=terms.confidence, split=terms.split)
         if request.plan != bound.plan:
             letters = {part.measure: _letter(len(letters)) for part in request.parts}
             lines += _together(request, letters)
@@ -194,14 +197,13 @@ def _sensitivity(statistic: Statistic) -> str:
     )
 
 
-def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Number | None) -> Iterator[str]:
+def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Fraction | None) -> Iterator[str]:
     if key_share is None:
         yield "cost: what is offered, divided as"
     else:
-        share = show(check_share(key_share))
         yield (
-            f"cost: epsilon and delta; {share} of epsilon and half of delta choose the keys, the rest is "
-            "divided as"
+            f"cost: epsilon and delta; {show(key_share)} of epsilon and half of delta choose the keys, "
+            "the rest is divided as"
         )
     for words, power in (("epsilon", PURE), ("rho", CONCENTRATED)):
         shares = shares_of(bound, power)

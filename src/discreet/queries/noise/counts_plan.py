@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from discreet.data import Statistic
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.workloads import MarginalPlan, Plan, Workload, plan
 
 __all__ = ["planned"]

@@ -40,10 +40,10 @@ from discreet.data.language.column_facts import types_of
 from discreet.data.language.expressions import Arithmetic, Case, Cast, Expression, Literal, When
 from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, free_name
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan

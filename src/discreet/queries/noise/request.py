@@ -32,22 +32,18 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import counted_together
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS, level_of
 
-__all__ = ["ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
-
-ROWS = 1000
-"""How many values a group is supposed to have where the error of a mean depends on it."""
-
-LARGEST_ROWS = 10**18
+__all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
 
 Parts: TypeAlias = tuple[Part, ...]
 
@@ -57,7 +53,7 @@ def build_request(
     tables: Mapping[str, Table],
     offer: Offer,
     *,
-    confidence: Number = Fraction(95, 100),
+    confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
 ) -> Request:
     """Return the request for an offer: everything is fixed except the data and the noise.
@@ -119,7 +115,7 @@ def for_error(
     *,
     error: Mapping[str, Number],
     offer: Callable[[Fraction], Offer] = Offer.pure,
-    confidence: Number = Fraction(95, 100),
+    confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
     rows: int = ROWS,
 ) -> Offer:
@@ -185,14 +181,6 @@ def _built(
 def _deviation_of(request: Request) -> float:
     """Return the root of the summed variances of counts."""
     return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
-
-
-def level_of(confidence: Number) -> Fraction:
-    """Return the confidence of intervals as a fraction, if it is one."""
-    level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
-    return level
 
 
 def _parts(

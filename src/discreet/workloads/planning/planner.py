@@ -14,6 +14,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
 from discreet.workloads.algebra.sealing import seal
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
@@ -151,7 +152,7 @@ def plan(
         groups=whole(groups, "groups", least=1, most=tables),
         tables=tables,
     )
-    losses = allowed_noise(epsilon, delta, rho)
+    losses = allowed_noise(Offer(epsilon=epsilon, delta=delta, rho=rho))
     if isinstance(workload, Marginals):
         return plan_marginals(workload, losses, reach)
     check_size_of(workload)

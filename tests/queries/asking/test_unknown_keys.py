@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 from unittest import mock
 
 import pyarrow
@@ -75,7 +76,7 @@ def test_asking_again_costs_nothing(place):
 
 def test_the_parts_make_up_the_offer():
     tables = {"visits": TABLE}
-    selection = selection_for(parse(BY_TOWN, tables), tables, Offer(**OFFER), share="1/4")
+    selection = selection_for(parse(BY_TOWN, tables), tables, Offer(**OFFER), share=Fraction(1, 4))
     ((name, request),) = selection.requests
     assert name == "town"
     guarantee = request.mechanism.guarantee
