@@ -288,7 +288,7 @@ def test_shares_are_rounded_against_us(part, whole):
         (
             Budget(epsilon=1),
             Approximate(epsilon="0.1", delta="0.1"),
-            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+            ("has no delta to spend", "needs delta 0.1", "offer epsilon alone", "at most 1 would fit"),
         ),
         (
             Budget(epsilon=3, delta="1e-6"),

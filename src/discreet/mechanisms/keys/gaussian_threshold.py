@@ -111,7 +111,7 @@ def _delta_of_keys(offer: KeyOffer) -> Fraction:
 
 
 def _is_rounded(offer: KeyOffer) -> bool:
-    """Tell whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
+    """Return whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
     return offer.epsilon is not None and offer.keys > 1
 
 

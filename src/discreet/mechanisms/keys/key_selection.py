@@ -36,7 +36,7 @@ _MOST_COMPARED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class KeyOffer(Record):
-    """What a selection may cost: epsilon or rho, with delta, for persons of at most so many keys."""
+    """What a selection may cost: epsilon or rho, with delta, for persons of at most this many keys."""
 
     epsilon: Fraction | None
     rho: Fraction | None
