@@ -70,6 +70,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "privacy/events/test_replaced_poisson.py",
         "accounting/loss/test_replaced_poisson.py",
     ),
+    "privacy/offer.py": ("workloads/planning/test_noise.py", "queries/noise/test_request.py"),
     "privacy/events/selection.py": ("privacy/events/test_selection.py", "privacy/events/test_composition.py"),
 }
 
