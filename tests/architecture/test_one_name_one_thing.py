@@ -18,7 +18,6 @@ TYPES = {
     "UnaryEncoding": "the event, and the mechanism that has it",
     "Axes": "where matplotlib draws; it loads with a figure only",
     "Filter": "a budget under adaptivity in accounting; rows that meet a condition in stored plans",
-    "Offer": "what may be spent: on a query, on keys, on admissible noise",
     "Plan": "what a request computes in data; what to measure in workloads",
     "Profile": "delta at every epsilon in accounting; a statistic with its local sensitivities in stability",
     "Source": "a stream of randomness in noise; the rows of a table in stored plans",

@@ -80,7 +80,7 @@ def answer_first(curator: Curator, desk: Desk) -> None:
     desk.enter(2)
     desk.let_out(content_of(finish(request, unpack(request, content), {"private": True})))
     desk.enter(3)
-    charge = curator._charged(request, "", declare(tables))
+    charge = curator._find_or_charge(request, "", declare(tables))
     curator.ledger.keep_answer(charge, content)
     desk.enter(1)
     desk.next()

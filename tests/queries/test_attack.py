@@ -24,7 +24,7 @@ from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import Relation, Source, sources_of, walk_relation
 from discreet.data.salt import Salt
 from discreet.errors import RequestRefused
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for
 from queries.attack_grammar import Attacks
 from queries.hard_worlds import STRANGER, hard_worlds
@@ -107,7 +107,7 @@ def test_the_comparison_notices_rows_that_multiply():
     """The control: without the bound before a join, a person of 309 rows has 95,481 behind it."""
     pair, salt = hard_worlds(three_engines.embedded(), CROWDED), Salt(value="salt")
     attack(BESIDE_THEMSELVES, pair, salt, Counter())
-    with mock.patch.object(relations, "thinned", lambda left, *_: left), pytest.raises(AssertionError):
+    with mock.patch.object(relations, "thin_rows", lambda left, *_: left), pytest.raises(AssertionError):
         attack(BESIDE_THEMSELVES, pair, salt, Counter())
 
 
