@@ -63,7 +63,7 @@ def test_lemmas_are_found_and_wrong_names_are_told():
     assert exists("noise/entropy.py")
     assert exists("::test_lemmas_name_what_exists[laplace]")
     assert exists("laplace.Laplace.release")
-    assert not exists("Laplace.relaese")
+    assert not exists("Laplace.erase")
     assert not exists("grid.Laplace")
     assert not exists("noise/entropie.py")
     assert not exists("test_that_nobody_wrote")
