@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeAlias
@@ -80,7 +79,7 @@ def _run(options: Namespace) -> str:
 
 def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: Ladder | None) -> str:
     content: dict[str, object] = {
-        "event": json.loads(event.to_json()),
+        "event": event.to_object(),
         **{
             name: value if isinstance(value, float) else answer.interval(value)
             for name, value in said.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
@@ -117,7 +116,7 @@ def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
         return answer.as_json(
             {
                 wanted: number,
-                "event": json.loads(event.to_json()),
+                "event": event.to_object(),
                 "epsilon": answer.interval(found),
                 "delta": float(rational(options.delta, "delta")),
                 "method": found.method,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -156,7 +155,7 @@ def replay(options: Namespace) -> str:
     if options.json:
         return answer.as_json(
             {
-                "event": json.loads(run.to_json()),
+                "event": run.to_object(),
                 "epsilon": answer.interval(found),
                 "delta": float(delta),
                 "method": found.method,
@@ -189,7 +188,7 @@ def _events(account: Account) -> Iterator[Event]:
 def _event(body: Mapping[str, object]) -> Event:
     from discreet.privacy.events import Event
 
-    return Event.from_json(json.dumps(body["event"]))
+    return Event.from_object(body["event"])
 
 
 def _visible(text: object) -> str:

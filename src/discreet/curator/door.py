@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -212,7 +211,7 @@ class Door:
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
             {
-                "event": json.loads(one.event.to_json()),
+                "event": one.event.to_object(),
                 "charge": {"entry": kept.charge.sequence, "time": kept.charge.time},
             }
             for one, kept in zip(before, paid, strict=False)
@@ -246,8 +245,8 @@ class Door:
             account.check(analyst, event)
             return {
                 "analyst": analyst,
-                "event": json.loads(event.to_json()),
-                "plan": recorded(json.loads(outline(request.plan, declared=keys))),
+                "event": event.to_object(),
+                "plan": recorded(outline(request.plan, declared=keys)),
             }
 
         key = request.digest(self._secret, declared)

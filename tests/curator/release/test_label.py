@@ -88,7 +88,7 @@ def test_labels_keep_to_the_schema(place, kind):
     curator = clinic(place, budget=budget, clock=Clock(2026, 3, 5))
     for question in (BY_CITY, COUNT):
         label = valid(curator.ask(question, **offer).label)
-        event = Event.from_json(json.dumps(label["event"]))
+        event = Event.from_object(label["event"])
         assert event == curator.request(question, **offer).event
         epsilon, rho = label["loss"]["epsilon"], label["loss"]["rho"]
         assert epsilon is None or event.pure_epsilon == Fraction(epsilon)

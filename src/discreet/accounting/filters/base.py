@@ -237,12 +237,15 @@ class Filter(ABC):
 
     def to_json(self) -> str:
         """Write the filter, with what was spent, as canonical JSON: keys sorted, fractions as "p/q"."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "neighbors": str(self.neighbors),
             "spent": [str(total) for total in self._totals],
             **self.description,
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Filter:

@@ -176,14 +176,17 @@ class UnionFilter:
 
     def to_json(self) -> str:
         """Write the members, with what was spent; null for those that are dead."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "filter": "UnionFilter",
             "neighbors": str(self.neighbors),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
-            "members": [None if one is None else json.loads(one.to_json()) for one in self.members],
+            "members": [None if one is None else one.to_object() for one in self.members],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     def __repr__(self) -> str:
         delta = f", delta {show(self.delta)}"

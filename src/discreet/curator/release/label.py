@@ -77,7 +77,7 @@ def label_of(
         "loss": _loss(request),
         "price": _price(request.event, account.caps.delta),
         "cost": _cost(request, account),
-        "event": json.loads(request.event.to_json()),
+        "event": request.event.to_object(),
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},

@@ -67,7 +67,7 @@ class Composed(Event):
         return _composition((event._group(size), times) for event, times in self.parts)
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         return _composition(_read_parts(content["parts"], "Composed.parts"))
 
     def __repr__(self) -> str:
@@ -152,7 +152,7 @@ class Parallel(Event):
         )
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         event = object.__new__(cls)
         event._set_parts(_read_parts(content["parts"], "Parallel.parts"))
         return event
