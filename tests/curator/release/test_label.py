@@ -15,8 +15,8 @@ from discreet.curator import Budget, schema
 from discreet.data import EACH_ROW, Bounds, Table
 from discreet.front import Curator
 from discreet.noise import replay
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event, Pure
-from discreet.privacy.rational import show_above
 
 TYPES = {
     "object": dict,

@@ -13,15 +13,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
 from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors
-from discreet.privacy.rational import show, show_above
+from discreet.privacy.rational import show
 
 __all__ = ["Filter"]
 
@@ -315,15 +315,6 @@ class Filter(ABC):
             for name, total, limit in zip(self.names, self._totals, self._limits, strict=True)
         )
         return f"<{type(self).__name__}: spent {', '.join(amounts)}; {self.neighbors}>"
-
-
-def show_below(x: Fraction) -> str:
-    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded down."""
-    text = show(x)
-    if not text.startswith("≈"):
-        return text
-    context = Context(prec=6, rounding=ROUND_FLOOR, Emin=-20_000, Emax=20_000)
-    return str(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
 
 
 def _exceeds(total: Fraction, limit: Fraction) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.base import RECORDED, WHOLE, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, WHOLE, Filter
 from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.filters.cost import Cost, larger
 from discreet.accounting.filters.renyi import RenyiFilter
@@ -16,6 +16,7 @@ from discreet.accounting.filters.scalar import small
 from discreet.accounting.filters.shares import members_for
 from discreet.accounting.filters.tight import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_below
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors

@@ -21,9 +21,10 @@ from discreet.curator.request.request import Request
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import float_above, show_above
+from discreet.privacy.rational import float_above
 
 __all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
 

@@ -267,11 +267,11 @@ def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
     """Return the mechanism of the smaller variance that costs at most rho."""
     gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
     epsilon = sqrt_interval(2 * rho)[0]
-
-    def laplace() -> Laplace | Gaussian:
-        return Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells)
-
-    return least_error([laplace], lambda made: made.error.variance, built=gaussian)
+    makers: list[Callable[[], Laplace | Gaussian]] = [
+        lambda: gaussian,
+        lambda: Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells),
+    ]
+    return least_error(makers, lambda made: made.error.variance)
 
 
 def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
