@@ -9,7 +9,7 @@ JOBS ?= auto
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint bench clean
 
-# Every core runs tests of its own: more threads would only wait for each other.
+# Every core runs its own tests: more threads would only wait for each other.
 test test-slow: export OMP_NUM_THREADS := 1
 
 help:  ## list the targets
@@ -67,7 +67,7 @@ $(VENV)/.bench: $(VENV)/.core
 	$(PIP) -e '.[bench]'
 	@touch $@
 
-# OpenDP runs on a Polars of its own.
+# OpenDP runs on its own Polars.
 $(PEER)/.done: $(VENV)/.python
 	$(PYTHON) -m venv $(PEER)
 	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check 'opendp[polars]==0.16.0'

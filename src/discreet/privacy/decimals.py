@@ -43,7 +43,7 @@ _MOST_PERCENT = 1000
 
 
 def number(value: float, error: float, *, side: int = 0, whole: bool = False) -> str:
-    """Write a number to the second digit of an error, with thousands apart.
+    """Write a number to the second digit of an error, with separated thousands.
 
     Parameters
     ----------
@@ -81,19 +81,19 @@ def below(x: Fraction) -> str:
 
 
 def reading(value: float, exact: Fraction | None = None) -> str:
-    """Write a float, taken for its shortest decimal, rounded up; or the fraction that it stands for."""
+    """Write a float, read as its shortest decimal, rounded up; or the fraction that it represents."""
     if exact is not None and float_above(exact) <= value:
         return above(exact)
     return above(rational(value, "value")) if isfinite(value) else "infinity"
 
 
 def float_text_above(value: float) -> str:
-    """Write a float, taken for exactly what it holds, in six digits as floats are written, rounded up."""
+    """Write a float, exactly as it is, in six digits as floats are written, rounded up."""
     return _general(value, ROUND_CEILING)
 
 
 def float_text_below(value: float) -> str:
-    """Write a float, taken for exactly what it holds, in six digits as floats are written, rounded down."""
+    """Write a float, exactly as it is, in six digits as floats are written, rounded down."""
     return _general(value, ROUND_FLOOR)
 
 
