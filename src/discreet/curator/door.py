@@ -32,6 +32,7 @@ from discreet.curator.table_records import (
     recorded,
 )
 from discreet.data import Table, compute, fresh_salt, outline
+from discreet.data.facts.question_tables import QuestionTables
 from discreet.data.language.declarations import KeyValue
 from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
@@ -359,12 +360,13 @@ def _checked_budget(budget: Budget | None) -> Budget:
     return budget
 
 
-def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
+def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
     if not isinstance(request, Request | KeyRequest):
         raise ParameterError("request", "is not a request", "a Request")
-    request.check(tables)
-    return tables
+    view = QuestionTables(tables)
+    request.check(view)
+    return view
 
 
 def _refuse(tables: Mapping[str, Table]) -> NoReturn:
