@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.privacy.decimals import (
@@ -72,6 +72,7 @@ def test_floats_read_well():
 
 
 @given(st.fractions(0, 100), st.fractions(0, 10))
+@example(Fraction(10), Fraction(1))
 def test_shares_are_rounded_against_us(part, whole):
     above, below = percent_above(part, whole), percent_below(part, whole)
     if part > 10 * whole:

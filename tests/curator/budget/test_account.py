@@ -274,7 +274,7 @@ def test_an_account_that_was_not_opened_promises_nothing():
         (
             Budget(epsilon=1),
             Approximate(epsilon="0.1", delta="0.1"),
-            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+            ("has no delta to spend", "needs delta 0.1", "offer epsilon alone", "at most 1 would fit"),
         ),
         (
             Budget(epsilon=3, delta="1e-6"),

@@ -5,12 +5,12 @@ What an offer buys:
 - `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
 - `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
   rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
-- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
+- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choices`.
 - `epsilon` with `delta`: whichever of three has the smaller error: pure noise of this epsilon; Gaussian noise
   on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
   the noise of the largest rho that implies it, which serves choices too.
 
-The division over measures is that of `splitting`. Everything here depends on the query, the declarations
+The division over measures is that of `split`. Everything here depends on the query, the declarations
 and the offer, which are public.
 """
 
