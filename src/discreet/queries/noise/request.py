@@ -33,7 +33,7 @@ from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import least_error, smallest
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import counted_together
@@ -41,7 +41,7 @@ from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS, level_of
+from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS
 
 __all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
 
@@ -78,7 +78,8 @@ def build_request(
     is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
     theorem 7), or through rho.
     """
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
+    level = confidence_level(confidence)
+    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -133,7 +134,7 @@ def for_error(
     rows : int
         The assumed number of values in a group, which the error of a mean depends on.
     """
-    bound, level = bind(query, tables), level_of(confidence)
+    bound, level = bind(query, tables), confidence_level(confidence)
     names = [output.name for output in bound.outputs]
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(
