@@ -213,6 +213,7 @@ MIXED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", MIXED)
 def test_the_contour_lies_between_the_bounds(name):
     run, delta = MIXED[name]

@@ -26,6 +26,7 @@ from discreet.errors import DiscreetError
 from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.events import Pure
+from effort import examples
 
 STRANGER = 10**15
 
@@ -160,14 +161,14 @@ PATIENT = {
 }
 
 
-@settings(max_examples=4, **PATIENT)
+@settings(max_examples=examples(4), **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=12), st.lists(ADVERSE_ROWS, min_size=1, max_size=12), LIMITS)
 def test_one_person_changes_nothing_public_but_noisy_numbers(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)
 
 
 @pytest.mark.slow
-@settings(max_examples=100, **PATIENT)
+@settings(max_examples=examples(100), **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=30), st.lists(ADVERSE_ROWS, min_size=1, max_size=40), LIMITS)
 def test_one_person_changes_nothing_public_in_many_tables(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)

@@ -9,6 +9,7 @@ from scipy import stats
 
 from discreet.noise.entropy import System
 from discreet.noise.geometric import _high_table, digit_tables, high_part, low_bits, sample_geometric
+from effort import examples
 from noise.oracle import (
     LONG_SCALE,
     RANDOM_SCALES,
@@ -39,13 +40,14 @@ def check_tables(scale: Fraction) -> None:
     check_digits(scale)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("scale", [*SCALES, LONG_SCALE], ids=lambda scale: f"{float(scale):g}")
 def test_every_entry_of_every_table(scale):
     check_tables(scale)
 
 
 @given(scale=RANDOM_SCALES)
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=examples(6))
 def test_every_entry_for_random_scales(scale):
     check_tables(scale)
 

@@ -65,6 +65,7 @@ def law(one, counts):
     return np.array([float(one.mechanism.probability(profile, answer)[1]) for answer in answers])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize(("rule", "share"), [(SmoothQuantileRule, HALF), (TrimmedMeanRule, TRIM)])
 def test_all_small_histograms_of_a_group_keep_the_promise(rule, share, rows):

@@ -15,6 +15,7 @@ from data import oracle, strategies
 from discreet.data import EACH_ROW, Bounds, Table, Type, check_condition, col
 from discreet.data.compile.expressions import compiled
 from discreet.data.engines.base import fetch
+from effort import examples
 
 ibis_warns = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
@@ -26,7 +27,7 @@ def truths(table, condition):
     return fetch(rows.select(truth=compiled(condition.expression, rows)), table._backend)["truth"].to_pylist()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(strategies.formulas, strategies.rows_of(st.just(1), min_size=1, max_size=8))
 def test_conditions_are_those_of_the_oracle(formula, rows):
     table = strategies.declared(rows, {})

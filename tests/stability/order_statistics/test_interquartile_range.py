@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.stability.order_statistics.interquartile_range import interquartile_range
+from effort import examples
 from stability.order_oracle import (
     DECAYS,
     STEPS,
@@ -41,7 +42,7 @@ def test_never_below_the_enumeration(relation, rows):
 
 
 @given(neighbors(), st.sampled_from(DECAYS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_smooth_between_neighbors(drawn, decay):
     check_neighbors(interquartile_range, drawn, decay)
 
