@@ -9,7 +9,7 @@ JOBS ?= auto
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint bench clean
 
-# Every core runs tests of its own: more threads would only wait for each other. Many tests start interpreters,
+# Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
 # that is done takes tests from another.
 test test-slow: export OMP_NUM_THREADS := 1
@@ -71,7 +71,7 @@ $(VENV)/.bench: $(VENV)/.core
 	$(PIP) -e '.[bench]'
 	@touch $@
 
-# OpenDP runs on a Polars of its own.
+# OpenDP runs on its own Polars.
 $(PEER)/.done: $(VENV)/.python
 	$(PYTHON) -m venv $(PEER)
 	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check 'opendp[polars]==0.16.0'

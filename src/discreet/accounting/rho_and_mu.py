@@ -169,7 +169,7 @@ def _leaves(event: Event) -> list[Event]:
 
 
 def _is_gaussian(event: Event, *, sampled: bool) -> bool:
-    """Tell whether all that was released is Gaussian noise; on Poisson samples too, if `sampled`."""
+    """Return whether all that was released is Gaussian noise; on Poisson samples too, if `sampled`."""
 
     def is_one(leaf: Event) -> bool:
         if sampled and isinstance(leaf, events.PoissonSampled) and leaf.rate > 0:

@@ -1,4 +1,4 @@
-"""The exact law of one decision, read off its own behavior.
+"""The exact law of one decision, read from its own behavior.
 
 A `Decision` maps a uniform real number U in [0, 1) to an outcome. Its law is found here by
 running it on chosen numbers, never from its formula: the decision says into how many equal

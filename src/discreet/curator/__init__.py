@@ -1,8 +1,8 @@
-"""The curator: the one door to private data, and the ledger that it pays first.
+"""The curator: the one entrance to private data, and the ledger that is charged first.
 
-- `budget`, `period`, `account`: what may be spent, and what was; `fold` reads it off the ledger.
+- `budget`, `period`, `account`: what may be spent, and what was; `fold` computes it from the ledger.
 - `request`: what is asked, frozen before anything is charged; `declaration`: of which tables.
-- `door`: charge, compute, add noise, keep the answer, answer; `permit` for trusted code.
+- `door`: charge, compute, add noise, store the answer, return it; `permit` for trusted code.
 - `preview`, `release`, `label`: what an answer will cost, what it is, and what it promises.
 - `ledger`: the durable record.
 """

@@ -1,12 +1,12 @@
 """Private tables, the plan of a request, bounded contributions, exact statistics.
 
 - `expressions`, `functions`, `schema`: total functions over the columns of a row; `checking`, `signatures`
-  and `spread` admit them, `formulas`, `words` and `cases` are what users type.
+  and `spread` check them, `formulas`, `words` and `cases` are what users write.
 - `declarations`: limits per person, bounds of numbers, keys of groups, days.
 - `relation`, `measures`, `plan`: what a request asks; `canonical` and `description` spell it for machines and
   for people.
 - `columns`, `implied`, `facts`, `admission`: what is public about every column on the way; what is refused.
-- `table`: private rows behind an engine (`engine`, `duckdb_engine`), with what is declared of them.
+- `table`: private rows behind an engine (`engine`, `duckdb_engine`), with what is declared about them.
   `normal_forms` says what is left of every stored value; `arrow_forms`, `object_forms`, `csv_records` and
   `parquet_files` bring frames and files to that.
 - `statistics`: a plan's sensitivity, from public facts alone, and its exact integers. They are computed by

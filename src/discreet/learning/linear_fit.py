@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _RIDGE_FAILURE = 0.005
 _LEAST_FAILURE = Fraction(1, 10**300)
 _ROUNDED = 0.501  # how far rounding moves an entry, in steps, what floats are off before it included
-_PARTS = 8  # the bounds that an interval takes for granted, each missing with an eighth of what is allowed
+_PARTS = 8  # the bounds that an interval assume, each missing with an eighth of what is allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class LinearFit:
         trace = max(float(np.trace(self.matrix)) + width * spectral, 0.0)
         errors = sqrt(trace + 2 * trace * sqrt(chance) + 2 * trace * chance)
         largest = sqrt(max(float(np.linalg.eigvalsh(self.matrix)[-1]) + spectral, 0.0))
-        # What rounding adds to |X^T u|, by way of the deviation, and to X^T y, for each unit of `stretched`.
+        # What rounding adds to |X^T u|, through the deviation, and to X^T y, for each unit of `stretched`.
         rounded = rounding * (errors / sqrt(free) + largest)
         norm = self._norm(
             solution,

@@ -54,7 +54,7 @@ class LinearRegression:
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
     resolution : int
-        In how many steps `largest` is divided, but for a margin; values are rounded to this grid, and
+        In how many steps `largest` is divided, except for a margin; values are rounded to this grid, and
         half of it for y.
 
     Guarantee

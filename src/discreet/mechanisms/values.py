@@ -98,7 +98,7 @@ class Lattice:
 
 
 def _single_array_type(value: object) -> bool:
-    """Tell whether a value is of a type whose numbers NumPy reads without looking at them."""
+    """Return whether a value is of a type whose numbers NumPy reads without looking at them."""
     return hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray)
 
 
@@ -144,7 +144,7 @@ def _clamped(array: NDArray[Any], bound: int) -> NDArray[np.int64]:
 
 
 def holds_integers(sensitivity: Number | Sensitivity) -> bool:
-    """Tell whether a sensitivity says that the data are integers."""
+    """Return whether a sensitivity says that the data are integers."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity.integers
     return typed_as_integers(sensitivity)

@@ -71,9 +71,9 @@ class Neighbors:
 
     def __post_init__(self) -> None:
         if not isinstance(self.change, Change):
-            raise ParameterError("change", "is no kind of change", "Change.ADD_REMOVE or Change.REPLACE")
+            raise ParameterError("change", "is not a kind of change", "Change.ADD_REMOVE or Change.REPLACE")
         if not isinstance(self.unit, Unit):
-            raise ParameterError("unit", "is no kind of unit", "Unit.ROW or Unit.PERSON")
+            raise ParameterError("unit", "is not a kind of unit", "Unit.ROW or Unit.PERSON")
         object.__setattr__(self, "size", whole(self.size, "size", least=1, most=10**18 - 1))
 
     def group(self, size: int) -> Neighbors:
@@ -93,7 +93,9 @@ class Neighbors:
         """Read what `str` wrote, such as "add-remove person" or "replace 3 rows"."""
         match = _TEXT.fullmatch(text) if isinstance(text, str) else None
         if match is None or match[3] == "1":
-            raise ParameterError("neighbors", "is no neighbor relation", "text such as 'add-remove person'")
+            raise ParameterError(
+                "neighbors", "is not a neighbor relation", "text such as 'add-remove person'"
+            )
         return cls(change=Change(match[1]), unit=Unit(match[2] or match[4]), size=int(match[3] or 1))
 
     def __str__(self) -> str:
@@ -117,10 +119,10 @@ REPLACE_ROW = Neighbors(change=Change.REPLACE, unit=Unit.ROW)
 
 
 def check_relation(neighbors: object) -> None:
-    """Refuse what is no neighbor relation."""
+    """Refuse what is not a neighbor relation."""
     if not isinstance(neighbors, Neighbors):
         raise ParameterError(
             "neighbors",
-            "is no neighbor relation",
+            "is not a neighbor relation",
             "ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON or REPLACE_ROW of discreet.neighbors",
         )

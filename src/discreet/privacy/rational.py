@@ -66,7 +66,7 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
     ------
     ParameterError
         For NaN, infinities, booleans, other types, and numbers that are too long to hold.
-        The message never holds the value. No number is built before its size is known, so
+        The message never contains the value. No number is built before its size is known, so
         that ``Decimal("1e999999999")`` is refused at once.
     """
     fraction = _exact(value, name)
@@ -130,7 +130,7 @@ def _from_text(text: str, name: str) -> Fraction:
         return _limited(numerator, denominator, name)
     if _DECIMAL.fullmatch(text):
         return _from_decimal(Decimal(text.strip()), name)
-    raise ParameterError(name, "is text that is no number", _ALLOWED)
+    raise ParameterError(name, "is text that is not a number", _ALLOWED)
 
 
 def _from_decimal(value: Decimal, name: str) -> Fraction:
@@ -149,7 +149,7 @@ def _limited(numerator: int, denominator: int, name: str) -> Fraction:
 
 
 def typed_as_integers(*values: object) -> bool:
-    """Tell whether all numbers were typed as integers, Python's or NumPy's."""
+    """Return whether all numbers were typed as integers, Python's or NumPy's."""
     return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values)
 
 

@@ -1,7 +1,7 @@
-"""Requests in SQL and in the manner of dataframes, from names to noise.
+"""Requests in SQL and like a dataframe, from names to noise.
 
-- `sql` and `frame` make a `Query` of names; neither touches any data.
-- `binding` says what it means over declared tables: a plan, and outputs that share measures (`meanings`).
+- `sql` and `frame` make a `Query` of names; neither reads any data.
+- `binding` resolves it against declared tables: a plan, and outputs that share measures (`meanings`).
 - `splitting` divides an offer over the measures and `choosing` over choices, `budgeting` makes a `Request`
   of it or finds the offer for a wanted error, `explain` describes all of it.
 - `outputs`, `spread_outputs` and `choice_outputs` turn noisy integers and choices into values with intervals.
@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
-from discreet.queries.noise.offer import Offer
-from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
+from discreet.queries.noise.request import build_request, expectations, for_error
 from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -22,7 +22,6 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.select import parse
 
 __all__ = [
-    "ROWS",
     "BoundQuery",
     "CorrelationOutput",
     "CountOutput",

@@ -129,7 +129,7 @@ def test_a_use_is_covered_by_every_measure():
 
 
 def test_a_run_that_was_reserved_may_be_run_step_by_step():
-    """By sums of its steps it would not fit; as a run that was fixed ahead it does, and nothing beside it."""
+    """By sums of its steps it would not fit; as a run fixed in advance it does, and nothing else."""
     step = PoissonSampled(Gaussian(noise_multiplier=2), rate="1/20")
     budget = Budget(epsilon=1.03 * accounting.epsilon(step * 800, delta=1e-5).upper, delta="1e-5")
     book = Book(budget)

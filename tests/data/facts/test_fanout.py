@@ -1,4 +1,4 @@
-"""How many rows a row may become is known ahead, and too many are refused before anything is charged."""
+"""How many rows a row may become is known in advance, and too many are refused before anything is charged."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_no_key_left_is_refused_before_anything_is_charged():
 
 
 def test_persons_are_no_keys_even_if_listed():
-    with pytest.raises(UndeclaredColumn, match="whose row it is"):
+    with pytest.raises(UndeclaredColumn, match="is the person column"):
         keys("SELECT patient, COUNT(*) AS n FROM visits WHERE patient IN (1, 2) GROUP BY patient")
 
 

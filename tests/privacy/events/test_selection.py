@@ -34,7 +34,7 @@ def test_an_exponential_choice_has_bounded_range_and_concentrates(epsilon):
     assert worst > 0.5 * rho
 
 
-def test_A7_bounded_ranges_add_up_along_a_chain():
+def test_bounded_ranges_add_up_along_a_chain():
     epsilon, size = 0.7, 3
     bound = float(events.group(events.ExponentialChoice(epsilon=epsilon), size).epsilon)
     for _ in range(200):

@@ -146,4 +146,4 @@ def test_having_and_order_see_integers(clinic):
 
 def test_it_is_explained(clinic):
     text = clinic.explain(RANGES, epsilon=1)
-    assert "measured instead, since all counts together then err less" in text
+    assert "measured instead, because all counts together then have less error" in text

@@ -1,4 +1,4 @@
-"""The filter: a budget that is never exceeded, whatever is asked and whoever chooses it.
+"""The filter: a budget that is never exceeded, for any questions and anyone who chooses them.
 
 A filter is a frozen value that holds its limits and what was spent, never the events, so that its
 size does not grow with the number of requests. Each kind of filter says what an event costs and
@@ -73,7 +73,7 @@ class Filter(ABC):
 
     def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:
         if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+            raise ParameterError("neighbors", "is not a neighbor relation", "such as ADD_REMOVE_PERSON")
         totals = (Fraction(0),) * len(limits)
         for name, value in {"neighbors": neighbors, "_limits": limits, "_totals": totals, **others}.items():
             object.__setattr__(self, name, value)
@@ -120,12 +120,12 @@ class Filter(ABC):
         *events : Event
             Each chosen after the answers of those before it.
         within : Event, optional
-            A run that was fixed ahead, of which these are steps; only `TightFilter` makes use of it.
+            A run that was fixed in advance, of which these are steps; only `TightFilter` makes use of it.
 
         Returns
         -------
         Cost
-            None where no finite bound is known.
+            None if no finite bound is known.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Filter(ABC):
 
     def _checked(self, event: Event) -> Event:
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(
@@ -210,7 +210,7 @@ class Filter(ABC):
         return self.covered(event, used, self.drift if recorded else WHOLE)
 
     def covered(self, event: Event, used: tuple[Event, ...], most: Fraction) -> bool:
-        """Return whether all that was used costs at most so many times what was reserved, in every entry."""
+        """Return whether all that was used costs at most `most` times what was reserved, in every entry."""
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
         return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
 
@@ -226,7 +226,7 @@ class Filter(ABC):
         return self
 
     def remaining(self, *events: Event) -> int:
-        """Return the largest n, at most 10^18, for which n runs of events fit, whoever asks when."""
+        """Return the largest n, at most 10^18, for which n runs of events fit, in any order."""
         most = MOST_REMAINING if self.holds((_ZERO,) * len(self._limits)) else 0
         for left, entry in zip(self._left, self.cost(*events), strict=True):
             if entry is None:
@@ -252,7 +252,7 @@ class Filter(ABC):
         except (TypeError, ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or not isinstance(content.get("spent"), list):
-            raise ParameterError("text", "is no stored filter", _ALLOWED)
+            raise ParameterError("text", "is not a stored filter", _ALLOWED)
         relation, spent = (content.pop(name, None) for name in ("neighbors", "spent"))
         fresh = Filter.described(content, Neighbors.from_text(cast("str", relation)))
         totals = tuple(_read_fraction(total) for total in spent)
@@ -278,7 +278,7 @@ class Filter(ABC):
             raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
 
     def _parameters(self) -> dict[str, object]:
-        """Return what the constructor takes, but for the relation, in words of JSON."""
+        """Return what the constructor takes, except for the relation, in words of JSON."""
         return {name: str(limit) for name, limit in self.limits.items()}
 
     def _with_totals(self, totals: tuple[Fraction, ...]) -> Self:
@@ -346,7 +346,7 @@ def _cut(event: Event) -> str:
 
 def _read_fraction(text: object) -> Fraction:
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise ParameterError("spent", "holds something that is no fraction", _ALLOWED)
+        raise ParameterError("spent", "holds something that is not a fraction", _ALLOWED)
     return Fraction(text)
 
 
@@ -357,4 +357,4 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)

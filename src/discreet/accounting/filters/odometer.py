@@ -1,6 +1,6 @@
 """The odometer: what was spent so far, as a reading.
 
-A budget that is fixed ahead (a filter) gives a guarantee. A running total does not: whoever chooses
+A budget that is fixed in advance (a filter) gives a guarantee. A running total does not: whoever chooses
 when to look, or what to ask next, by the answers so far, makes the total itself depend on
 the data. Rogers, Roth, Ullman & Vadhan (2016) show that for (epsilon, delta) the two differ
 in substance, not only in words.
@@ -30,12 +30,12 @@ __all__ = ["Odometer", "Reading"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What an odometer shows: no guarantee, unless everything that was run had been fixed ahead.
+    """What an odometer shows: no guarantee, unless everything that was run had been fixed in advance.
 
     Attributes
     ----------
     epsilon : float
-        Rounded up; infinity where no bound is known at this delta.
+        Rounded up; infinity if no bound is known at this delta.
     delta : Fraction
         The delta at which it was read.
     neighbors : Neighbors
@@ -73,7 +73,7 @@ class Odometer:
 
     def __init__(self, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
+            raise ParameterError("neighbors", "is not a neighbor relation", "such as ADD_REMOVE_PERSON")
         self._set(neighbors, Fraction(0), Fraction(0), Fraction(0))
 
     def _set(
@@ -90,7 +90,7 @@ class Odometer:
     def add(self, event: Event) -> Odometer:
         """Return the odometer after an event. Nothing is ever refused but another relation."""
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(

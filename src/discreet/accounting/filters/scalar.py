@@ -36,7 +36,7 @@ class PureFilter(Filter):
     epsilon : number
         The budget, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
 
@@ -101,7 +101,7 @@ class ZeroConcentratedFilter(Filter):
     rho : number
         The budget, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
     """
@@ -128,7 +128,7 @@ class ZeroConcentratedFilter(Filter):
         epsilon, delta : number
             The target; delta is above 0 and below 1.
         reserved : number
-            The share of delta, below 1, that is kept for events with a delta of their own. The rest pays for
+            The share of delta, below 1, that is kept for events with their own delta. The rest pays for
             the conversion from rho.
         neighbors : Neighbors
             The relation.

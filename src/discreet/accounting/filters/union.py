@@ -32,7 +32,7 @@ class UnionFilter:
     """Several filters, of which some one must hold everything that was run.
 
     Which one may depend on the answers. A member whose limits were passed is dead and stays so, because what
-    was run cannot be undone. What is merely reserved is counted on top, each time anew.
+    was run cannot be undone. What is merely reserved is counted on top, each time again.
 
     Guarantee
     ---------
@@ -68,7 +68,7 @@ class UnionFilter:
             raise ParameterError("delta", "is 0: epsilons alone can be counted", "above 0; or a PureFilter")
         made = members_for(whole, share, neighbors) if members is None else tuple(members)
         if not made or not all(isinstance(one, Filter) and one.neighbors == neighbors for one in made):
-            raise ParameterError("members", "are no filters of this relation", "one Filter or more")
+            raise ParameterError("members", "are not filters of this relation", "one Filter or more")
         values = {"neighbors": neighbors, "epsilon": whole, "delta": share, "members": made}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -132,7 +132,7 @@ class UnionFilter:
     def spend_recorded(self, *events: Event, within: Event | None = None) -> UnionFilter:
         """Return the filter after events that were admitted earlier, perhaps by bounds below today's.
 
-        A member stays that misses it by no more than such bounds differ, also where another holds it: it may
+        A member stays that misses it by no more than such bounds differ, even where another holds it: it may
         be the one that admitted what comes next. Nothing new fits a member that is above its limits.
         """
         return self._after([one.cost(*events, within=within) for one in self.alive], RECORDED)

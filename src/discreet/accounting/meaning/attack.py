@@ -148,7 +148,7 @@ def posterior(guarantee: Guarantee | Curve, prior: Number, *, failure: Number = 
 
 
 def _loss(guarantee: Guarantee | Curve, failure: float) -> float:
-    """Bound the privacy loss, but for a set of answers of probability at most `failure`."""
+    """Bound the privacy loss, except for a set of answers of probability at most `failure`."""
     log_failure = log(failure) if failure else -inf
     match guarantee:
         case PureDP():
@@ -278,7 +278,7 @@ def _checked(curve: Curve) -> Curve:
         value = float(curve(epsilon))
         if not value >= 0:
             raise ParameterError(
-                "guarantee", "gave something that is no delta", "a function with values in [0, 1]"
+                "guarantee", "gave something that is not a delta", "a function with values in [0, 1]"
             )
         return min(value, 1.0)
 

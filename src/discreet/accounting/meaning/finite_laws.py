@@ -68,7 +68,7 @@ class PrivacyLoss:
     def tail(self, epsilon: Number) -> Fraction:
         """Return the probability that the loss exceeds epsilon.
 
-        If it is at most delta, (epsilon, delta) holds; `delta` is never larger (A1).
+        If it is at most delta, (epsilon, delta) holds; `delta` is never larger.
         """
         start = bisect_right(self.ratios, _factor(epsilon))
         return sum(self.masses[start:], self.infinity)
@@ -76,7 +76,7 @@ class PrivacyLoss:
     def delta(self, epsilon: Number) -> Fraction:
         """Return the least delta for which P(S) <= e^epsilon Q(S) + delta for every set S.
 
-        Exact at epsilon 0. Elsewhere e^epsilon is no fraction: it is rounded down in the fortieth digit, and
+        Exact at epsilon 0. Elsewhere e^epsilon is not a fraction: it is rounded down at digit forty, and
         the answer is a little too high.
         """
         return self._delta(_factor(epsilon))
@@ -223,7 +223,7 @@ def _joined(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number]) -> list[
 
 def _law(masses: Mapping[Hashable, Number], name: str) -> dict[Hashable, Fraction]:
     if not isinstance(masses, Mapping):
-        raise ParameterError(name, "is no mapping", "a mapping from outcomes to probabilities")
+        raise ParameterError(name, "is not a mapping", "a mapping from outcomes to probabilities")
     law = {outcome: non_negative(mass, name) for outcome, mass in masses.items()}
     total = sum(law.values(), Fraction(0))
     if total == 1:

@@ -1,8 +1,8 @@
 """Expressions in Ibis: their meaning, the same on every engine.
 
-Values have the types that all engines share: integers are of 64 bits, other numbers doubles. A function that
-would fail on some value is never given it: the value is replaced by NULL before, not after, since engines may
-calculate ahead of a condition.
+Values have the types that all engines share: integers have 64 bits, other numbers are doubles. A function
+that would fail on some value never gets it: the value is replaced by NULL before, not after, because engines
+may evaluate it before a condition.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Columns: TypeAlias = Mapping[str, IbisColumn]
 def compiled(node: Expression, columns: Columns) -> Value:
     """Return an expression over columns of an Ibis table, by their public names.
 
-    The expression was admitted by `checking` under the columns' types.
+    The expression was checked by `checking` under the columns' types.
     """
     return _Meaning(columns).of(node)
 

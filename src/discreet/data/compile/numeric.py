@@ -64,7 +64,7 @@ def _nearest(value: NumericValue) -> NumericValue:
 
 
 def modulo(value: NumericValue, divisor: NumericValue) -> NumericValue:
-    """Return the remainder with the sign of the value; NULL where the divisor is 0."""
+    """Return the remainder with the sign of the value; NULL if the divisor is 0."""
     # The least integer divided by -1 overflows; by 1 it leaves the same remainder, 0.
     minus_one, one = (ibis.literal(number, type="int64") for number in (-1, 1))
     safe = ibis.ifelse(divisor == minus_one, one, divisor).nullif(ibis.literal(0, type="int64"))

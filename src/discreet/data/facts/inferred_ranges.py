@@ -46,7 +46,7 @@ _CALENDAR = (1, 9999)
 
 
 def range_of(expression: Expression, columns: Columns) -> GridInterval:
-    """Return what is known of the numbers that an expression gives."""
+    """Return what is known about the numbers that an expression gives."""
     if isinstance(expression, Literal):
         return constant(Fraction(expression.value))  # type: ignore[arg-type]
     if isinstance(expression, Column):
@@ -64,7 +64,7 @@ def range_of(expression: Expression, columns: Columns) -> GridInterval:
 
 
 def is_never_null(expression: Expression) -> bool:
-    """Tell whether an expression has a value in every row, whatever the row holds."""
+    """Return whether an expression has a value in every row, for any data."""
     if isinstance(expression, IsNull):
         return True
     if isinstance(expression, Literal):
@@ -159,9 +159,9 @@ def _called(call: Call, columns: Columns) -> GridInterval:
 
 
 def _extreme(call: Call, ranges: Sequence[GridInterval]) -> GridInterval:
-    """Return the range of LEAST and GREATEST, which pass over NULL.
+    """Return the range of LEAST and GREATEST, which skip NULL.
 
-    What is never NULL always takes part: LEAST is at most the least of such operands.
+    What is never NULL always counts: LEAST is at most the least of such operands.
     """
     sides = ranges if call.function is Function.LEAST else [one.negative() for one in ranges]
     found = hull(sides)

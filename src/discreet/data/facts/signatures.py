@@ -1,6 +1,6 @@
 """What functions, conversions and branches take and give: the types of `Call`, `Cast` and `Case`.
 
-A refusal names the function and shows how it is written; it never holds a literal.
+A refusal names the function and shows how it is written; it never contains a literal.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ CASTS: dict[Type, frozenset[Type]] = {
 
 
 def is_long(expression: Expression) -> bool:
-    """Tell whether an expression is an integer literal that 64 bits do not hold."""
+    """Return whether an expression is an integer literal that 64 bits do not hold."""
     return (
         isinstance(expression, Literal)
         and expression.type is Type.INTEGER
@@ -81,7 +81,7 @@ def is_long(expression: Expression) -> bool:
 
 
 def common_type(operands: Sequence[Expression], types: Sequence[Type], name: str) -> Type:
-    """Return the type that takes all operands, NULL aside: integers together are integers, numbers floats."""
+    """Return the type that takes all operands, except NULL: integers give integers, other numbers floats."""
     pairs = [(one, kind) for one, kind in zip(operands, types, strict=True) if kind is not Type.NULL]
     kinds = {kind for _, kind in pairs}
     if not pairs:
@@ -126,7 +126,7 @@ def cast_type(cast: Cast, found: Type) -> Type:
         )
     raise UnsupportedQuery(
         f"CAST of {found.value} to {cast.type.value} is not supported; "
-        "use a column of that type, or go by way of INTEGER, DOUBLE, TEXT or DATE"
+        "use a column of that type, or convert it first to INTEGER, DOUBLE, TEXT or DATE"
     )
 
 

@@ -1,7 +1,7 @@
 """What the owner of a table declares: limits per person, bounds of numbers, keys of groups, days.
 
-These are public facts. They are stated without looking at the data, appear in labels and in
-the ledger, and decide every sensitivity. Data that does not keep to them is brought to them:
+These are public facts. They are declared without looking at the data, appear in labels and in
+the ledger, and determine every sensitivity. Data that does not follow them is changed to fit:
 rows over the limit are sampled, values beyond the bounds are clipped, rows with other keys are left out.
 """
 
@@ -68,7 +68,7 @@ class _Person(Enum):
 
 
 EACH_ROW: Final = _Person.EACH_ROW
-"""Stands for the person column of a table in which every row is a person of its own."""
+"""Stands for the person column of a table in which every row is a separate person."""
 
 Person: TypeAlias = str | _Person
 """The name of the person column, or `EACH_ROW`."""
@@ -81,7 +81,7 @@ class Limits:
     Parameters
     ----------
     rows : int, optional
-        At most so many rows of a person are used, whatever groups they are in.
+        At most this many rows of a person are used, in any groups.
     groups, rows_per_group : int, optional
         Instead: rows in at most `groups` groups, and at most `rows_per_group` in each.
 
@@ -96,7 +96,7 @@ class Limits:
     groups = g, rows r    g r M         g (r M)^2           r M
     ====================  ============  ==================  ==============
 
-    so that bounding by groups suits Gaussian noise, and bounding by rows people with few rows.
+    so bounding by groups suits Gaussian noise, and bounding by rows suits people with few rows.
     """
 
     rows: int | None = None
@@ -130,13 +130,13 @@ class Bounds:
         Values are clipped to [lower, upper]. Both are multiples of `step`.
     step : number, optional
         Values are rounded to the nearest multiple of it, halves upward. May be left out
-        if both bounds are typed as integers: then it is 1, and the column must hold whole numbers.
+        if both bounds are integers: then it is 1, and the column must hold whole numbers.
     nan : "drop" or number, optional
-        What becomes of NaN: by default it counts as absent.
+        What NaN is replaced by: by default it counts as absent.
     infinity : "clamp", "drop" or number, optional
-        What becomes of infinities: by default they are clipped like any other number.
+        What infinities are replaced by: by default they are clipped like any other number.
     null : "drop" or number, optional
-        What becomes of NULL: by default it counts as absent.
+        What NULL is replaced by: by default it counts as absent.
 
     Notes
     -----
@@ -167,7 +167,7 @@ class Bounds:
             raise ParameterError("lower", "is not below upper", "less than upper")
         if step is None and not typed_as_integers(lower, upper):
             raise ParameterError(
-                "step", "is needed where bounds are not typed as integers", "such as step=0.01 for cents"
+                "step", "is needed unless bounds are integers", "such as step=0.01 for cents"
             )
         grid = Fraction(1) if step is None else rational(step, "step", positive=True)
         if max(grid.numerator, grid.denominator) > LARGEST_TERM:
@@ -201,12 +201,12 @@ class Bounds:
         return int(self.upper / self.step)
 
     def steps(self, value: Number, name: str) -> int:
-        """Return the index of a grid point within the bounds, or refuse what is none."""
+        """Return the index of a grid point within the bounds, or refuse other values."""
         number = rational(value, name)
         if not self.lower <= number <= self.upper or (number / self.step).denominator != 1:
             raise ParameterError(
                 name,
-                "is no point of the grid within the bounds",
+                "is not a point of the grid within the bounds",
                 f"a multiple of {show(self.step)} from {show(self.lower)} to {show(self.upper)}",
             )
         return int(number / self.step)
@@ -218,11 +218,11 @@ class Bounds:
             allowed = (
                 f"{' or '.join(repr(word) for word in words)}, or a number on the grid within the bounds"
             )
-            raise ParameterError(name, "is no rule", allowed)
+            raise ParameterError(name, "is not a rule", allowed)
         return rule
 
     def contains(self, other: Bounds) -> bool:
-        """Tell whether `other` is the same grid and the same rules, over the same or a narrower range."""
+        """Return whether `other` is the same grid and the same rules, over the same or a narrower range."""
         return (
             self.step == other.step
             and self.lower <= other.lower
@@ -280,7 +280,7 @@ class Keys:
         return None in self.values
 
     def contains(self, other: Keys) -> bool:
-        """Tell whether every key of `other` is one of these."""
+        """Return whether every key of `other` is one of these."""
         return self.type == other.type and set(other.values) <= set(self.values)
 
     def __len__(self) -> int:
@@ -302,7 +302,7 @@ class Dates:
     Parameters
     ----------
     first, last : date
-        Both included. Times are of the day that they have, points in time of the day in UTC.
+        Both included. Times belong to their own day, points in time to the day in UTC.
     """
 
     first: datetime.date
@@ -311,14 +311,14 @@ class Dates:
     def __init__(self, first: datetime.date, last: datetime.date) -> None:
         for name, day in (("first", first), ("last", last)):
             if type(day) is not datetime.date:
-                raise ParameterError(name, "is no date", "a date such as date(2026, 1, 31)")
+                raise ParameterError(name, "is not a date", "a date such as date(2026, 1, 31)")
         if first > last:
             raise ParameterError("first", "is after last", "a day that is not after the last")
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "last", last)
 
     def contains(self, other: Dates) -> bool:
-        """Tell whether all days of `other` are among these."""
+        """Return whether all days of `other` are among these."""
         return self.first <= other.first and other.last <= self.last
 
     def __repr__(self) -> str:
@@ -326,11 +326,11 @@ class Dates:
 
 
 def _key(value: object) -> KeyValue:
-    """Return a key as the plain Python value it is, or whatever else it is, to be refused."""
+    """Return a key as a plain Python value, or anything else unchanged, to be refused."""
     if type(value) in {int, bool, datetime.date, type(None)}:
         return cast("KeyValue", value)
     return cast("KeyValue", literal(value).value)
 
 
 Declared: TypeAlias = Bounds | Keys | Dates | Type
-"""What may be declared of a column: bounds, keys, days, or only its type."""
+"""What may be declared about a column: bounds, keys, days, or only its type."""

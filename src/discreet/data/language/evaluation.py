@@ -1,7 +1,7 @@
 """Keys under functions: which values a function has on a set of public values.
 
 The meaning is that of `functions` and `casts`, on the values that keys can be: text, integers, booleans and
-dates. Nothing about privacy rests on it: rows whose value is not among the keys are in no group.
+dates. Privacy does not depend on it: rows whose value is not among the keys are in no group.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def evaluate_call(function: Function, values: tuple[Any, ...]) -> KeyValue:
-    """Return a function of some values, constants among them; NULL where one of them is."""
+    """Return a function of some values, constants among them; NULL if one of them is."""
     return None if None in values else _MEANINGS[function](*values)
 
 
 def is_applicable(function: Function) -> bool:
-    """Tell whether a function has an image of keys."""
+    """Return whether a function has an image of keys."""
     return function in _MEANINGS
 
 
 def evaluate_cast(value: KeyValue, kind: Type) -> KeyValue:
-    """Return a value as another type; NULL where it has no counterpart."""
+    """Return a value as another type; NULL if it has no counterpart."""
     if value is None or (kind is Type.BOOLEAN and isinstance(value, bool)):
         return value
     if kind is Type.TEXT:

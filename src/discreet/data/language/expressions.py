@@ -1,6 +1,6 @@
 """Expressions: a closed tree of total functions over the columns of one row.
 
-Total means that no row, whatever it holds, makes an expression fail: an error would be an
+Total means that no row makes an expression fail, for any values: an error would be an
 answer about the data. Where arithmetic has no result, the result is NULL.
 
 Values and logic are those of SQL:
@@ -196,7 +196,7 @@ class IsIn(_Node):
     """Whether the operand equals one of some literals; NULL if the operand is.
 
     The literals are sorted and repetitions are dropped, so that two lists of the same values
-    make the same request. NULL is no member: test for it with `IsNull`.
+    make the same request. NULL is not a member: test for it with `IsNull`.
     """
 
     operand: Expression
@@ -204,7 +204,7 @@ class IsIn(_Node):
 
     def __post_init__(self) -> None:
         if not all(isinstance(value, Literal) for value in self.values):
-            raise UnsupportedQuery("IN lists something that is no constant; write x IN (1, 2), or x = y")
+            raise UnsupportedQuery("IN lists something that is not a constant; write x IN (1, 2), or x = y")
         if not self.values:
             raise UnsupportedQuery("IN needs at least one value; leave the condition out, or list a value")
         if any(value.type is Type.NULL for value in self.values):
@@ -216,7 +216,7 @@ class IsIn(_Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic(_Node):
-    """`left operator right` in double precision; NULL where there is no result (see the module)."""
+    """`left operator right` in double precision; NULL if there is no result (see the module)."""
 
     operator: ArithmeticOperator
     left: Expression
@@ -253,7 +253,7 @@ class Case(_Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast(_Node):
-    """The operand as another type; NULL where its value has no counterpart (see `casts`)."""
+    """The operand as another type; NULL if its value has no counterpart (see `casts`)."""
 
     operand: Expression
     type: Type
@@ -325,7 +325,7 @@ def children(node: Expression | _Node) -> Iterator[Expression]:
 
 
 def _check_parts(node: _Node) -> None:
-    """Refuse a node whose parts are not expressions, or whose name is no text."""
+    """Refuse a node whose parts are not expressions, or whose name is not text."""
     for place in fields(node):
         if not place.init or isinstance(node, Literal) or place.name in {"operator", "function", "type"}:
             continue
@@ -339,7 +339,7 @@ def _check_parts(node: _Node) -> None:
         else:
             good = _is_expression(value)
         if not good:
-            raise UnsupportedQuery("a part of an expression is no expression; build it with col()")
+            raise UnsupportedQuery("a part of an expression is not an expression; build it with col()")
 
 
 def _is_expression(value: object) -> bool:
@@ -374,7 +374,9 @@ def _text(value: str) -> str:
     except UnicodeEncodeError:
         encodable = False
     if not encodable:
-        raise UnsupportedQuery("a text literal holds a NUL or half a character; write well-formed text")
+        raise UnsupportedQuery(
+            "a text literal contains a NUL or an incomplete character; write well-formed text"
+        )
     return str(value)
 
 

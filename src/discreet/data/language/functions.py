@@ -1,7 +1,7 @@
 """The operators and functions of expressions: closed lists, each with what it means.
 
-Every function is total and means the same on every engine. NULL in gives NULL out unless a line says
-otherwise. Numbers that are no integers are taken as doubles; a number is "beyond 64 bits" from
+Every function is total and means the same on every engine. NULL as input gives NULL unless a line says
+otherwise. Numbers that are not integers are taken as doubles; a number is "beyond 64 bits" from
 2^63 in magnitude on. Text counts code points. Dates and times lie in the years 1 to 9999, others are NULL.
 Operands called a constant are literals, so that they are part of the request and not of the data.
 """
@@ -52,13 +52,13 @@ class Function(StrEnum):
     COALESCE = "coalesce"
     """The first operand that is not NULL."""
     NULLIF = "nullif"
-    """NULL where the two operands are equal, else the first."""
+    """NULL if the two operands are equal, else the first."""
     LEAST = "least"
     """The smallest operand. NULL is passed over; NaN is above every number."""
     GREATEST = "greatest"
     """The largest operand. NULL is passed over; NaN is above every number."""
     ABS = "abs"
-    """The magnitude; NULL where an integer's is beyond 64 bits."""
+    """The magnitude; NULL if an integer's is beyond 64 bits."""
     FLOOR = "floor"
     """The largest integer that is not above; NULL for NaN and beyond 64 bits."""
     CEILING = "ceiling"
@@ -74,7 +74,7 @@ class Function(StrEnum):
     SQRT = "sqrt"
     """The double next to the square root; NULL below 0."""
     MODULO = "modulo"
-    """The remainder of two integers, with the sign of the first; NULL where the second is 0."""
+    """The remainder of two integers, with the sign of the first; NULL if the second is 0."""
     LOWER = "lower"
     """The letters A to Z in lower case; all other characters stay, since engines disagree about them."""
     UPPER = "upper"
@@ -84,9 +84,9 @@ class Function(StrEnum):
     LENGTH = "length"
     """The number of code points."""
     SUBSTRING = "substring"
-    """From a constant place, counted from 1, and if a constant length is given so many code points."""
+    """From a constant place, counted from 1, and if a constant length is given this many code points."""
     CONCAT = "concat"
-    """Texts side by side; NULL if one is. What would be longer than 16,384 code points ends there."""
+    """Texts concatenated; NULL if one is. What would be longer than 16,384 code points is cut there."""
     STARTS_WITH = "starts_with"
     """Whether the first text begins with the second."""
     ENDS_WITH = "ends_with"
@@ -124,7 +124,7 @@ class Function(StrEnum):
     WIDTH_BUCKET = "width_bucket"
     """Which of n equal parts of [low, high) holds x: 1 to n, 0 below, n + 1 from high on; NULL for NaN.
 
-    low, high and n are constants. x is in part i or above just if x >= low + (i - 1)(high - low) / n,
+    low, high and n are constants. x is in part i or above exactly if x >= low + (i - 1)(high - low) / n,
     compared as with a literal. n is at most 1,000.
     """
 
@@ -160,7 +160,7 @@ EXAMPLES: dict[Function, str] = {
     Function.TRIM: "TRIM(name)",
     Function.LENGTH: "LENGTH(name)",
     Function.SUBSTRING: "SUBSTRING(name, 1, 3), with whole numbers from 1 to 1000000",
-    Function.CONCAT: "name || ', ' || city, with CAST(x AS TEXT) for what is no text",
+    Function.CONCAT: "name || ', ' || city, with CAST(x AS TEXT) for what is not text",
     Function.STARTS_WITH: "STARTS_WITH(name, 'A')",
     Function.ENDS_WITH: "ENDS_WITH(name, 'a')",
     Function.CONTAINS: "CONTAINS(name, 'a')",

@@ -1,4 +1,4 @@
-"""Measures: what is computed of the (bounded) rows of every group, as integers."""
+"""Measures: what is computed from the (bounded) rows of every group, as integers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CountPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountDistinct:
-    """The number of different values, NULL aside, in a column of the (bounded) rows of a group."""
+    """The number of distinct values, except NULL, in a column of the (bounded) rows of a group."""
 
     column: str
 
@@ -229,7 +229,7 @@ Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | S
 
 
 def adds_up(measure: Measure) -> bool:
-    """Tell whether a measure of a group is the sum of one integer of each of its rows."""
+    """Return whether a measure of a group is the sum of one integer of each of its rows."""
     return not isinstance(measure, CountPersons | CountDistinct | Binned)
 
 
@@ -256,7 +256,7 @@ def columns_read(measure: Measure) -> tuple[str, ...]:
 
 def _center(center: Fraction, bounds: Bounds) -> Fraction:
     exact = rational(center, "center")
-    if exact:  # zero is on every grid, also where it is outside the bounds
+    if exact:  # zero is on every grid, even where it is outside the bounds
         bounds.steps(exact, "center")
     return exact
 
@@ -273,4 +273,4 @@ def _points(values: Keys | Bounds) -> int:
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

@@ -1,12 +1,12 @@
 """Relations: what yields rows, each belonging to one person.
 
 Every relation maps rows to rows such that a person's rows, their values *and their presence*, follow from
-that person's own rows and public facts. Nothing here can let one person's rows decide about those of
-another: there is no LIMIT, no DISTINCT, no window, no aggregate but within one person. Contributions
-are bounded afterwards, once, by the plan's `Group`; what a join may make of a person's rows, before it.
+that person's own rows and public facts. Nothing here can let one person's rows affect those of
+another: there is no LIMIT, no DISTINCT, no window, no aggregate except within one person. Contributions
+are bounded afterwards, once, by the plan's `Group`; what a join may multiply is bounded before it.
 
-The person travels beside the visible columns. A relation's columns have distinct names, also when upper
-and lower case are ignored.
+The person is carried along with the visible columns. A relation's columns have distinct names, even when
+upper and lower case are ignored.
 
 >>> from discreet.data.language.expressions import Column, Compare, literal
 >>> adults = Compare(operator=">=", left=Column(name="age"), right=literal(18))
@@ -105,7 +105,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derive:
-    """Every row with these columns beside its own, computed row by row; one of the same name is replaced."""
+    """Every row with these columns added, computed row by row; one of the same name is replaced."""
 
     source: Relation
     columns: tuple[Named, ...]
@@ -129,7 +129,7 @@ class Equality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinPublic:
-    """Every row beside the rows of a public table that it equals.
+    """Every row joined with the rows of a public table that match it.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class JoinPublic:
         Which columns of the public table are added: `left` is the new name, `right` the column. By
         default all that `on` does not name.
     outer : bool
-        Whether a row that equals none stays, with NULL beside it.
+        Whether a row without a match stays, with NULL in the other columns.
     """
 
     source: Relation
@@ -158,7 +158,7 @@ class JoinPublic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinPersons:
-    """Every row of the left beside the rows of the same person on the right, further columns being equal.
+    """Every row of the left joined with the rows of the same person on the right, if other columns are equal.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class JoinPersons:
         Which columns of the right are added: `left` is the new name, `right` the column. By default all
         but the person and those that `on` names.
     outer : bool
-        Whether a row on the left without one on the right stays, with NULL beside it.
+        Whether a row on the left without one on the right stays, with NULL in the other columns.
     """
 
     left: Relation
@@ -370,10 +370,10 @@ def _check_names(names: Iterator[str] | tuple[str, ...]) -> None:
     listed = [name.lower() for name in names]
     if len(set(listed)) != len(listed):
         raise UnsupportedQuery(
-            "two columns of a subquery have one name, but for upper and lower case; name them apart with AS"
+            "two columns of a subquery have the same name, apart from case; give them different names with AS"
         )
 
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

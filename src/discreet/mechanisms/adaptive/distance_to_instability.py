@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.keys.key_selection import KeySelection, Offer
+from discreet.mechanisms.keys.key_selection import KeyOffer, KeySelection
 from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 from discreet.noise import current
@@ -107,7 +107,7 @@ class DistanceToInstability:
 
     def __init__(self, *, epsilon: Number, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
         check_relation(neighbors)
-        Offer(epsilon=epsilon, rho=None, delta=delta, keys=1)
+        KeyOffer(epsilon=epsilon, rho=None, delta=delta, keys=1)
         test: KeySelection
         try:
             test = TruncatedGeometric(epsilon=epsilon, delta=delta)
@@ -194,7 +194,7 @@ class DistanceToInstability:
 
 
 def _own(value: T) -> T:
-    """Return a copy that holds on to nothing beside itself; what is accepted depends on types alone."""
+    """Return a copy that refers to nothing else; what is accepted depends on types alone."""
     copied: object = value
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray) or value.dtype.kind in "OV":

@@ -165,7 +165,7 @@ class PrivateLocalSensitivity:
         return self.change / (self.share * self.guarantee.epsilon)
 
     def noise_for(self, steps: int) -> Laplace:
-        """Return the noise that a value gets where the bound is so many steps."""
+        """Return the noise that a value gets where the bound is this many steps."""
         released = (1 - self.share) * self.guarantee.epsilon
         if self.lattice.integers:
             return Laplace(sensitivity=steps, epsilon=released, size=1, neighbors=self.neighbors)

@@ -77,7 +77,7 @@ class ProposeTestRelease:
     Error
     -----
     `error_at(distance=d)` is the probability of no answer at a hypothetical distance d; `noise.error` is the
-    law of the error of integers and floats where there is one, and `fraction_error` that of fractions, which
+    law of the error of integers and floats if there is one, and `fraction_error` that of fractions, which
     are rounded where integers were declared.
 
     Examples

@@ -187,7 +187,7 @@ class StableArgmax(StableSelection):
 
     Error
     -----
-    A named winner is the right one, whatever the number of candidates. `error_at(lead=g)` is the probability
+    A named winner is the right one, for any number of candidates. `error_at(lead=g)` is the probability
     of no answer with a hypothetical lead g; `lead_for(p)` the lead that is answered with probability p.
 
     Examples
@@ -240,7 +240,7 @@ class StableTopK(StableSelection):
 
     Guarantee
     ---------
-    (epsilon, delta)-DP, whatever k is: the margin is that of the k-th over the next; the order among
+    (epsilon, delta)-DP, for any k: the margin is that of the k-th over the next; the order among
     the k does not leave (proof: docs/proofs/stable_selection.md).
 
     Finite precision

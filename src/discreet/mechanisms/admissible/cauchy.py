@@ -71,7 +71,7 @@ class Cauchy(Admissible):
         """Return the pure guarantee for a shift and a dilation: twelve digits, rounded up."""
         s, t = check_move(shift, dilation)
         if epsilon is not None:
-            raise ParameterError("epsilon", "is given, but is what pure noise answers", "left out")
+            raise ParameterError("epsilon", "is given, but pure noise determines it", "left out")
         low = t * (self.power - 1)  # what the dilation costs alone
         high = low if s == 0 else low + min(s * self.power, Fraction(1)) + _DIGITS
         while self._largest(high, t) < s:

@@ -113,12 +113,12 @@ class Admissible(ABC):
     @property
     @abstractmethod
     def variance(self) -> float:
-        """The variance; infinite where there is none."""
+        """The variance; infinite if there is none."""
 
     @property
     @abstractmethod
     def mean_absolute(self) -> float:
-        """The mean of |Z|; infinite where there is none."""
+        """The mean of |Z|; infinite if there is none."""
 
     @property
     def typical(self) -> float:
@@ -159,7 +159,7 @@ class Admissible(ABC):
 def check_move(shift: Number, dilation: Number) -> tuple[Fraction, Fraction]:
     """Return a shift and a dilation as fractions.
 
-    A dilation below 2^-200, but for 0, is taken as that: a larger one allows all the same moves.
+    A dilation below 2^-200, except for 0, is taken as that: a larger one allows all the same moves.
     """
     slid, stretched = non_negative(shift, "shift"), non_negative(dilation, "dilation")
     if slid > _LARGEST_SHIFT:

@@ -33,7 +33,7 @@ class ErrorLaw(ABC):
     Attributes
     ----------
     step : Fraction
-        Errors are multiples of it, but for `rounding`.
+        Errors are multiples of it, except for `rounding`.
     rounding : Fraction
         The most that rounding to a grid may add to the error.
     size : int

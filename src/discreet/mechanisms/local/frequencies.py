@@ -1,9 +1,9 @@
-"""What a server learns from randomized reports: estimates, intervals, and errors known ahead.
+"""What a server learns from randomized reports: estimates, intervals, and errors known in advance.
 
 Let n people report, t of whom have a category. Each of the t is counted for it with probability `keep`,
 each of the others with probability `flip`, independently. So the total T is the sum of a
 Binomial(t, keep) and a Binomial(n - t, flip) variable: its law depends on t alone, and everything here is
-read off that law. True answers are fixed and unknown; only the reports are random. Nothing but noisy
+read from that law. True answers are fixed and unknown; only the reports are random. Nothing but noisy
 reports and public parameters is used, so nothing here costs privacy. Proofs:
 docs/proofs/randomized_response.md.
 """
@@ -278,7 +278,7 @@ def _integers(values: ArrayLike, name: str, allowed: str) -> NDArray[np.integer]
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "are no array of integers", allowed) from None
+        raise ParameterError(name, "are not an array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "are empty", allowed)
     if array.dtype.kind not in "iu":

@@ -67,7 +67,7 @@ class UnaryEncoding:
     ----------------
     Coins are exact for rational probabilities. Where epsilon is given, `flip` is rounded up to a
     multiple of 2^-60 with certified arithmetic (and `keep` down, where the two are tied), so the loss is
-    at most the epsilon that was asked for. Every person draws size + 1 coins, whatever the category.
+    at most the epsilon that was asked for. Every person draws size + 1 coins, for any category.
 
     Error
     -----
@@ -166,7 +166,7 @@ class UnaryEncoding:
         """Return noisy bits for one person, or one row of them for each person of an array.
 
         This is the client's part. It is meant to run where the true category is known already, so a
-        value that is no category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, shown only to the caller, before anything is drawn.
         """
         truths = category_array(value, self.size)
         source = current()
@@ -235,12 +235,12 @@ class UnaryEncoding:
         size : int
             As for the mechanism.
         confidence : number
-            With at least which probability, whatever the true categories are.
+            With at least which probability, for any true categories.
         """
         from discreet.mechanisms.local.frequency_error import epsilon_for_error
 
         def build(epsilon: Fraction) -> UnaryEncoding:
             return cls.symmetric(size, epsilon)
 
-        build(Fraction(1))  # a bad parameter is to be blamed now, not for every epsilon that is tried
+        build(Fraction(1))  # a bad parameter should be reported now, not for every epsilon that is tried
         return build(epsilon_for_error(lambda x: build(x).error, tolerance, confidence, people))

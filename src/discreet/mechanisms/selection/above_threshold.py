@@ -40,7 +40,7 @@ _RATIO_PARTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class AboveThreshold:
-    """Tell which values of a stream lie above a threshold, until so many have been found.
+    """Tell which values of a stream lie above a threshold, until a given number was found.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class AboveThreshold:
 class Session:
     """A run of above-threshold on values that arrive one by one.
 
-    It holds the noise of its threshold, which nobody may see, and counts what it has found. It
+    It holds the noise of its threshold, which must stay secret, and counts what it has found. It
     cannot be copied, pickled or carried on in a forked process: two copies would answer twice as
     much under the same noise.
     """
@@ -286,7 +286,7 @@ class Session:
         return self._left == 0
 
     def test(self, value: int | float) -> bool:
-        """Tell whether a value lies above the threshold, give or take the noise.
+        """Return whether a value lies above the threshold, give or take the noise.
 
         Raises
         ------

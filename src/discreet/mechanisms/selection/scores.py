@@ -3,7 +3,7 @@
 Scores live on a `Lattice`: integers as they are, real numbers on a public power of two. They
 are clamped to 2^61 steps (real ones to 2^52), so that the difference of two scores fits an
 int64. Clamping and rounding are monotone and stretch no distance by more than is charged:
-whatever moves all scores in one direction still does.
+anything that moves all scores in one direction still does.
 
 How many candidates there are is public; their scores are not. What is accepted depends on the
 type of the scores, and on nothing else but that they are numbers.
@@ -43,7 +43,7 @@ LARGEST_SCORE = 1 << 61
 """In steps; the difference of two such scores fits an int64 with room to spare for noise."""
 
 _FAR = 8
-"""Neighboring inputs put a candidate so many units of noise behind: exp(-8) of its weight is left."""
+"""Neighboring inputs put a candidate this many units of noise behind: exp(-8) of its weight is left."""
 _FARTHEST = 1 << 50
 
 

@@ -89,7 +89,7 @@ class Gaussian(Event):
 class DiscreteLaplace(Event):
     """Discrete Laplace noise on a grid: each value gets k grid, with P(k) ∝ exp(-abs(k) grid / scale).
 
-    The values before noise lie on the grid too (whatever rounding took them there is
+    The values before noise lie on the grid too (the rounding that took them there is
     part of `sensitivity`), so that together they move by at most `shift` steps.
 
     Parameters

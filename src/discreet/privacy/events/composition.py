@@ -82,7 +82,7 @@ class Parallel(Event):
 
     The part of a unit depends on that unit and public facts alone, among them answers given before; in
     another release, even an equal one, it may be another part. Each part's event must hold for
-    whatever the relation can do to that part: under add/remove, one unit comes or goes;
+    anything that the relation can do to that part: under add/remove, one unit comes or goes;
     under replace, one unit comes, goes or changes. Under add/remove one part is touched; under
     replace a unit may leave one part for another, and two are.
 
@@ -180,7 +180,7 @@ def added(one: Event, other: Event) -> Event:
 
 
 def _joined(total: Composed, event: Event) -> Event | None:
-    """Return a sum with one more event; None where the rules of sums have something to refuse."""
+    """Return a sum with one more event; None if the rules of sums have something to refuse."""
     if event.neighbors != total.neighbors or _depth(event) >= MOST_DEPTH:
         return None
     parts = total.parts
@@ -201,7 +201,7 @@ def repeat(event: Event, times: int) -> Event:
 
 
 def group(event: Event, size: int) -> Event:
-    """Return the event that a group of `size` units faces (group privacy, A7).
+    """Return the event that a group of `size` units faces (group privacy).
 
     Guarantee
     ---------
@@ -234,13 +234,13 @@ def group(event: Event, size: int) -> Event:
         events about one unit.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     size = whole(size, "size", least=1)
     return event if size == 1 else event._group(size)
 
 
 def post_process(event: Event) -> Event:
-    """Return the event of anything computed from a release alone: the release's own (A6).
+    """Return the event of anything computed from a release alone: the release's own.
 
     If M satisfies a guarantee and f is any function, random or not, that does not read the
     data, then f(M(x)) satisfies the same guarantee. For f a function,
@@ -259,7 +259,7 @@ def post_process(event: Event) -> Event:
         The same event.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return event
 
 
@@ -286,7 +286,7 @@ def _counted(parts: Iterable[tuple[Event, int]]) -> Parts:
     counts: Counter[Event] = Counter()
     for event, times in parts:
         if not isinstance(event, Event):
-            raise ParameterError("parts", "hold something that is no event", "events")
+            raise ParameterError("parts", "hold something that is not an event", "events")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("parts", "are nested too deeply", f"nested at most {MOST_DEPTH} deep")
         counts[event] += whole(times, "times", least=0)
@@ -312,11 +312,11 @@ def _depth(event: Event) -> int:
 def _read_parts(content: object, name: str) -> list[tuple[Event, int]]:
     allowed = "a list of pairs [event, times]"
     if not isinstance(content, list):
-        raise ParameterError(name, "is no list", allowed)
+        raise ParameterError(name, "is not a list", allowed)
     parts = []
     for pair in content:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise ParameterError(name, "holds something that is no pair", allowed)
+            raise ParameterError(name, "holds something that is not a pair", allowed)
         parts.append((read_event(pair[0]), whole(pair[1], "times", least=1)))
     return parts
 

@@ -1,7 +1,7 @@
 """The base of all events: composition, JSON, and the promise that stored events stay readable.
 
 An event records the law that was drawn, and nothing about what it cost. A ledger keeps
-events; any accountant, today's or a later one, reads the cost off them.
+events; any accountant, today's or a later one, computes the cost from them.
 
 The promise
 -----------
@@ -114,7 +114,7 @@ class Event(ABC):
         Raises
         ------
         ParameterError
-            Where the text is not JSON, names an event or a field that is unknown, lacks a
+            If the text is not JSON, names an event or a field that is unknown, lacks a
             field, or holds a value out of range.
         """
         if not isinstance(text, str):
@@ -168,7 +168,7 @@ _ALLOWED = "what Event.to_json wrote"
 def read_event(content: object) -> Event:
     """Build the event that a decoded JSON object describes."""
     if not isinstance(content, dict):
-        raise ParameterError("text", "is no object", _ALLOWED)
+        raise ParameterError("text", "is not an object", _ALLOWED)
     values = dict(content)
     name = values.pop("event", None)
     event_class = _registry.get(name) if isinstance(name, str) else None
@@ -204,7 +204,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)
 
 
 def _quoted(name: object) -> str:

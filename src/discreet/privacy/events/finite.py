@@ -1,6 +1,6 @@
 """Events from numbers alone: two finite laws, or a privacy profile at finitely many points.
 
-They record what is known of a release that has no event of its own: an enumerated mechanism, a privacy-loss
+They record what is known about a release that has no event class: an enumerated mechanism, a privacy-loss
 distribution that another accountant wrote, or a curve of (epsilon, delta) from a paper.
 Proofs: docs/proofs/finite.md.
 """
@@ -31,14 +31,14 @@ Masses = tuple[tuple[Fraction, Fraction], ...]
 MOST_OUTCOMES = 5000
 _MOST_POINTS = 2000
 _LEAST_MASS = Fraction(1, 2**960)
-"""A smaller mass beside a larger one is an outcome of its own: floats could not hold their ratio."""
+"""A smaller mass next to a larger one is a separate outcome: floats could not hold their ratio."""
 _GROUPED = 200  # points of a profile that a group keeps; each point on its own is a bound
 
 
 @stored
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class FiniteLaws(Event):
-    """Two laws of finitely many outcomes, than which no neighbors are easier to tell apart.
+    """Two laws of finitely many outcomes; no neighbors are easier to tell apart.
 
     P is the law with a unit and Q the law without it. Where units are replaced, or several come and go,
     neighbors are told apart no better than P and Q, or than Q and P, whichever way round. What is missing of
@@ -204,7 +204,7 @@ def _canonical(outcomes: Iterable[tuple[Number, Number]], name: str) -> Masses:
 def _pairs(given: object, name: str, shape: str, most: int) -> Sequence[tuple[Number, Number]]:
     pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not pairs or len(pairs) > most or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-        raise ParameterError(name, "is no sequence of pairs", f"1 to {most} pairs {shape}")
+        raise ParameterError(name, "is not a sequence of pairs", f"1 to {most} pairs {shape}")
     return pairs
 
 

@@ -136,7 +136,7 @@ class Renyi(Event):
     ) -> None:
         pairs = list(curve) if isinstance(curve, Iterable) else []
         if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-            raise ParameterError("curve", "is no sequence of pairs", "pairs (order, epsilon)")
+            raise ParameterError("curve", "is not a sequence of pairs", "pairs (order, epsilon)")
         points = sorted((rational(order, "order"), non_negative(value, "epsilon")) for order, value in pairs)
         if not points or points[0][0] <= 1:
             raise ParameterError("curve", "has no order, or one that is not above 1", "pairs with order > 1")

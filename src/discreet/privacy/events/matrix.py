@@ -26,7 +26,7 @@ class MatrixGaussian(Gaussian):
     A unit takes part in at most `most` steps, any two of them at least `separation` apart, and adds a vector
     of an L2 norm of at most 1 in each. `sensitivity` bounds how far C X can then move; the noise has the
     standard deviation ``noise_multiplier * sensitivity``. All steps together are one Gaussian of that
-    multiplier, also if what is added depends on the answers before it, since C is lower triangular
+    multiplier, even if what is added depends on the answers before it, since C is lower triangular
     (docs/proofs/matrix.md). `accounting.participation` finds the sensitivity.
 
     Parameters

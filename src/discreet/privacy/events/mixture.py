@@ -110,7 +110,7 @@ def _checked_contributions(
 ) -> tuple[tuple[Fraction, Fraction], ...]:
     pairs = list(contributions) if isinstance(contributions, Iterable) else []
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise ParameterError("contributions", "is no sequence of pairs", "pairs (norm, probability)")
+        raise ParameterError("contributions", "is not a sequence of pairs", "pairs (norm, probability)")
     total: Counter[Fraction] = Counter()
     for norm, probability in pairs:
         total[non_negative(norm, "norm")] += non_negative(probability, "probability")  # type: ignore[assignment]

@@ -27,7 +27,7 @@ class BestOfRuns(Wrapper):
 
     P(K = k) is proportional to (1 - stop)^k C(k + shape - 1, k). Shape 1 is the geometric law: run, and stop
     after each run with probability `stop`. Shape 0 is the logarithmic law. K is drawn apart from the data and
-    is not shown; what is best is told from the results of the runs alone, ties by a rule fixed ahead.
+    is not shown; what is best is decided from the results of the runs alone, ties by a rule fixed in advance.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ class BestOfRuns(Wrapper):
 class BestOfPoissonRuns(Wrapper):
     """The best of K runs, where K has a Poisson law; nothing is shown where K is 0.
 
-    K is drawn apart from the data and is not shown; what is best is told from the results of the runs alone.
+    K is drawn apart from the data and is not shown; what is best is decided from the results of the runs
+    alone.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ _PARTS: dict[type[exp.Expression], tuple[Function, tuple[str, ...]]] = {
     exp.Minute: (Function.MINUTE, ("this",)),
     exp.WidthBucket: (Function.WIDTH_BUCKET, ("this", "min_value", "max_value", "num_buckets")),
 }
-"""Functions whose operands stand in these parts of their nodes, in order."""
+"""Functions whose operands are in these parts of their nodes, in order."""
 
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""
@@ -79,7 +79,7 @@ FUNCTIONS = (
     "SIGN, SQRT, MOD, LOWER, UPPER, TRIM, LENGTH, SUBSTRING, CONCAT, LIKE, STARTS_WITH, ENDS_WITH, CONTAINS, "
     "REPLACE, EXTRACT, DATE_TRUNC, DATEDIFF and WIDTH_BUCKET"
 )
-_MOMENT = "it is no function of the row; write the date or time itself, such as DATE '2026-01-31'"
+_MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
 _POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
@@ -99,7 +99,7 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "CurrentDatetime": ("CURRENT_DATETIME", _MOMENT),
     "Localtime": ("LOCALTIME", _MOMENT),
     "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
-    "CurrentUser": ("CURRENT_USER", "it is no function of the row; leave it out"),
+    "CurrentUser": ("CURRENT_USER", "it is not a function of the row; leave it out"),
     "ILike": ("ILIKE", "write LOWER(name) LIKE 'a%'"),
     "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
     "RegexpLike": ("a regular expression", _PATTERN),
@@ -174,7 +174,7 @@ def call_of(node: exp.Expression, read: Read) -> Expression | None:
 
 
 def refused_function(node: exp.Expression) -> UnsupportedQuery:
-    """Return the refusal of a node that is no part of any expression."""
+    """Return the refusal of a node that is not part of any expression."""
     name = type(node).__name__
     if name in _REFUSED:
         return refused(*_REFUSED[name])
@@ -212,7 +212,7 @@ def _modulo(node: exp.Expression, read: Read) -> Expression:
     # The parser gives % the precedence of +, so what it read without parentheses may not be what was meant.
     if isinstance(node.this, _TERMS) or isinstance(node.expression, _FACTORS):
         raise refused(
-            "% beside other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
+            "% next to other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
         )
     return _call(Function.MODULO, [read(node.this), read(node.expression)])
 

@@ -94,7 +94,7 @@ class MultiplicativeWeights:
     total_share : number
         The share that buys the total.
     rows, groups : int
-        How many rows one person has at most; with `groups`, in each of at most so many cells.
+        How many rows one person has at most; with `groups`, in each of at most this many cells.
     neighbors : Neighbors
         The relation; by default adding or removing a person.
     passes : int
@@ -225,7 +225,9 @@ class MultiplicativeWeights:
         It holds with the stated confidence for data of the public total.
         """
         if self.total is None:
-            raise ParameterError("total", "is not public, so that no bound is known ahead", "a public total")
+            raise ParameterError(
+                "total", "is not public, so that no bound is known in advance", "a public total"
+            )
         half = int((self.queries.max(axis=1) - self.queries.min(axis=1)).max()) / 2
         noise, shortfall = self._slack()
         learned = 2 * self.total * half * sqrt(log(self.queries.shape[1]) / self.rounds)

@@ -95,7 +95,7 @@ def integer_queries(queries: object) -> NDArray[np.int64]:
     if array.dtype.kind == "f" and np.array_equal(array, np.rint(array)):
         array = array.astype(np.int64) if (np.abs(array) <= LARGEST_ENTRY).all() else array
     if array.dtype.kind not in "iu":
-        raise ParameterError("queries", "hold numbers that are no integers, or too large", allowed)
+        raise ParameterError("queries", "hold numbers that are not integers, or too large", allowed)
     if (array > LARGEST_ENTRY).any() or (array.astype(np.int64) < -LARGEST_ENTRY).any():
         raise ParameterError(
             "queries", "hold entries out of range", f"from -{LARGEST_ENTRY} to {LARGEST_ENTRY}"

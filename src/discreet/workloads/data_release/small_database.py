@@ -75,7 +75,7 @@ class SmallDatabase:
     total : int
         The public number N of rows of the data, or a public guess of it: it sets the scale of the answers.
     rows, groups : int
-        How many rows one person has at most; with `groups`, in each of at most so many cells.
+        How many rows one person has at most; with `groups`, in each of at most this many cells.
     neighbors : Neighbors
         The relation; by default adding or removing a person.
     confidence : number

@@ -80,7 +80,7 @@ class LinearAnswer:
         return sqrt(self.variance)
 
     def interval(self, confidence: Number | None = None) -> tuple[float, float]:
-        """Return an interval that holds the exact answer with at least this probability.
+        """Return an interval that contains the exact answer with at least this probability.
 
         By default the confidence is that of the question.
         """

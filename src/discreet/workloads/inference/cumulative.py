@@ -153,7 +153,7 @@ class RangeSums:
         if ranges.size == 0:
             raise ParameterError("ranges", "are empty", f"at least one of {allowed}")
         if ranges.ndim != 2 or ranges.shape[1] != 2 or ranges.dtype.kind not in "iu":
-            raise ParameterError("ranges", "are no pairs of integers", allowed)
+            raise ParameterError("ranges", "are not pairs of integers", allowed)
         ends = ranges.astype(np.int64)
         for problem, wrong in (
             ("are reversed", ends[:, 0] > ends[:, 1]),

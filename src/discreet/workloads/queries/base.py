@@ -45,7 +45,7 @@ def checked_size(size: int, name: str = "size") -> int:
 def checked_shape(shape: Sequence[int], name: str = "shape") -> tuple[int, ...]:
     """Check the shape of a product domain; only its axes need to fit in memory."""
     if isinstance(shape, str | bytes) or not hasattr(shape, "__len__") or len(shape) == 0:
-        raise ParameterError(name, "is no sequence of sizes", "one size of at least 1 for each attribute")
+        raise ParameterError(name, "is not a sequence of sizes", "one size of at least 1 for each attribute")
     return tuple(checked_size(size, name) for size in shape)
 
 

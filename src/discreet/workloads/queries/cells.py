@@ -141,7 +141,7 @@ class Matrix(Workload):
         array = np.array(rows, dtype=np.float64)
         if array.ndim != 2 or 0 in array.shape:
             raise ParameterError(
-                "rows", "is no table of coefficients", "an array of at least one row and column"
+                "rows", "is not a table of coefficients", "an array of at least one row and column"
             )
         if not np.isfinite(array).all():
             raise ParameterError("rows", "holds coefficients that are not finite", "finite numbers")

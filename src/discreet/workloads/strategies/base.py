@@ -111,7 +111,7 @@ class Strategy(ABC):
             and by exactly that where they share a cell.
         groups : int
             In how many groups, each with a table x of its own that A is applied to, a person may
-            have so many rows. (Where the cells of one table are the groups, a person of g cells with
+            have this many rows. (Where the cells of one table are the groups, a person of g cells with
             r rows each has g r rows.)
         """
         rows, groups = whole(rows, "rows", least=1), whole(groups, "groups", least=1)

@@ -110,7 +110,7 @@ class Kronecker(Strategy):
 
 
 def _takes_single_cells(factor: Strategy) -> bool:
-    """Tell whether a strategy, or one that is nested in it, takes cells up to 2^29 - 1 only."""
+    """Return whether a strategy, or one that is nested in it, takes cells up to 2^29 - 1 only."""
     if isinstance(factor, Kronecker):
         return any(_takes_single_cells(part) for part in factor.factors)
     return isinstance(factor, SquareRoot | Fourier)

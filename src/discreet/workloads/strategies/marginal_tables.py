@@ -2,7 +2,7 @@
 
 Every marginal is measured as it is, so that a column of the strategy holds a one for each of them, and
 nothing else. Each interaction S is then seen in all marginals T that hold it, with independent noise: summed
-over the attributes outside of S, a cell has |T| / |S| times the variance. The average weighted by
+over the attributes outside S, a cell has |T| / |S| times the variance. The average weighted by
 1 / |T| is the least-squares estimate, since the parts of a table that belong to different interactions are
 orthogonal (docs/proofs/strategies.md, proposition 12).
 """
@@ -167,7 +167,7 @@ class MarginalTables:
     def variance(self, chosen: Set, query: Vector) -> float:
         """Return the variance of a linear query of one marginal, for noise of variance 1.
 
-        With q_S the query summed over the attributes outside of S, and P q_S its part that sums to zero along
+        With q_S the query summed over the attributes outside S, and P q_S its part that sums to zero along
         every attribute of S: the sum over S of ||P q_S||^2 (|S| / |T|)^2 / (|S| sum of 1 / |T'|), T' the
         marginals that hold S.
         """

@@ -187,7 +187,7 @@ class ResidualBasis:
     def variance(self, chosen: Set, query: Vector) -> float:
         """Return the variance of a linear query of one marginal, for noise of variance 1.
 
-        With q_S the query summed over the attributes outside of S, and P q_S its part that sums to zero along
+        With q_S the query summed over the attributes outside S, and P q_S its part that sums to zero along
         every attribute of S, it is the sum over S of ||P q_S||^2 / (weight_S n)^2, n the number of cells.
         """
         table, total = np.asarray(query, np.float64), 0.0

@@ -51,7 +51,7 @@ class ResidualPart:
             for subset, weight in self.weights.items()
         }
         if not weights or not all(set(subset) <= set(self.chosen) for subset in weights):
-            raise ParameterError("weights", "are none, or of other attributes", "one for each subset")
+            raise ParameterError("weights", "are empty, or of other attributes", "one for each subset")
         object.__setattr__(self, "weights", MappingProxyType(weights))
 
     @property

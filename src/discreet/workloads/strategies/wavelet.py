@@ -33,7 +33,7 @@ _FINEST = 1 << 12
 class Wavelet(LevelStrategy):
     """Haar's wavelet over an ordered domain (Privelet: Xiao, Wang & Gehrke 2011).
 
-    Of a domain that is no power of two, the last blocks are cut: their rows are shorter, and more than cells.
+    If the domain is not a power of two, the last blocks are cut: their rows are shorter, and more than cells.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ _UNSEEN = 1e-10
 
 
 def holds_few_queries(workload: Workload) -> bool:
-    """Tell whether a workload has no more queries than cells, and few enough to be written down."""
+    """Return whether a workload has no more queries than cells, and few enough to be written down."""
     return (
         workload.queries <= min(MOST_QUERIES, workload.size)
         and workload.queries * workload.size <= MOST_COEFFICIENTS

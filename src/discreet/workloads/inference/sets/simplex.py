@@ -17,7 +17,7 @@ __all__ = ["KnownTotal", "NonNegative", "Simplex"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonNegative:
-    """No entry is below zero. The projection sets negative entries to zero, whatever the weights."""
+    """No entry is below zero. The projection sets negative entries to zero, for any weights."""
 
     affine = False
     words = "entries are non-negative"
@@ -162,4 +162,4 @@ def price_residual(prices: Real, point: Real) -> float:
 
 def _check_total(total: float, size: int) -> None:
     if size == 0 and total != 0:
-        raise ParameterError("constraints", "ask of no entries a total other than zero", "a total of 0")
+        raise ParameterError("constraints", "ask for a total other than zero of no entries", "a total of 0")

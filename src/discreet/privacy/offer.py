@@ -1,11 +1,10 @@
-"""What an analyst is ready to spend on one question."""
+"""An offer: what may be spent on one question, one mechanism or one plan."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.filters import rho_below
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show
 
@@ -14,7 +13,7 @@ __all__ = ["Offer"]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Offer:
-    """What an analyst is ready to spend on one query.
+    """What may be spent: epsilon, epsilon with delta, or rho, as exact fractions.
 
     Parameters
     ----------
@@ -59,20 +58,6 @@ class Offer:
     def concentrated(cls, rho: Number) -> Offer:
         """Offer a rho."""
         return cls(rho=rho)
-
-    def as_rho(self) -> Offer:
-        """Return the largest rho that implies this (epsilon, delta); any other offer as it is.
-
-        It is for ledgers that add up rho: they charge a pure epsilon as epsilon^2 / 2, which may be far
-        more than this rho. It buys less than the (epsilon, delta) itself, whose Gaussian noise is calibrated
-        analytically; answers that were stored while that noise went by way of rho are found by it.
-        """
-        if self.epsilon is None or self.delta is None:
-            return self
-        rho = rho_below(self.epsilon, self.delta)
-        if rho == 0:
-            raise ParameterError("delta", "is too small: no rho implies it", "larger, or left out")
-        return Offer(rho=rho)
 
     def __repr__(self) -> str:
         named = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))
