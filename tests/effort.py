@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 SHARE = 5
-LEAST = 3
+LEAST = 2
 
 
 def register_profiles() -> None:

@@ -148,6 +148,7 @@ def sampled_delta(law: SampledGaussian, at: float) -> float:
 SAMPLED = [(0.4, 0.001), (1.0, 0.2), (4.0, 0.01), (0.6, 0.7), (1.0, 1e-4)]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("adding", [False, True])
 @pytest.mark.parametrize(("sigma", "rate"), SAMPLED)
 @pytest.mark.parametrize("step", [1e-2, 1e-3, 1e-4])
@@ -257,6 +258,7 @@ def test_the_contour_agrees_with_residues_and_forty_digits():
     assert error < 1e-13
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sigma", "rate", "times", "delta"), [(4.0, 0.01, 10_000, 1e-5), (0.9, 0.05, 60, 1e-8)]
 )

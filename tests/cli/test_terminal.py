@@ -51,6 +51,7 @@ def test_a_closed_pipe_is_no_traceback(arguments):
     assert b"error" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_read_is_in_the_store():
     read, write = os.pipe()
     os.close(read)

@@ -177,6 +177,7 @@ def test_one_person_changes_nothing_public_in_many_tables(rows, adverse, limits)
 ROW = {"patient": 1, "household": 1, "city": "Oslo", "age": 30, "cost": 1.0}
 
 
+@pytest.mark.slow
 def test_the_comparison_notices_a_word_about_the_data():
     """The control: a label with the number of rows in it."""
 
@@ -188,6 +189,7 @@ def test_the_comparison_notices_a_word_about_the_data():
         check_neighbors([ROW], [{**ROW, "patient": STRANGER}], Limits(rows=1))
 
 
+@pytest.mark.slow
 def test_the_comparison_notices_a_person_who_counts_too_much():
     """The control: statistics in which everybody counts twice."""
 

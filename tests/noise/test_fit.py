@@ -100,6 +100,7 @@ def two_sample_p_value(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(10), Fraction(637, 10)], ids=str)
 def test_laplace_agrees_with_the_textbook(scale):
@@ -108,6 +109,7 @@ def test_laplace_agrees_with_the_textbook(scale):
     assert two_sample_p_value(sample_laplace(scale * Fraction(5, 4), DRAWS, System()), textbook) < FALSE_ALARM
 
 
+@pytest.mark.few(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [Fraction(1), Fraction(100), Fraction(10**4)], ids=str)
 def test_gaussian_agrees_with_the_textbook(variance):

@@ -195,6 +195,7 @@ def script_for(value: int, doubled: Fraction, uniform: int) -> tuple[list[int], 
     return [cell << offset, (magnitude & ((1 << shift) - 1)) << (64 - shift), uniform], bits
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("variance", BLOCKS, ids=lambda variance: f"{float(variance):g}")
 def test_a_candidate_is_kept_exactly_below_its_cut(variance):
     """P(block) P(offset) P(kept) is proportional to P(j <= 2 X < j + 1), at every cut point tried."""

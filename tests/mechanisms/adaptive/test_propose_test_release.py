@@ -218,6 +218,11 @@ def test_a_ladder_charges_every_test():
     assert LADDER.guarantee.delta == Fraction(3, 20)
     assert LADDER.event == Approximate(epsilon=2, delta=0.05) * 3 + Pure(epsilon=6)
     assert repr(LADDER) == "Ladder([1, 2, 3], epsilon=12, delta=0.15)"
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_the_audit_passes_a_ladder():
     report = check_mechanism(Joined(LADDER), draws=10_000, false_alarm=1e-9 * 5)
     assert report.passed, str(report)
 

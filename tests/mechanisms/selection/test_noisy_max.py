@@ -138,7 +138,7 @@ def worst_ratio(ratio, sensitivity, *, monotone, tie=lambda scores: smallest_ind
     return worst
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("sensitivity", [1, 2])
 def test_pure_epsilon_holds_on_every_small_input(sensitivity, monotone):
