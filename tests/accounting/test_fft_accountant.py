@@ -45,6 +45,7 @@ def binomial_delta(loss: float, times: int, at: float) -> mpmath.mpf:
         return total / (1 + mpmath.exp(e)) ** times
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("loss", "times"), [(0.5, 3), (0.1, 100), (2.5, 12), (0.01, 2000), (1e-6, 400)])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
 def test_pure_steps_are_the_binomial(loss, times, delta):

@@ -200,6 +200,7 @@ def test_any_line_and_any_cells_give_true_bounds_on_delta(case, shaken):
 PURE = [case for case in CASES if "pure" in kinds(case)][:30]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("case", PURE, ids=number)
 def test_a_chance_of_failure_adds_to_delta(case):
     """(epsilon, d) steps fail apart: 1 - (1 - d)^n (1 - delta) is their delta at the reference."""
@@ -221,6 +222,7 @@ def test_a_chance_of_failure_adds_to_delta(case):
     assert found.width <= 1e-4 * found.upper, str(case)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("case", CASES[:20], ids=number)
 def test_what_has_no_pair_is_bounded_from_above_and_says_so(case):
     unknown = events.ZeroConcentrated(rho="1e-9", neighbors=neighbors_of(case))

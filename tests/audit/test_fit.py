@@ -22,6 +22,7 @@ def fit(mechanism, value, sample, law=None):
     ).verdict
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -63,7 +64,7 @@ def test_outputs_that_the_law_does_not_know_are_rejected():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("draws", sizes(2_000, 20_000))
+@pytest.mark.parametrize("draws", sizes(6_000, 20_000))
 def test_grid_noise_is_compared_in_steps_from_the_rounded_input(draws):
     mechanism = GridLaplace(Fraction(1, 4))
     for value in (0.0, 0.125, -0.125, 3.3):

@@ -168,7 +168,7 @@ def test_one_person_changes_nothing_public_but_noisy_numbers(rows, adverse, limi
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), **PATIENT)
+@settings(max_examples=examples(50), **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=30), st.lists(ADVERSE_ROWS, min_size=1, max_size=40), LIMITS)
 def test_one_person_changes_nothing_public_in_many_tables(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)

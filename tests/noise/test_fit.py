@@ -25,6 +25,7 @@ def edges_for(scale: float, reach: float) -> np.ndarray:
     return np.arange(-half, half + 1) * width
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):g}")
 def test_laplace(scale):
@@ -34,6 +35,7 @@ def test_laplace(scale):
     assert fit_p_value(drawn, laplace_between(float(scale) / 1.05), edges) < FALSE_ALARM
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
 def test_gaussian(deviation):
@@ -49,6 +51,7 @@ def rounded_between(deviation: float):
     return lambda a, b: float(np.diff(stats.norm.cdf((np.array([a, b]) - 0.5) / deviation))[0])
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
 def test_rounded_gaussian(deviation):

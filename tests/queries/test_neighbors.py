@@ -175,7 +175,7 @@ def test_one_person_moves_statistics_no_further_than_declared():
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), **PATIENT)
+@settings(max_examples=examples(80), **PATIENT)
 @given(st.integers(10**6, 10**9))
 def test_one_person_moves_statistics_no_further_than_declared_in_many_worlds(seed):
     session(seed, 30, Counter())

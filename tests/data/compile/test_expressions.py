@@ -47,6 +47,7 @@ NUMBERS = [0, -1, 2.5, 0.1, -128, 127, 128, 255, 256, 2**31, 2**53 + 1, 2**63 - 
 NUMBERS += [-(2**63) - 1, 1e300, 10**400, -(10**400), "1e-400"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

@@ -74,6 +74,7 @@ def test_sigma_is_kept_as_given(sensitivity, sigma):
     assert mechanism.guarantee.rho == mechanism.event.rho
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(1), Fraction(179, 10), Fraction(900)])
 @pytest.mark.parametrize("shift", [1, 3])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])

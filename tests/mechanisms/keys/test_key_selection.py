@@ -129,6 +129,7 @@ def test_a_wrong_law_does_not_fit(kind):
     assert stats.binomtest(int(shown.sum()), LARGEST_DRAW, mechanism.shown(half - 1)).pvalue < FALSE_ALARM
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("kind", "offer"), ALL)
 def test_the_implemented_law_is_the_promised_one(kind, offer):
     """Run the release along every path of its decisions."""

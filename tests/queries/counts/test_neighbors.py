@@ -100,7 +100,7 @@ def test_one_person_moves_measurements_no_further_than_noise_was_made_for():
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60), **PATIENT)
+@settings(max_examples=examples(30), **PATIENT)
 @given(st.integers(10**6, 10**9))
 def test_one_person_moves_measurements_no_further_in_many_worlds(seed):
     session(seed, Counter())

@@ -77,6 +77,7 @@ def test_an_approximate_offer_is_kept(places, epsilon, delta, limit):
     assert pure or concentrated or accounting.epsilon(request.event, delta=delta).upper <= epsilon
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), 1, 3])
 @pytest.mark.parametrize("delta", [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 100)])
 @pytest.mark.parametrize("groups", [24, 400])

@@ -194,6 +194,7 @@ def test_unmoved_ends_would_not_cover(monkeypatch):
     assert covered(request, narrow)[0] < 0.9
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
 def test_keys_fall_short_by_no_more_than_is_offered(offer, limits):

@@ -36,6 +36,7 @@ def plainly(level):
     return lambda values: values[math.ceil(level * len(values)) - 1] if values else DOMAIN[0]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_quantiles_equal_the_enumeration(level, relation, rows):

@@ -45,6 +45,7 @@ def test_trimmed_means_equal_the_enumeration_where_a_value_is_replaced(part):
     check_exact(partial(trimmed_mean, trim=part), partial(plainly, part), REPLACE_ROW, 1, data)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):

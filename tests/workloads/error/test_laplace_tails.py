@@ -59,6 +59,7 @@ def test_integration_never_falls_short(failure):
     assert float(exact) <= mixture_tail(t) <= float(exact) * 1.003
 
 
+@pytest.mark.few(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1, 4, 50])
 @pytest.mark.parametrize("coefficients", [[1], [1, 1], [3, 1, 1, 1], [1] * 40, [5, *[1] * 30]])

@@ -20,6 +20,7 @@ STRATEGIES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SETS)
 def test_projections_match_a_general_solver(name):
     random = np.random.default_rng(1)
@@ -34,6 +35,7 @@ def test_projections_match_a_general_solver(name):
             assert estimate.residual < 1e-9
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("strategy", ["prefixes", "random"])
 @pytest.mark.parametrize("name", SETS)
 def test_fits_match_a_general_solver(name, strategy):
@@ -82,6 +84,7 @@ def test_a_projection_is_never_farther_from_the_truth(name):
     assert np.mean(np.square(after)) < 0.98 * np.mean(np.square(before))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SETS)
 def test_a_fit_never_increases_the_error_of_the_answers(name):
     """In the norm of the strategy on every draw; the squared error of the cells on average."""
