@@ -60,7 +60,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as place:
         curator = Curator({"visits": table}, budget=Budget(epsilon=10), ledger=Path(place) / "ledger")
-        curator.ask(SQL, epsilon=0.5)  # what is loaded once is no part of the walk
+        curator.ask(SQL, epsilon=0.5)  # what is loaded once is not part of the walk
         report("explain", files_of(lambda: curator.explain(SQL, epsilon=0.25)))
         report("preview", files_of(lambda: curator.preview(SQL, epsilon=0.25)))
         report("ask", files_of(lambda: curator.ask(SQL, epsilon=0.25)))

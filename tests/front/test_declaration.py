@@ -146,7 +146,7 @@ def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
         ("epsilon = 20", "epsilon = true", "[budget]: epsilon is a boolean"),
         ("epsilon = 20", "epsilon = 1e999999999", "[budget]: epsilon is too large"),
         ("epsilon = 20", "epsilon = 20\nrho = 1", "[budget]: epsilon and rho are both given"),
-        ("delta = 1e-6", "delta = 1", "[budget]: delta is not below 1"),
+        ("delta = 1e-6", "delta = 1", "[budget]: delta is out of range"),
         ("delta = 1e-6", 'renews = "SECRET"', "[budget]: renews is not a period"),
         ("delta = 1e-6", "renews = 3", "[budget]: renews is not a period"),
         ("delta = 1e-6", "per_analyst = 3", "[budget.per_analyst]: it is not a section"),

@@ -194,3 +194,17 @@ def test_renyi_group_takes_the_next_power_of_two_and_refuses_low_orders():
 def test_chain_refuses_bad_numbers(bad):
     with pytest.raises(ParameterError):
         chain(*bad)
+
+
+@pytest.mark.parametrize(("epsilon", "size"), [(2000, 2), (1300, 3), (4000, 2)])
+def test_a_delta_that_a_large_epsilon_leaves_below_one_is_not_given_up(epsilon, size):
+    """delta (1 + e^epsilon + …) by mpmath, near where the result is said to be 1 without being computed."""
+    delta = Fraction(1, 2**4096)
+    with mpmath.workdps(60):
+        exact = mp(delta) * sum(mpmath.exp(step * epsilon) for step in range(size))
+        found = mp(group_delta(Fraction(epsilon), delta, size))
+        assert found == 1 if exact >= 1 else exact <= found < 1
+
+
+def test_a_group_of_one_keeps_any_order():
+    assert group_renyi(Fraction(3, 2), Fraction(1, 7), 1) == (Fraction(3, 2), Fraction(1, 7))

@@ -27,6 +27,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.finite import MOST_OUTCOMES
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, whole
+from discreet.records import Record
 
 __all__ = ["LossDistribution", "LossDistributions", "loss_distributions", "read_losses"]
 
@@ -43,7 +44,7 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LossDistribution:
+class LossDistribution(Record):
     """The law of log(P / Q) under P, on the multiples of a spacing.
 
     Parameters
@@ -78,8 +79,7 @@ class LossDistribution:
                 "masses", "reach beyond a loss of 600", "on a shorter range; the rest is infinite"
             )
         array.flags.writeable = False
-        for name, value in (("spacing", step), ("lowest", first), ("masses", array), ("infinity", rest)):
-            object.__setattr__(self, name, value)
+        self._set(spacing=step, lowest=first, masses=array, infinity=rest)
 
     @property
     def losses(self) -> Array:

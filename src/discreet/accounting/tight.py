@@ -20,7 +20,7 @@ from discreet.accounting.runs.parallel import Solve, bounds_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, Grouped, compose
 from discreet.privacy.events.sampling import sampling_assumption
-from discreet.privacy.rational import Number, float_above, float_below, rational
+from discreet.privacy.rational import Number, float_above, float_below, probability, rational
 
 __all__ = ["delta", "epsilon", "epsilon_within"]
 
@@ -123,10 +123,7 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
 
 
 def _checked_delta(delta: Number) -> Fraction:
-    exact = rational(delta, "delta")
-    if not 0 <= exact < 1:
-        raise ParameterError("delta", "is out of range", "from 0 to below 1")
-    return exact
+    return probability(delta, "delta", one=False)
 
 
 def _is_beyond_floats(pure: Fraction) -> bool:

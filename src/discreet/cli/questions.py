@@ -58,7 +58,7 @@ def question_of(options: Namespace) -> str:
 
 
 def offer_of(options: Namespace) -> dict[str, Any]:
-    """Return what `Curator.request` takes, beside the question."""
+    """Return what `Curator.request` takes in addition to the question."""
     error = _pairs(options.error, "error")
     given = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
     if error and any(value is not None for value in given.values()):

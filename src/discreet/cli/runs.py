@@ -59,7 +59,7 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
-    """One part of a run, as it was typed; None where nothing was given."""
+    """One part of a run, as it was typed; None if nothing was given."""
 
     mechanism: str | None = None
     noise_multiplier: str | None = None

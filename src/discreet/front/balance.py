@@ -70,6 +70,6 @@ def spent_of(account: Account) -> Spent:
 
 
 def _plain(delta: Fraction) -> float:
-    """Return the float that is written like the delta, where there is one, else the next above."""
+    """Return the float that is written like the delta if there is one, else the next above."""
     near = float(delta)
     return near if Fraction(repr(near)) == delta else float_above(delta)

@@ -70,8 +70,8 @@ class Curator(Door):
     ) -> Release:
         """Spend, then answer.
 
-        The same question with the same offer on the same data returns the same answer at no cost, whatever
-        its outputs are called.
+        The same question with the same offer on the same data returns the same answer at no cost, even if
+        its outputs have other names.
 
         Where the keys of a group were not declared, an offer of epsilon and delta has them chosen first:
         those are shown that enough persons have. Epsilon is divided by `key_share` between the choice and the
@@ -91,7 +91,7 @@ class Curator(Door):
         confidence : number
             Of the intervals.
         split : mapping of outputs to numbers, optional
-            The shares of the offer; by default they make the errors alike.
+            The shares of the offer; by default they equalize the errors.
         key_share : number
             How much of epsilon the choice of undeclared keys gets, above 0 and below 1, by default a third.
             A larger share shows smaller groups; a smaller one leaves more for the values.
@@ -172,9 +172,9 @@ class Curator(Door):
         rows: int = ROWS,
         **unknown: NoReturn,
     ) -> Request:
-        """Return the request that a question and an offer make, or that a wanted error needs.
+        """Return the request for a question and an offer, or for a wanted error.
 
-        Takes what `ask` takes, but for the analyst.
+        Takes what `ask` takes, except for the analyst.
         """
         refuse_unnamed(unnamed)
         refuse_unknown(unknown)
@@ -304,9 +304,9 @@ class Curator(Door):
         Parameters
         ----------
         release : Release
-            An answer of this curator: counts, sums, means, or what else is calculated from noisy sums.
+            An answer of this curator: counts, sums, means, or anything else calculated from noisy sums.
         epsilon, delta, rho : number, optional
-            What to spend on top: epsilon, epsilon with delta, or rho.
+            What to spend in addition: epsilon, epsilon with delta, or rho.
         analyst : str
             Who asks.
         """
@@ -317,11 +317,11 @@ class Curator(Door):
         return remeasure(self, release, offer, analyst=analyst)
 
     def suggest_bounds(self, table: str, column: str, **offer: Any) -> Suggestion:
-        """Buy bounds for a column of numbers that nobody knows: see `discreet.front.suggestions`."""
+        """Spend on bounds for a column of unknown numbers: see `discreet.front.suggestions`."""
         return suggest_bounds(self, table, column, **offer)
 
     def suggest_limits(self, table: str, **offer: Any) -> Suggestion:
-        """Buy limits for a table whose persons nobody has counted: see `discreet.front.suggestions`."""
+        """Spend on limits for a table with unknown rows per person: see `discreet.front.suggestions`."""
         return suggest_limits(self, table, **offer)
 
     @property

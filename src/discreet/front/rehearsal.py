@@ -40,7 +40,7 @@ class Rehearsal(Curator):
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 
     def check_fits(self, question: Question, *, analyst: str = "", **offer: Any) -> None:
-        """Refuse a question that would not fit even if nothing was spent yet.
+        """Refuse a question that would not fit even an unspent budget.
 
         Takes what `preview` takes.
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, rational, show
+from discreet.privacy.rational import Number, probability, rational, show
+from discreet.records import Record
 
 __all__ = ["Offer"]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Offer:
+class Offer(Record):
     """What may be spent: epsilon, epsilon with delta, or rho, as exact fractions.
 
     Parameters
@@ -38,16 +39,12 @@ class Offer:
             )
         if delta is not None and epsilon is None:
             raise ParameterError("delta", "is given without epsilon", "with epsilon, or left out")
-        failure = None if delta is None else rational(delta, "delta")
-        if failure is not None and not 0 <= failure < 1:
-            raise ParameterError("delta", "is out of range", "at least 0 and below 1")
-        values = {
-            "epsilon": None if epsilon is None else rational(epsilon, "epsilon", positive=True),
-            "delta": failure or None,
-            "rho": None if rho is None else rational(rho, "rho", positive=True),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        failure = None if delta is None else probability(delta, "delta", one=False)
+        self._set(
+            epsilon=None if epsilon is None else rational(epsilon, "epsilon", positive=True),
+            delta=failure or None,
+            rho=None if rho is None else rational(rho, "rho", positive=True),
+        )
 
     @classmethod
     def pure(cls, epsilon: Number) -> Offer:

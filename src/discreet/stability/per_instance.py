@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import Number, float_below, rational, show
+from discreet.privacy.rational import Number, float_below, probability, rational, show
 from discreet.stability.entries import reals
 
 if TYPE_CHECKING:
@@ -119,9 +119,7 @@ def gaussian_losses(
         As for `laplace_losses`.
     """
     width = rational(sigma, "sigma", positive=True)
-    failure = rational(delta, "delta", positive=True)
-    if failure >= 1:
-        raise ParameterError("delta", "is not below 1", "between 0 and 1")
+    failure = probability(delta, "delta", zero=False, one=False)
     ratios = _scaled(_checked(shifts, grid), width)
     losses = np.full_like(ratios, inf)
     losses[ratios == 0] = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curator.accounts import Book, at
@@ -266,6 +266,7 @@ def test_an_account_that_was_not_opened_promises_nothing():
 
 
 @given(st.fractions(0, 100), st.fractions(0, 10))
+@example(Fraction(10), Fraction(1))
 def test_shares_are_rounded_against_us(part, whole):
     above, below = percent_above(part, whole), percent_below(part, whole)
     if part > 10 * whole:
@@ -287,7 +288,7 @@ def test_shares_are_rounded_against_us(part, whole):
         (
             Budget(epsilon=1),
             Approximate(epsilon="0.1", delta="0.1"),
-            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+            ("has no delta to spend", "needs delta 0.1", "offer epsilon alone", "at most 1 would fit"),
         ),
         (
             Budget(epsilon=3, delta="1e-6"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
 
@@ -205,6 +206,8 @@ def test_group_of_a_renyi_curve_keeps_the_orders_that_are_high_enough():
     assert grouped == events.Renyi(curve=[(2, 3.6), (4, 7.2)], neighbors=ADD_REMOVE_PERSON.group(3))
     with pytest.raises(ParameterError, match=r"^order .*2\^5"):
         group(curve, 16)
+    with pytest.raises(ParameterError, match=r"^order .*2\^5"):
+        group(events.Renyi(curve=[(2, 0.1)]), 16)
 
 
 @given(EVENTS, st.integers(1, 6))
@@ -302,3 +305,16 @@ def test_what_sums_refuse_is_refused_by_plus():
     most = events.Pure(epsilon=1) * 10**18
     with pytest.raises(ParameterError, match="out of range"):
         most + events.Pure(epsilon=1)
+
+
+@pytest.mark.parametrize("pair", [[], ["event"], ["event", 1, 1], {"event": 1}, "event", None])
+def test_what_is_no_pair_of_event_and_count_is_not_read(pair):
+    total = events.Pure(epsilon=1) + events.Gaussian(noise_multiplier=1)
+    stored = json.loads(total.to_json())
+    assert Event.from_json(json.dumps(stored)) == total
+    first = stored["parts"][0]
+    if isinstance(pair, list):
+        pair = [first[0] if item == "event" else item for item in pair]
+    stored["parts"][0] = pair
+    with pytest.raises(ParameterError, match="no pair"):
+        Event.from_json(json.dumps(stored))

@@ -254,3 +254,10 @@ def test_numpy_integers_count():
 def test_only_events_add_up():
     with pytest.raises(TypeError):
         _ = CHOICE + 1
+
+
+def test_python_sums_start_from_zero_and_from_nothing_else():
+    event = events.Pure(epsilon=1)
+    assert sum([event, event]) == event + event
+    with pytest.raises(TypeError):
+        _ = 1 + event

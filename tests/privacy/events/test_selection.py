@@ -60,3 +60,10 @@ def test_above_threshold():
             events.AboveThreshold(epsilon=1, positives=bad)
     with pytest.raises(ParameterError, match=r"^epsilon "):
         events.AboveThreshold(epsilon="much", positives=1)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize("choice", [events.ExponentialChoice, events.PermuteAndFlip])
+def test_a_group_moves_scores_as_many_times_as_far(choice, size):
+    grouped = events.group(choice(epsilon="2/3"), size)
+    assert grouped.pure_epsilon == size * choice(epsilon="2/3").pure_epsilon

@@ -155,7 +155,7 @@ def test_prepared_tables_are_bounded_before_conditions():
     sql = "SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM t WHERE city = 'a' GROUP BY m"
     text = explained(sql, tables)
     assert "; bounded before any condition, to 3 rows of each person" in text
-    assert "at most 3 rows of each person, drawn ahead: before any condition" in text
+    assert "at most 3 rows of each person, drawn in advance: before any condition" in text
     assert "'m' (3 possible keys)" in text
     joined = explained("SELECT COUNT(*) AS n FROM t JOIN u ON t.who = u.who", tables)
     assert "at most 3 rows of each person, sampled by a keyed hash" in joined

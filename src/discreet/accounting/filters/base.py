@@ -12,7 +12,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
@@ -20,8 +20,9 @@ from typing import ClassVar, Self, cast
 from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Composed, Event, compose
-from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.neighbors import Neighbors, check_relation
 from discreet.privacy.rational import show, show_above
+from discreet.records import Record
 
 __all__ = ["Filter"]
 
@@ -40,7 +41,7 @@ _kinds: dict[str, type[Filter]] = {}
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Filter(ABC):
+class Filter(Record, ABC):
     """A budget under full adaptivity; see the kinds of filter for what is limited.
 
     Guarantee
@@ -72,11 +73,8 @@ class Filter(ABC):
         _kinds[cls.__name__] = cls  # a slotted dataclass is made twice; the second one stays
 
     def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is not a neighbor relation", "such as ADD_REMOVE_PERSON")
         totals = (Fraction(0),) * len(limits)
-        for name, value in {"neighbors": neighbors, "_limits": limits, "_totals": totals, **others}.items():
-            object.__setattr__(self, name, value)
+        self._set(neighbors=check_relation(neighbors), _limits=limits, _totals=totals, **others)
 
     @property
     @abstractmethod
@@ -178,7 +176,7 @@ class Filter(ABC):
             if entry is None or _exceeds(after := total + entry, limit if most is WHOLE else limit * most):
                 return None
             totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
-        return self._with_totals(tuple(totals))
+        return self._with(_totals=tuple(totals))
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
@@ -258,7 +256,7 @@ class Filter(ABC):
         totals = tuple(_read_fraction(total) for total in spent)
         if len(totals) != len(fresh._limits) or any(map(Fraction.__gt__, totals, fresh._limits)):
             raise ParameterError("spent", "does not lie within the limits", _ALLOWED)
-        return fresh._with_totals(totals)
+        return fresh._with(_totals=totals)
 
     @property
     def description(self) -> dict[str, object]:
@@ -280,13 +278,6 @@ class Filter(ABC):
     def _parameters(self) -> dict[str, object]:
         """Return what the constructor takes, except for the relation, in words of JSON."""
         return {name: str(limit) for name, limit in self.limits.items()}
-
-    def _with_totals(self, totals: tuple[Fraction, ...]) -> Self:
-        after = object.__new__(type(self))
-        for field in fields(self):
-            object.__setattr__(after, field.name, getattr(self, field.name))
-        object.__setattr__(after, "_totals", totals)
-        return after
 
     def _refusal(self, event: Event, cost: Cost) -> str:
         """Say what was asked, what is left and what would fit. Events hold public facts only."""

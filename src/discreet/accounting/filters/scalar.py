@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, rational, show_above
+from discreet.privacy.rational import non_negative, probability, show_above
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -243,7 +243,4 @@ def promised(epsilon: float, delta: Fraction, reserved: Fraction, neighbors: Nei
 
 def small(value: Number, name: str) -> Fraction:
     """Turn a number into its fraction and refuse it unless it lies in [0, 1)."""
-    exact = rational(value, name)
-    if not 0 <= exact < 1:
-        raise ParameterError(name, "is out of range", "at least 0 and below 1")
-    return exact
+    return probability(value, name, one=False)

@@ -29,7 +29,7 @@ from discreet.privacy.guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from discreet.privacy.rational import float_above, float_below, rational
+from discreet.privacy.rational import float_above, float_below, probability
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -286,10 +286,7 @@ def _checked(curve: Curve) -> Curve:
 
 
 def _share(value: Number, name: str) -> float:
-    exact = rational(value, name)
-    if not 0 <= exact <= 1:
-        raise ParameterError(name, "is out of range", "between 0 and 1")
-    return float_above(exact)
+    return float_above(probability(value, name))
 
 
 def _above(x: float) -> float:

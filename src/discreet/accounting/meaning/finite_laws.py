@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.directed import exp_interval, log_interval
-from discreet.privacy.rational import float_above, non_negative, rational
+from discreet.privacy.rational import float_above, non_negative, probability, rational
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -127,9 +127,7 @@ class FiniteTradeoff:
 
     def __call__(self, false_positive_rate: Number) -> Fraction:
         """Return the least false negative rate."""
-        rate = rational(false_positive_rate, "false_positive_rate")
-        if not 0 <= rate <= 1:
-            raise ParameterError("false_positive_rate", "is out of range", "between 0 and 1")
+        rate = probability(false_positive_rate, "false_positive_rate")
         for (left, high), (right, low) in pairwise(self.vertices):
             if rate <= right:
                 return high + (low - high) * (rate - left) / (right - left)

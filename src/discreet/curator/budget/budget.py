@@ -14,7 +14,8 @@ from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import float_above, non_negative, show
+from discreet.privacy.rational import float_above, non_negative, probability, show
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -32,7 +33,7 @@ _RESERVED = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Budget:
+class Budget(Record):
     """A cap on everything that is ever released, for any questions in any order.
 
     Guarantee
@@ -84,9 +85,7 @@ class Budget:
         check_relation(neighbors)
         if (epsilon is None) == (rho is None):
             raise ParameterError("epsilon", "and rho are both given or both missing", "one of the two")
-        exact = non_negative(delta, "delta")
-        if exact >= 1:
-            raise ParameterError("delta", "is not below 1", "from 0 to below 1, such as 1e-6")
+        exact = probability(delta, "delta", one=False)
         if per_analyst is not None and (
             not isinstance(per_analyst, Budget) or per_analyst.per_analyst or per_analyst.renews
         ):
@@ -96,18 +95,16 @@ class Budget:
         if per_analyst is not None and per_analyst.neighbors != neighbors:
             raise ParameterError("per_analyst", "has another neighbor relation", "the same one")
         target = None if epsilon is None else _loss(epsilon, "epsilon")
-        values = {
-            "epsilon": target,
-            "delta": exact,
-            "rho": None if rho is None else _loss(rho, "rho"),
-            "per_analyst": per_analyst,
-            "renews": None if renews is None else Period.named(renews),
-            "neighbors": neighbors,
-            "_members": members_for(target, exact, neighbors) if target is not None and exact else None,
-            "_renyi": None,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            epsilon=target,
+            delta=exact,
+            rho=None if rho is None else _loss(rho, "rho"),
+            per_analyst=per_analyst,
+            renews=None if renews is None else Period.named(renews),
+            neighbors=neighbors,
+            _members=members_for(target, exact, neighbors) if target is not None and exact else None,
+            _renyi=None,
+        )
 
     def filter(self) -> Cap:
         """Return the filter of this cap, with nothing spent."""
@@ -166,10 +163,10 @@ class Budget:
         )
         if renyi is not None:
             order, limit = (Fraction(str(number)) for number in cast("list[str]", renyi))
-            object.__setattr__(budget, "_renyi", (order, limit))
+            budget = budget._with(_renyi=(order, limit))
         if members is not None:
             read = tuple(Filter.described(one, neighbors) for one in cast("list[dict[str, object]]", members))
-            object.__setattr__(budget, "_members", read)
+            budget = budget._with(_members=read)
         return budget
 
     def __str__(self) -> str:

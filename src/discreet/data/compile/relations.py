@@ -1,7 +1,7 @@
 """Relations in Ibis: private rows, each with its person.
 
 Rows are combined only within one person: joins of private tables equate the person, groups
-and partitions begin with it, and DISTINCT compares it along. `person_rows` holds what is computed of a
+and partitions begin with it, and DISTINCT compares it along. `per_person` holds what is computed of a
 person's rows.
 """
 

@@ -176,7 +176,7 @@ def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool
     """Return the columns of a table in the types that all engines share.
 
     What is text on any engine is text that compares by code point; points in time are whole
-    microseconds, and NULL beyond their range; numbers have the types of `agreement`.
+    microseconds, and NULL beyond their range; numbers have the types of `column_types`.
 
     Parameters
     ----------

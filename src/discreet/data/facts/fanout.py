@@ -29,6 +29,7 @@ from discreet.data.language.relations import (
     Union,
 )
 from discreet.errors import UnsupportedQuery
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_FAN_OUT",
@@ -50,7 +51,7 @@ LARGEST_FAN_OUT = LARGEST_MEETING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FanOut:
+class FanOut(Record):
     """What is public about the number of rows of a relation.
 
     Attributes
@@ -66,7 +67,7 @@ class FanOut:
 
     def __post_init__(self) -> None:
         if self.person is not None and self.person < self.rows:
-            object.__setattr__(self, "rows", max(1, self.person))
+            self._amend(rows=max(1, self.person))
 
 
 def fan_out(relation: Relation, tables: Tables) -> FanOut:

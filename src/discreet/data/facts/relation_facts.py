@@ -1,7 +1,7 @@
 """The columns of a relation, and how much one person may contribute to it: public facts alone.
 
 Declarations give the facts of a private table's columns, content those of a public one. From there they
-propagate upward: a filter keeps them, a calculated column has those that `implied` derives from its
+propagate upward: a filter keeps them, a calculated column has those that `inferred` derives from its
 expression, an aggregate of a person's rows those that follow from its column. A relation that would let one
 person's rows affect those of another is refused here.
 """

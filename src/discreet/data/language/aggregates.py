@@ -18,6 +18,7 @@ from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Expression
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number, rational, show, whole
+from discreet.records import Record
 
 __all__ = [
     "Aggregate",
@@ -88,7 +89,7 @@ _WITH_PARAMETER = {*_QUANTILES, AggregateFunction.TRIMMED_MEAN, AggregateFunctio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, init=False)
-class Aggregate:
+class Aggregate(Record):
     """An aggregate of expressions.
 
     Parameters
@@ -123,9 +124,7 @@ class Aggregate:
             raise UnsupportedQuery(
                 f"the {kind.value} of a column with itself is asked; take its variance, or another column"
             )
-        object.__setattr__(self, "function", kind)
-        object.__setattr__(self, "operands", listed)
-        object.__setattr__(self, "parameter", _parameter(kind, parameter))
+        self._set(function=kind, operands=listed, parameter=_parameter(kind, parameter))
 
     @property
     def operand(self) -> Expression | None:

@@ -19,6 +19,7 @@ from discreet.data.language.expressions import literal
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show, typed_as_integers, whole
+from discreet.records import Record
 
 __all__ = [
     "CLAMP",
@@ -75,7 +76,7 @@ Person: TypeAlias = str | _Person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Record):
     """How much one person may contribute to one release.
 
     Parameters
@@ -111,8 +112,7 @@ class Limits:
                 "limits", "must be of one kind", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
             )
         for name in ("rows",) if by_rows else ("groups", "rows_per_group"):
-            checked = whole(getattr(self, name), name, least=1, most=LARGEST_LIMIT)
-            object.__setattr__(self, name, checked)
+            self._amend(**{name: whole(getattr(self, name), name, least=1, most=LARGEST_LIMIT)})
 
     def __repr__(self) -> str:
         if self.rows is not None:
@@ -121,7 +121,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Bounds:
+class Bounds(Record):
     """The range and the grid of a column of numbers.
 
     Parameters
@@ -179,16 +179,16 @@ class Bounds:
                 raise ParameterError(name, "does not lie on the grid", f"a multiple of the step {show(grid)}")
             if abs(bound / grid) > LARGEST_STEPS:
                 raise ParameterError(name, "is too far from zero", "at most 2^52 steps; take a larger step")
-        values: dict[str, object] = {"lower": low, "upper": high, "step": grid}
-        values["step_was_given"] = step is not None
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        for name, rule, words in (
-            ("nan", nan, (DROP,)),
-            ("infinity", infinity, (CLAMP, DROP)),
-            ("null", null, (DROP,)),
-        ):
-            object.__setattr__(self, name, self._missing_rule(rule, name, words))
+        self._amend(lower=low, upper=high, step=grid)  # against which the rules are checked
+        self._set(
+            lower=low,
+            upper=high,
+            step=grid,
+            step_was_given=step is not None,
+            nan=self._missing_rule(nan, "nan", (DROP,)),
+            infinity=self._missing_rule(infinity, "infinity", (CLAMP, DROP)),
+            null=self._missing_rule(null, "null", (DROP,)),
+        )
 
     @property
     def lower_steps(self) -> int:
@@ -240,7 +240,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Keys:
+class Keys(Record):
     """The values that a column is grouped by, declared in public.
 
     Every declared value has its group in every answer, in the order declared here, whether
@@ -271,8 +271,7 @@ class Keys:
             raise ParameterError("values", "lists a key twice", "each key once")
         if any(isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 for value in listed):
             raise ParameterError("values", "holds an integer beyond 64 bits", "integers of 64 bits")
-        object.__setattr__(self, "values", listed)
-        object.__setattr__(self, "type", _KEY_TYPES[kinds.pop()])
+        self._set(values=listed, type=_KEY_TYPES[kinds.pop()])
 
     @property
     def has_null(self) -> bool:
@@ -292,7 +291,7 @@ class Keys:
         return f"Keys([{', '.join(repr(value) for value in self.values[:3])}, … {len(self.values)} values])"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Dates:
     """The days that a column of dates or times lies in, declared in public.
 
@@ -308,14 +307,12 @@ class Dates:
     first: datetime.date
     last: datetime.date
 
-    def __init__(self, first: datetime.date, last: datetime.date) -> None:
-        for name, day in (("first", first), ("last", last)):
+    def __post_init__(self) -> None:
+        for name, day in (("first", self.first), ("last", self.last)):
             if type(day) is not datetime.date:
                 raise ParameterError(name, "is not a date", "a date such as date(2026, 1, 31)")
-        if first > last:
+        if self.first > self.last:
             raise ParameterError("first", "is after last", "a day that is not after the last")
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "last", last)
 
     def contains(self, other: Dates) -> bool:
         """Return whether all days of `other` are among these."""

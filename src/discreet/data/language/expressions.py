@@ -17,7 +17,7 @@ Values and logic are those of SQL:
 - `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
   beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
   division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is
-  refused by `checking`, so it never does, on any engine.
+  refused by `data.facts.type_check`, so it never does, on any engine.
 - Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
   leave arithmetic. The difference of two dates is a number of days.
 - `functions` lists the functions, and says what each means where values are special.
@@ -42,6 +42,7 @@ from discreet.data.language.functions import EXAMPLES, OPERANDS, ArithmeticOpera
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
+from discreet.records import Record
 
 __all__ = [
     "COLUMN_BITS",
@@ -84,7 +85,7 @@ LiteralValue: TypeAlias = bool | int | Fraction | str | datetime.date | datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
+class _Node(Record):
     """What all nodes share: their measured depth and size, so that no later walk can run away."""
 
     depth: int = field(init=False, repr=False, compare=False)
@@ -104,8 +105,7 @@ class _Node:
             raise UnsupportedQuery(
                 f"the expression has more than {LARGEST_SIZE} parts; shorten it, for instance with a range"
             )
-        object.__setattr__(self, "depth", depth)
-        object.__setattr__(self, "size", size)
+        self._amend(depth=depth, size=size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +132,10 @@ class Literal(_Node):
 
     def __post_init__(self) -> None:
         super(Literal, self).__post_init__()
-        if isinstance(self.value, Fraction) and self.value.denominator == 1:
-            object.__setattr__(self, "value", self.value.numerator)
-        object.__setattr__(self, "type", _type_of_literal(self.value))
+        value = self.value
+        if isinstance(value, Fraction) and value.denominator == 1:
+            value = value.numerator
+        self._amend(value=value, type=_type_of_literal(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,12 +147,11 @@ class Compare(_Node):
     right: Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operator", Comparison(self.operator))
+        operator = Comparison(self.operator)
         if isinstance(self.left, Literal) and not isinstance(self.right, Literal):
-            left, right = self.left, self.right
-            object.__setattr__(self, "left", right)
-            object.__setattr__(self, "right", left)
-            object.__setattr__(self, "operator", self.operator.mirrored)
+            self._amend(left=self.right, operator=operator.mirrored, right=self.left)
+        else:
+            self._amend(operator=operator)
         super(Compare, self).__post_init__()
 
 
@@ -162,7 +162,7 @@ class And(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operands", _flattened(And, self.operands))
+        self._amend(operands=_flattened(And, self.operands))
         super(And, self).__post_init__()
 
 
@@ -173,7 +173,7 @@ class Or(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operands", _flattened(Or, self.operands))
+        self._amend(operands=_flattened(Or, self.operands))
         super(Or, self).__post_init__()
 
 
@@ -210,7 +210,7 @@ class IsIn(_Node):
         if any(value.type is Type.NULL for value in self.values):
             raise UnsupportedQuery("IN lists NULL, which equals nothing; write x IN (...) OR x IS NULL")
         distinct = {(value.type.value, str(value.value)): value for value in self.values}
-        object.__setattr__(self, "values", tuple(distinct[key] for key in sorted(distinct)))
+        self._amend(values=tuple(distinct[key] for key in sorted(distinct)))
         super(IsIn, self).__post_init__()
 
 
@@ -223,7 +223,7 @@ class Arithmetic(_Node):
     right: Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operator", ArithmeticOperator(self.operator))
+        self._amend(operator=ArithmeticOperator(self.operator))
         super(Arithmetic, self).__post_init__()
 
 
@@ -259,7 +259,7 @@ class Cast(_Node):
     type: Type
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "type", Type(self.type))
+        self._amend(type=Type(self.type))
         super(Cast, self).__post_init__()
 
 
@@ -271,9 +271,9 @@ class Call(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", Function(self.function))
+        self._amend(function=Function(self.function))
         if self.function is Function.ROUND and self.operands[1:] == (Literal(value=0),):
-            object.__setattr__(self, "operands", self.operands[:1])
+            self._amend(operands=self.operands[:1])
         least, most = OPERANDS[self.function]
         if not isinstance(self.operands, tuple) or not least <= len(self.operands) <= most:
             raise UnsupportedQuery(
@@ -285,7 +285,7 @@ class Call(_Node):
 Expression: TypeAlias = (
     Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic | Case | Cast | Call
 )
-"""Any node. To add one: a class here, its type in `checking`, its meaning in `compile`."""
+"""Any node. To add one: a class here, its type in `data.facts.type_check`, its meaning in `compile`."""
 
 
 def literal(value: object) -> Literal:

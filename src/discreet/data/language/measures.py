@@ -10,6 +10,7 @@ from typing import TypeAlias
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_TERM",
@@ -71,7 +72,7 @@ class CountNonNull:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
+class Sum(Record):
     """The sum of (x - center) / step over the (bounded) rows of a group whose x is present.
 
     x is the column's value after rounding to the grid and clipping to `bounds`, so every summand is an
@@ -86,7 +87,7 @@ class Sum:
 
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
-        object.__setattr__(self, "center", _center(self.center, self.bounds))
+        self._amend(center=_center(self.center, self.bounds))
 
     @property
     def center_steps(self) -> int:
@@ -100,7 +101,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
+class Factor(Record):
     """(x - center) / step of a column, an integer, to a power; to the power 0 it says that x is present."""
 
     column: str
@@ -111,7 +112,7 @@ class Factor:
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
         _check(type(self.power) is int and 0 <= self.power <= 2)
-        object.__setattr__(self, "center", _center(self.center, self.bounds))
+        self._amend(center=_center(self.center, self.bounds))
 
     @property
     def center_steps(self) -> int:

@@ -25,6 +25,7 @@ from typing import TypeAlias
 from discreet.data.language.declarations import Bounds
 from discreet.data.language.expressions import Expression
 from discreet.errors import UnsupportedQuery
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_RELATION_DEPTH",
@@ -207,7 +208,7 @@ class PersonalFunction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Personal:
+class Personal(Record):
     """An aggregate of a person's own rows, under a name.
 
     A sum and a mean are taken on the grid of the column's bounds, to which every value is clipped, so that
@@ -220,7 +221,7 @@ class Personal:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", PersonalFunction(self.function))
+        self._amend(function=PersonalFunction(self.function))
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(self.column is not None or self.function is PersonalFunction.COUNT)
         on_grid = self.function in {PersonalFunction.SUM, PersonalFunction.MEAN}
@@ -277,7 +278,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Record):
     """Every row with one more column, computed over its person's rows that agree in `partition`.
 
     `order` is for the row number only; the other functions see the whole partition.
@@ -291,7 +292,7 @@ class Window:
     order: tuple[Order, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", WindowFunction(self.function))
+        self._amend(function=WindowFunction(self.function))
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(all(isinstance(part, str) for part in self.partition))
         _check(all(isinstance(part, Order) for part in self.order))

@@ -19,6 +19,7 @@ from discreet.privacy.guarantees import ApproximateDP, PureDP, ZeroConcentratedD
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
+from discreet.records import Record
 from discreet.stability.profile import Profile
 
 __all__ = ["SmoothSensitivity"]
@@ -28,7 +29,7 @@ _DEFAULT_STEPS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class SmoothSensitivity:
+class SmoothSensitivity(Record):
     """Release a statistic with noise in proportion to its smooth sensitivity.
 
     Parameters
@@ -124,12 +125,9 @@ class SmoothSensitivity:
             guarantee = ApproximateDP(epsilon=epsilon, delta=delta, neighbors=neighbors)
         else:
             guarantee = PureDP(epsilon=rational(epsilon, "epsilon"), neighbors=neighbors)  # type: ignore[arg-type]
-        values = {
-            "noise": noise, "guarantee": guarantee, "decay": rate, "shift": shift,
-            "grid": step, "least": least, "most": most,
-        }  # fmt: skip
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            noise=noise, guarantee=guarantee, decay=rate, shift=shift, grid=step, least=least, most=most
+        )
 
     @classmethod
     def best(

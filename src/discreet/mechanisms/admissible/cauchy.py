@@ -53,7 +53,7 @@ class Cauchy(Admissible):
     def __post_init__(self) -> None:
         if isinstance(self.power, bool) or self.power not in _POWERS:
             raise ParameterError("power", "is not supported", "2, 4 or 6")
-        object.__setattr__(self, "power", int(self.power))
+        self._amend(power=int(self.power))
 
     @property
     def notion(self) -> Notion:

@@ -31,7 +31,7 @@ _BITS = 128
 
 
 def budget_for(noise: Admissible, offer: Offer) -> dict[str, Fraction] | None:
-    """Return an offer as the noise's own notion has it, or None where it has no such noise.
+    """Return an offer as the noise's own notion has it, or None if it has no such noise.
 
     Pure privacy with epsilon = sqrt(2 rho) is within rho, and within any delta; a rho that implies
     (epsilon, delta) is within those.

@@ -55,7 +55,7 @@ class Student(Admissible):
     degrees: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degrees", whole(self.degrees, "degrees", least=1, most=MOST_DEGREES))
+        self._amend(degrees=whole(self.degrees, "degrees", least=1, most=MOST_DEGREES))
 
     @property
     def notion(self) -> Notion:

@@ -85,8 +85,7 @@ class GaussianThreshold(KeySelection):
             )
         tail = rounded_tail if _is_rounded(offer) else gaussian_tail
         threshold = smallest_threshold(lambda least: tail(variance, least), offer.keys, _delta_of_keys(offer))
-        for name, value in (("offer", offer), ("variance", variance), ("threshold", threshold)):
-            object.__setattr__(self, name, value)
+        self._set(offer=offer, variance=variance, threshold=threshold)
 
     @property
     def event(self) -> Event:
@@ -112,7 +111,7 @@ def _delta_of_keys(offer: KeyOffer) -> Fraction:
 
 
 def _is_rounded(offer: KeyOffer) -> bool:
-    """Tell whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
+    """Return whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
     return offer.epsilon is not None and offer.keys > 1
 
 

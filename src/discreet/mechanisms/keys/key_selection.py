@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.error.key_selection import ShownKeys
-from discreet.mechanisms.values import Lattice
+from discreet.mechanisms.values import Lattice, check_delta
 from discreet.noise import Source, current
 from discreet.privacy.directed import log_interval, sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
+from discreet.records import Record
 
 __all__ = ["Counts", "KeyOffer", "KeySelection"]
 
@@ -28,15 +29,14 @@ Counts: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 MOST_KEYS = 1 << 20
 LARGEST_EPSILON = 100
-LEAST_DELTA = Fraction(1, 10**100)
 
 _LATTICE = Lattice(step=Fraction(1), integers=True)
 _MOST_COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class KeyOffer:
-    """What a selection may cost: epsilon or rho, with delta, for persons of at most so many keys."""
+class KeyOffer(Record):
+    """What a selection may cost: epsilon or rho, with delta, for persons of at most this many keys."""
 
     epsilon: Fraction | None
     rho: Fraction | None
@@ -47,16 +47,12 @@ class KeyOffer:
         if (epsilon is None) == (rho is None):
             problem = "and rho are both missing" if rho is None else "and rho are both given"
             raise ParameterError("epsilon", problem, "one of the two")
-        failure = rational(delta, "delta", positive=True)
-        if not LEAST_DELTA <= failure < 1:
-            raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
-        for name, value in (("epsilon", epsilon), ("rho", rho)):
-            exact = None if value is None else rational(value, name, positive=True)
-            if exact is not None and exact > LARGEST_EPSILON:
-                raise ParameterError(name, "is out of range", f"at most {LARGEST_EPSILON}")
-            object.__setattr__(self, name, exact)
-        object.__setattr__(self, "delta", failure)
-        object.__setattr__(self, "keys", whole(keys, "keys", least=1, most=MOST_KEYS))
+        self._set(
+            epsilon=_moderate(epsilon, "epsilon"),
+            rho=_moderate(rho, "rho"),
+            delta=check_delta(delta),
+            keys=whole(keys, "keys", least=1, most=MOST_KEYS),
+        )
 
     @property
     def loss_of_a_key(self) -> Fraction:
@@ -95,7 +91,7 @@ class KeyOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class KeySelection(ABC):
+class KeySelection(Record, ABC):
     """Show the keys of a private table that many persons have, and no key because of one person.
 
     Keys are known from the data alone. For each of them its number of distinct persons is counted, where
@@ -256,3 +252,10 @@ def _entered(counts: Counts) -> NDArray[np.int64]:
     if persons.ndim != 1:
         raise ParameterError("counts", "are not a vector", "one integer for each key")
     return persons
+
+
+def _moderate(loss: Number | None, name: str) -> Fraction | None:
+    exact = None if loss is None else rational(loss, name, positive=True)
+    if exact is not None and exact > LARGEST_EPSILON:
+        raise ParameterError(name, "is out of range", f"at most {LARGEST_EPSILON}")
+    return exact

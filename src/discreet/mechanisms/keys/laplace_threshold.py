@@ -71,8 +71,7 @@ class LaplaceThreshold(KeySelection):
         scale = 1 / offer.loss_of_a_key
         check_reach(check_scale, scale, offer.parameter)
         threshold = smallest_threshold(lambda least: laplace_tail(scale, least), offer.keys, offer.delta)
-        for name, value in (("offer", offer), ("scale", scale), ("threshold", threshold)):
-            object.__setattr__(self, name, value)
+        self._set(offer=offer, scale=scale, threshold=threshold)
 
     @property
     def event(self) -> Event:

@@ -74,7 +74,7 @@ class TruncatedGeometric(KeySelection):
         self, *, delta: Number, epsilon: Number | None = None, rho: Number | None = None, keys: int = 1
     ) -> None:
         offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
-        object.__setattr__(self, "offer", offer)
+        self._set(offer=offer)
         if _tabulated(offer.loss_of_a_key, offer.delta / offer.keys) is None:
             raise ParameterError(
                 offer.parameter,

@@ -23,6 +23,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.error.law import allowed_failure
 from discreet.noise.replayed import is_private, mark_replayed
 from discreet.privacy.rational import Number, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -126,7 +127,7 @@ class FrequencyInterval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False, repr=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Record):
     """What n noisy reports say about the proportion of each category among the n people.
 
     Parameters
@@ -151,8 +152,7 @@ class FrequencyEstimate:
             raise ParameterError("totals", "are out of range", allowed)
         frozen = _marked_like(totals, array.astype(np.int64))
         frozen.flags.writeable = False
-        for name, content in (("totals", frozen), ("people", count), ("law", law)):
-            object.__setattr__(self, name, content)
+        self._set(totals=frozen, people=count, law=law)
 
     def __repr__(self) -> str:
         shown = np.array2string(np.asarray(self.proportions), precision=4, threshold=8)

@@ -22,6 +22,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +86,7 @@ def category_array(value: int | Categories, categories: int, name: str = "value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class RandomizedResponse:
+class RandomizedResponse(Record):
     """Tell the truth with a known probability, and otherwise one of the other answers at random.
 
     Parameters
@@ -151,8 +152,7 @@ class RandomizedResponse:
             check_gap(exact - Fraction(1, values), "epsilon")
             event = events.RandomizedResponse(truth=exact, categories=values)
             loss = min(asked, event.pure_epsilon)
-        for name, content in (("categories", values), ("truth", event.truth), ("loss", loss)):
-            object.__setattr__(self, name, content)
+        self._set(categories=values, truth=event.truth, loss=loss)
 
     @classmethod
     def two_coins(cls) -> RandomizedResponse:

@@ -31,6 +31,7 @@ from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 
 __all__ = ["Pairs", "ScoreVector", "Scores", "Selection", "cheapest", "scores_for"]
 
@@ -196,7 +197,7 @@ def cheapest(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Selection(ABC):
+class Selection(Record, ABC):
     """What the choices of one candidate by its score have in common.
 
     `rate` says how fast a candidate's chances fall, per unit of score, behind the best:
@@ -215,12 +216,23 @@ class Selection(ABC):
         grid: Number | None = None,
         neighbors: Neighbors | None = None,
     ) -> None:
+        self._choose_by(sensitivity, epsilon, monotone, grid, neighbors)
+
+    def _choose_by(
+        self,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number,
+        monotone: bool,
+        grid: Number | None,
+        neighbors: Neighbors | None,
+        **others: object,
+    ) -> None:
+        """Set the scores, the rate, and whatever else a kind of selection has."""
         loss = rational(epsilon, "epsilon", positive=True)
         scores = scores_for(
             sensitivity=sensitivity, stretch=2 / loss, monotone=monotone, grid=grid, neighbors=neighbors
         )
-        object.__setattr__(self, "scores", scores)
-        object.__setattr__(self, "rate", loss / (scores.swing * scores.lattice.step))
+        self._set(scores=scores, rate=loss / (scores.swing * scores.lattice.step), **others)
 
     def __repr__(self) -> str:
         parameters = f"sensitivity={show(self.sensitivity)}, epsilon={show(self._loss)}"

@@ -46,7 +46,7 @@ class Composed(Event):
         canonical = _flattened(parts)
         if sum(times for _, times in canonical) == 1:
             raise ParameterError("parts", "hold one event, run once", "none, or more; use the event itself")
-        object.__setattr__(self, "parts", canonical)
+        self._set(parts=canonical)
 
     @property
     def neighbors(self) -> Neighbors | None:
@@ -98,20 +98,7 @@ class Parallel(Event):
     parts: Parts
 
     def __init__(self, *parts: Event) -> None:
-        self._set_parts((event, 1) for event in parts)
-
-    def _set_parts(self, parts: Iterable[tuple[Event, int]]) -> None:
-        flat: list[tuple[Event, int]] = []
-        for event, times in parts:
-            flat.extend(
-                ((inner, count * times) for inner, count in event.parts)
-                if isinstance(event, Parallel)
-                else [(event, times)]
-            )
-        canonical = _counted((event, times) for event, times in flat if event != Nothing)
-        if not canonical:
-            raise ParameterError("parts", "release nothing", "events, at least one that releases something")
-        object.__setattr__(self, "parts", canonical)
+        self._set(parts=_side_by_side((event, 1) for event in parts))
 
     @property
     def neighbors(self) -> Neighbors:
@@ -153,9 +140,7 @@ class Parallel(Event):
 
     @classmethod
     def _from_object(cls, content: Mapping[str, object]) -> Event:
-        event = object.__new__(cls)
-        event._set_parts(_read_parts(content["parts"], "Parallel.parts"))
-        return event
+        return cls._made(parts=_side_by_side(_read_parts(content["parts"], "Parallel.parts")))
 
     def __repr__(self) -> str:
         shown = [f"{event!r}" + (f", … {times} alike" if times > 1 else "") for event, times in self.parts]
@@ -190,9 +175,7 @@ def _joined(total: Composed, event: Event) -> Event | None:
         times, after = parts[place][1] + 1, place + 1
     if times > MOST_TIMES:
         return None
-    found = object.__new__(Composed)
-    object.__setattr__(found, "parts", (*parts[:place], (event, times), *parts[after:]))
-    return found
+    return Composed._made(parts=(*parts[:place], (event, times), *parts[after:]))
 
 
 def repeat(event: Event, times: int) -> Event:
@@ -267,9 +250,7 @@ def _composition(parts: Iterable[tuple[Event, int]]) -> Event:
     canonical = _flattened(parts)
     if len(canonical) == 1 and canonical[0][1] == 1:
         return canonical[0][0]
-    event = object.__new__(Composed)
-    object.__setattr__(event, "parts", canonical)
-    return event
+    return Composed._made(parts=canonical)
 
 
 def _flattened(parts: Iterable[tuple[Event, int]]) -> Parts:
@@ -280,6 +261,20 @@ def _flattened(parts: Iterable[tuple[Event, int]]) -> Parts:
         else:
             flat.append((event, times))
     return _counted(flat)
+
+
+def _side_by_side(parts: Iterable[tuple[Event, int]]) -> Parts:
+    """Return the canonical parts of a `Parallel`."""
+    flat: list[tuple[Event, int]] = []
+    for event, times in parts:
+        if isinstance(event, Parallel):
+            flat.extend((inner, count * times) for inner, count in event.parts)
+        else:
+            flat.append((event, times))
+    canonical = _counted((event, times) for event, times in flat if event != Nothing)
+    if not canonical:
+        raise ParameterError("parts", "release nothing", "events, at least one that releases something")
+    return canonical
 
 
 def _counted(parts: Iterable[tuple[Event, int]]) -> Parts:

@@ -23,8 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from discreet.errors import ParameterError
-from discreet.privacy.neighbors import Neighbors, check_relation
-from discreet.privacy.rational import show
+from discreet.privacy.neighbors import Neighbors, Related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,7 +50,7 @@ def stored(event_class: EventClass) -> EventClass:
     return event_class
 
 
-class Event(ABC):
+class Event(Related, ABC):
     """A frozen record of a law that was drawn.
 
     Events add up: ``a + b`` is the composition of both, ``a * 3`` runs a three times. The sum
@@ -144,22 +143,6 @@ class Event(ABC):
         if "neighbors" in values:
             values["neighbors"] = Neighbors.from_text(cast("str", values["neighbors"]))
         return cast("Callable[..., Event]", cls)(**values)
-
-    def _fill(self, neighbors: Neighbors, **values: object) -> None:
-        """Set the fields of a frozen record, once, from its constructor."""
-        check_relation(neighbors)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "neighbors", neighbors)
-
-    def __repr__(self) -> str:
-        shown = []
-        for field in fields(cast("DataclassInstance", self)):
-            value = getattr(self, field.name)
-            if value != field.default:
-                text = show(value) if isinstance(value, Fraction) else repr(value)
-                shown.append(f"{field.name}={text}")
-        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 _ALLOWED = "what Event.to_json wrote"

@@ -17,7 +17,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Pure
 from discreet.privacy.events.local import log_above
 from discreet.privacy.grouping import group_delta
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, show
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ class FiniteLaws(Event):
     ) -> None:
         first = _canonical(outcomes, "outcomes")
         second = None if added is None else _canonical(added, "added")
-        self._fill(neighbors, outcomes=first, added=None if second == _exchanged(first) else second)
+        self._set(
+            outcomes=first,
+            added=None if second == _exchanged(first) else second,
+            neighbors=check_relation(neighbors),
+        )
         if added is not None and self.is_either_way:
             raise ParameterError(
                 "added", "is given for a relation without a direction", "left out: both orders are covered"
@@ -156,7 +160,7 @@ class PrivacyProfile(Event):
         for epsilon, delta in exact:
             least = min(least, delta)
             falling.append((epsilon, least))
-        self._fill(neighbors, points=tuple(falling))
+        self._set(points=tuple(falling), neighbors=check_relation(neighbors))
 
     @property
     def infinite_share(self) -> Fraction:

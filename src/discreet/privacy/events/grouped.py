@@ -42,8 +42,7 @@ class Grouped(Event):
     def __init__(self, event: Event, /, *, size: int) -> None:
         if not isinstance(event, Event) or event.neighbors is None:
             raise ParameterError("event", "is not an event that releases something", "an Event")
-        object.__setattr__(self, "inner", event)
-        object.__setattr__(self, "size", whole(size, "size", least=2))
+        self._set(inner=event, size=whole(size, "size", least=2))
         event.neighbors.group(self.size)  # refuses sizes that no relation can hold
 
     @property

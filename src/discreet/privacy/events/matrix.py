@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import ParameterError
 from discreet.privacy.events.additive import Gaussian
 from discreet.privacy.events.event import stored
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import rational, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.rational import positive, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -65,13 +65,12 @@ class MatrixGaussian(Gaussian):
         fitting = -(-number // apart)
         if whole(most, "most", least=1) > fitting:
             raise ParameterError("most", "is more than fits", f"at most {fitting} steps {apart} apart")
-        self._fill(
-            neighbors,
-            noise_multiplier=rational(noise_multiplier, "noise_multiplier", positive=True),
-            sensitivity=rational(sensitivity, "sensitivity", positive=True),
+        self._set(
+            **positive(noise_multiplier=noise_multiplier, sensitivity=sensitivity),
             steps=number,
             separation=apart,
             most=int(most),
+            neighbors=check_relation(neighbors),
         )
 
     @property

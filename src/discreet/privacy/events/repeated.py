@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import Wrapper
 from discreet.privacy.neighbors import Change
-from discreet.privacy.rational import rational
+from discreet.privacy.rational import probability, rational
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -44,11 +44,9 @@ class BestOfRuns(Wrapper):
     stop: Fraction
 
     def __init__(self, event: Event, /, *, shape: Number = 1, stop: Number) -> None:
-        exact, chance = rational(shape, "shape"), rational(stop, "stop")
+        exact, chance = rational(shape, "shape"), probability(stop, "stop", zero=False, one=False)
         if not -1 < exact <= _MOST_SHAPE:
             raise ParameterError("shape", "is out of range", f"above -1 and at most {_MOST_SHAPE}")
-        if not 0 < chance < 1:
-            raise ParameterError("stop", "is out of range", "above 0 and below 1")
         self._wrap(event, _change(event), shape=exact, stop=chance)
 
     @property

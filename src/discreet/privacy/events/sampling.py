@@ -23,7 +23,7 @@ from discreet.privacy.events.composition import MOST_DEPTH, Composed, Parallel
 from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.neighbors import Change, Neighbors
-from discreet.privacy.rational import float_above, rational, show, whole
+from discreet.privacy.rational import float_above, probability, show, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,9 +70,7 @@ class Wrapper(Event):
             raise ParameterError("event", "has a relation of several units", "under the relation of one unit")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("event", "is nested too deeply", f"nested at most {MOST_DEPTH} deep")
-        object.__setattr__(self, "inner", event)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(inner=event, **values)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -122,10 +120,7 @@ class PoissonSampled(Wrapper):
     )
 
     def __init__(self, event: Event, /, *, rate: Number) -> None:
-        exact = rational(rate, "rate")
-        if not 0 <= exact <= 1:
-            raise ParameterError("rate", "is out of range", "between 0 and 1")
-        self._wrap(event, Change.ADD_REMOVE, rate=exact)
+        self._wrap(event, Change.ADD_REMOVE, rate=probability(rate, "rate"))
 
     @property
     def pure_epsilon(self) -> Fraction | None:

@@ -23,7 +23,7 @@ class Asked(ABC):
     Attributes
     ----------
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     terms : Terms
         What the analyst states beside the question.
     """

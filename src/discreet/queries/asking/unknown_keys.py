@@ -29,7 +29,7 @@ class AskedByUnknownKeys(AskedQuery):
     def preview(self, door: Door, *, analyst: str) -> Preview:
         """Return what the choice of keys and the values on them would cost together.
 
-        The keys are those that were chosen before, where they were; before that, made-up ones stand for
+        The keys are those that were chosen before, if they were; before that, made-up ones stand for
         them. An answer for no key is made of the choice alone.
         """
         selection = self._selection()
@@ -71,7 +71,7 @@ class AskedByUnknownKeys(AskedQuery):
 
 
 def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
-    """Return the label of a release whose keys were chosen, with what was charged for that.
+    """Return the label of a release whose keys were chosen, including what was charged for that.
 
     It is as private as the least private of them: which keys there are is an answer too.
     """
@@ -87,7 +87,7 @@ def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -
 
 
 def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
-    """Return an answer without a group, since no key was shown. Only the choice of keys was paid for."""
+    """Return an answer without groups, because no key was shown. Only the choice of keys was paid for."""
     first, *others = choices
     nothing = np.zeros(0)
     return replace(

@@ -1,7 +1,7 @@
 """From names to a plan: what a query means over the declared tables, before a budget is offered.
 
 Keys and calculations become columns here; what each aggregate measures, and how outputs share measures, is
-defined in `meanings`.
+defined in `measures`.
 """
 
 from __future__ import annotations

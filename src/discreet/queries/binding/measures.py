@@ -6,7 +6,7 @@
   SUM of the same column reads the same count.
 - SUM(x) next to AVG(x) is computed from the parts of AVG(x): two measures for both instead of three. With H
   half the width of the bounds, c their middle and R = H + abs(c), the error of the sum comes from noise
-  for H and noise for abs(c), and no budget goes to a third measure; with the division of `splitting` all
+  for H and noise for abs(c), and no budget goes to a third measure; with the division of `split` all
   errors are smaller. SUM(x) alone is a single sum, since one noise for R is smaller than the two.
 - A variance adds the sum of squares to the parts of AVG(x). Where the squares of the declared steps would
   need more noise than can be drawn, both sums are taken on a coarser grid, and only the count is shared.

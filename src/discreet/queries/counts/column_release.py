@@ -13,7 +13,7 @@ from discreet.curator.release.release import Release
 from discreet.curator.request.request import AnswerColumn
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import number
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, probability
 from discreet.queries.counts.cells import edge_after, highest, lowest
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.counts.shares import Share, prefix_margins, prefix_shares
@@ -90,9 +90,7 @@ class ColumnRelease(RangeRelease):
         former by more than its margin, `upper` in the last at which they do not deny the latter; noise
         being symmetric, either end fails with at most half the probability (proof: measurement).
         """
-        exact = rational(share, "share")
-        if not 0 < exact < 1:
-            raise ParameterError("share", "is not a share", "a number between 0 and 1, such as 0.5")
+        exact = probability(share, "share", zero=False, one=False)
         chosen, size = self._groups_of(conditions), self.design.strategy.size
         if size > _MOST_CELLS:
             raise ParameterError(

@@ -39,7 +39,7 @@ def explain_counts(
     tables : mapping of names to Table
         The declared tables; no data is read.
     offer : Offer, optional
-        What may be spent; without it, an epsilon of 1 is supposed.
+        What may be spent; without it, an epsilon of 1 is assumed.
     confidence : Fraction
         Of the intervals.
     sql : bool

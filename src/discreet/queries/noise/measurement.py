@@ -13,6 +13,7 @@ from discreet.data import ContingencyTable, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
+from discreet.records import Record
 from discreet.workloads.algebra.sealing import seal
 from discreet.workloads.strategies.base import Strategy
 from discreet.workloads.strategies.marginal_tables import TablePart
@@ -60,7 +61,7 @@ class Measurable(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StrategyMeasurement(HistogramMechanism):
+class StrategyMeasurement(Record, HistogramMechanism):
     """A strategy A applied to the table of every group, with independent noise on every integer.
 
     Guarantee
@@ -96,7 +97,7 @@ class StrategyMeasurement(HistogramMechanism):
                 "noise", "is for another number of values", "integers, one for each measurement"
             )
         seal(self.strategy)
-        object.__setattr__(self, "_fingerprint", _fingerprint(self.strategy))
+        self._amend(_fingerprint=_fingerprint(self.strategy))
 
     @property
     def size(self) -> int:

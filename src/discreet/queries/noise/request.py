@@ -5,12 +5,12 @@ What an offer buys:
 - `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
 - `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
   rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
-- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
+- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choices`.
 - `epsilon` with `delta`: whichever of three has the smaller error: pure noise of this epsilon; Gaussian noise
   on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
   the noise of the largest rho that implies it, which serves choices too.
 
-The division over measures is that of `splitting`. Everything here depends on the query, the declarations
+The division over measures is that of `split`. Everything here depends on the query, the declarations
 and the offer, which are public.
 """
 
@@ -33,7 +33,7 @@ from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import counted_together
@@ -41,7 +41,7 @@ from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS, level_of
+from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS
 
 __all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
 
@@ -78,7 +78,8 @@ def build_request(
     is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
     theorem 7), or through rho.
     """
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
+    level = confidence_level(confidence)
+    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -133,7 +134,7 @@ def for_error(
     rows : int
         The assumed number of values in a group, which the error of a mean depends on.
     """
-    bound, level = bind(query, tables), level_of(confidence)
+    bound, level = bind(query, tables), confidence_level(confidence)
     names = [output.name for output in bound.outputs]
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(

@@ -1,6 +1,6 @@
 """Quantiles and extremes: chosen from histograms, not calculated from noisy counts.
 
-An output says which choices it needs, given a maker of mechanisms; `choosing` gives each its part of the
+An output says which choices it needs, given a maker of mechanisms; `noise.choices` gives each its part of the
 budget. (Proof: aggregates.)
 """
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, probability, whole
 
-__all__ = ["CONFIDENCE", "KEY_SHARE", "LARGEST_ROWS", "ROWS", "Terms", "level_of"]
+__all__ = ["CONFIDENCE", "KEY_SHARE", "LARGEST_ROWS", "ROWS", "Terms"]
 
 CONFIDENCE = Fraction(95, 100)
 KEY_SHARE = Fraction(1, 3)
@@ -69,16 +69,13 @@ class Terms:
         offered = any(part is not None for part in (epsilon, delta, rho))
         if error is not None and offered:
             raise ParameterError("error", "is given together with an offer", "an error or an offer")
-        share = rational(key_share, "key_share", positive=True)
-        if not share < 1:
-            raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
         return cls(
             offer=Offer(epsilon=epsilon, delta=delta, rho=rho) if offered else None,
             error=error,
             by_rho=by_rho,
-            confidence=level_of(confidence),
+            confidence=confidence_level(confidence),
             split=split,
-            key_share=share,
+            key_share=probability(key_share, "key_share", zero=False, one=False),
             rows=whole(rows, "rows", least=1, most=LARGEST_ROWS),
         )
 
@@ -94,11 +91,3 @@ class Terms:
     def stated_offer(self) -> Offer:
         """Return what is offered, or ask for an offer."""
         return Offer() if self.offer is None else self.offer
-
-
-def level_of(confidence: Number) -> Fraction:
-    """Return the confidence of intervals as a fraction, if it is one."""
-    level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
-    return level

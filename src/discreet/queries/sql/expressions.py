@@ -12,7 +12,7 @@ The walk knows a closed list of nodes; all others are refused by name. Meaning i
 - ``x IS TRUE`` is ``COALESCE(x, FALSE)``; ``a IS NOT DISTINCT FROM b`` says that they are equal or both NULL.
 - ``CASE x WHEN 1 ...`` is ``CASE WHEN x = 1 ...``; ``IF(c, a, b)`` is ``CASE WHEN c THEN a ELSE b END``.
 - ``%`` binds as tightly as ``*``; where the parser would read it differently, parentheses are asked for.
-- `sql_functions` has the functions.
+- `functions` has the functions.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
 
 
 def condition_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
-    """Return the expression that a condition of SQL means; `checking` refuses one that is not a condition."""
+    """Return the expression that a condition of SQL means; `type_check` refuses others."""
     return expression_of(node, columns, members)
 
 

@@ -1,7 +1,7 @@
 """Which table or column a name in SQL means.
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
-the only one that differs in upper and lower case alone. What is not found is not repeated: annn
+the only one that differs in upper and lower case alone. What is not found is not repeated: annnnn
 undeclared name may be text in the wrong quotes.
 """
 

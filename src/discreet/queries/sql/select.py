@@ -10,10 +10,10 @@ The language::
     [GROUP BY key, ...]
     [HAVING condition] [ORDER BY column [DESC], ...] [LIMIT n] [OFFSET n]
 
-`sql_reading` turns text into a syntax tree, `sql_from` says which rows are meant, `sql_joins` how tables
-meet, `sql_subqueries`, `sql_personal` and `sql_windows` what happens to rows below, `sql_expressions` and
-`sql_literals` what an expression means, `sql_after` what is done with the answer, `sql_scope` and `names`
-which column a name means, and `sql_refusals` what to write instead of everything else. The tree is walked
+`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `joins` how tables
+meet, `subqueries`, `per_person` and `windows` what happens to rows below, `expressions` and
+`literals` what an expression means, `post_processing` what is done with the answer, `scope` and `names`
+which column a name means, and `refusals` what to write instead of everything else. The tree is walked
 by a closed list of nodes; the text itself is not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.

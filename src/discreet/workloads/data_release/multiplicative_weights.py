@@ -17,7 +17,8 @@ from discreet.noise import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, probability, rational, whole
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,
@@ -76,7 +77,7 @@ class MultiplicativeWeightsRelease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
-class MultiplicativeWeights:
+class MultiplicativeWeights(Record):
     """Learn an estimate of all cells that answers many linear queries.
 
     Parameters
@@ -169,25 +170,23 @@ class MultiplicativeWeights:
         budget, bought = rational(epsilon, "epsilon", positive=True), Fraction(0)
         counting = None
         if total is None:
-            bought = budget * _share(total_share, "total_share")
+            bought = budget * probability(total_share, "total_share", zero=False, one=False)
             counting = Laplace(sensitivity=change.counts, epsilon=bought, neighbors=neighbors)
         else:
             total = whole(total, "total", least=1, most=_most_count(matrix))
         each = (budget - bought) / count
-        chosen = each * _share(selection, "selection")
-        values = {
-            "queries": matrix,
-            "rounds": count,
-            "total": total,
-            "change": change,
-            "passes": whole(passes, "passes", least=0, most=1 << 16),
-            "confidence": rational(confidence, "confidence", positive=True),
-            "choice": Exponential(sensitivity=_STEPS * moved, epsilon=chosen, neighbors=neighbors),
-            "measurement": Laplace(sensitivity=moved, epsilon=each - chosen, neighbors=neighbors),
-            "counting": counting,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        chosen = each * probability(selection, "selection", zero=False, one=False)
+        self._set(
+            queries=matrix,
+            rounds=count,
+            total=total,
+            change=change,
+            passes=whole(passes, "passes", least=0, most=1 << 16),
+            confidence=confidence_level(confidence),
+            choice=Exponential(sensitivity=_STEPS * moved, epsilon=chosen, neighbors=neighbors),
+            measurement=Laplace(sensitivity=moved, epsilon=each - chosen, neighbors=neighbors),
+            counting=counting,
+        )
         self._slack()  # refuses a confidence out of range
 
     def __repr__(self) -> str:
@@ -281,13 +280,6 @@ class MultiplicativeWeights:
             (start, start + self.change.rows * (np.arange(cells) == cell).astype(np.int64))
             for cell in range(cells)
         )
-
-
-def _share(value: Number, name: str) -> Fraction:
-    share = rational(value, name, positive=True)
-    if share >= 1:
-        raise ParameterError(name, "leaves nothing for the rest", "between 0 and 1")
-    return share
 
 
 def _most_count(queries: NDArray[np.int64]) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def flat(cells: NDArray[Any], size: int) -> NDArray[Any]:
     return array.reshape(size)
 
 
-class Workload(ABC):
+class Workload(Record, ABC):
     """Linear queries over a domain of `size` cells.
 
     Attributes
@@ -67,6 +68,8 @@ class Workload(ABC):
     shape : tuple of int
         The domain: one number of values for each attribute.
     """
+
+    __slots__ = ()
 
     shape: tuple[int, ...]
 

@@ -31,7 +31,7 @@ class Identity(Workload):
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Sequence[int]) -> None:
-        object.__setattr__(self, "shape", _domain(shape))
+        self._set(shape=_domain(shape))
 
     @property
     def queries(self) -> int:
@@ -80,7 +80,7 @@ class Total(Workload):
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Sequence[int]) -> None:
-        object.__setattr__(self, "shape", _domain(shape))
+        self._set(shape=_domain(shape))
 
     @property
     def queries(self) -> int:
@@ -146,8 +146,7 @@ class Matrix(Workload):
         if not np.isfinite(array).all():
             raise ParameterError("rows", "holds coefficients that are not finite", "finite numbers")
         domain = (array.shape[1],) if shape is None else checked_shape(shape)
-        object.__setattr__(self, "shape", domain)
-        object.__setattr__(self, "coefficients", array)
+        self._set(shape=domain, coefficients=array)
         if self.size != array.shape[1]:
             raise ParameterError(
                 "shape", "has another number of cells than the rows", f"{array.shape[1]} cells"

@@ -19,6 +19,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts, fold
 from discreet.workloads.queries.base import LARGEST_DENSE, Vector, Workload, about
 
@@ -30,7 +31,7 @@ __all__ = ["Strategy", "check_domain"]
 _AT_ONCE = 512
 
 
-class Strategy(ABC):
+class Strategy(Record, ABC):
     """An integer matrix A of full column rank, applied without being built.
 
     Attributes
@@ -38,6 +39,8 @@ class Strategy(ABC):
     shape : tuple of int
         The domain.
     """
+
+    __slots__ = ()
 
     shape: tuple[int, ...]
 

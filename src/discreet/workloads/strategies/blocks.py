@@ -95,6 +95,8 @@ class Spread:
 class LevelStrategy(Strategy):
     """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b."""
 
+    __slots__ = ()
+
     widths: tuple[int, ...]
 
     @property

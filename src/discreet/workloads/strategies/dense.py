@@ -77,16 +77,15 @@ class DenseStrategy(Strategy):
             )
         product = IntegerMatrix.of(entries)
         norms, orthonormal, triangle = _factors(product.entries)
-        for name_of, value in {
-            "shape": domain,
-            "name": name,
-            "entries": entries,
-            "_product": product,
-            "_norms": norms,
-            "_orthonormal": orthonormal,
-            "_triangle": triangle,
-        }.items():
-            object.__setattr__(self, name_of, value)
+        self._set(
+            shape=domain,
+            name=name,
+            entries=entries,
+            _product=product,
+            _norms=norms,
+            _orthonormal=orthonormal,
+            _triangle=triangle,
+        )
 
     @classmethod
     def rounded(

@@ -50,8 +50,7 @@ class Kronecker(Strategy):
                 "has a strategy behind the first that takes only single cells",
                 "SquareRoot and Fourier as the first factor; all others at any place",
             )
-        object.__setattr__(self, "factors", factors)
-        object.__setattr__(self, "shape", tuple(size for factor in factors for size in factor.shape))
+        self._set(factors=factors, shape=tuple(size for factor in factors for size in factor.shape))
 
     @property
     def measurements(self) -> int:

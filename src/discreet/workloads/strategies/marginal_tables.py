@@ -19,6 +19,7 @@ import numpy as np
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_CELL, clamped_counts
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class TablePart:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class MarginalTables:
+class MarginalTables(Record):
     """All marginals of a workload, measured as they are and made to agree by least squares.
 
     Parameters
@@ -94,8 +95,7 @@ class MarginalTables:
         for holder in workload.sets:
             for part in _subsets(holder):
                 precisions[part] = precisions.get(part, 0.0) + workload.cells(part) / workload.cells(holder)
-        object.__setattr__(self, "workload", workload)
-        object.__setattr__(self, "_precisions", precisions)
+        self._set(workload=workload, _precisions=precisions)
 
     @property
     def measurements(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts
 from discreet.workloads.queries.base import about
 from discreet.workloads.strategies.residual_part import (
@@ -45,7 +46,7 @@ _FINEST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class ResidualBasis:
+class ResidualBasis(Record):
     """The residual basis for a workload of marginals.
 
     Parameters
@@ -77,10 +78,8 @@ class ResidualBasis:
         largest = max(ideal.values())
         smallest = min(value for value in ideal.values())
         scale = max(_FINEST / largest, 64 / smallest)
-        object.__setattr__(self, "workload", workload)
-        object.__setattr__(
-            self, "weights", {chosen: max(1, round(value * scale)) for chosen, value in ideal.items()}
-        )
+        weights = {chosen: max(1, round(value * scale)) for chosen, value in ideal.items()}
+        self._set(workload=workload, weights=weights)
 
     @property
     def measurements(self) -> int:

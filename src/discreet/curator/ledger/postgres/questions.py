@@ -31,7 +31,7 @@ def ask(connection: Connection, statement: str, values: Values | None = None) ->
     Raises
     ------
     LedgerUnavailable
-        If PostgreSQL fails, in the words of `faults`.
+        If PostgreSQL fails, in the words of `curator.ledger.messages`.
     """
     with _translated():
         cursor = connection.execute(statement.encode(), values)
