@@ -26,7 +26,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=100)
-    settings.register_profile("usual", deadline=None, max_examples=100 // SHARE)
+    settings.register_profile("usual", deadline=None, max_examples=50)
     settings.load_profile("usual")
 
 

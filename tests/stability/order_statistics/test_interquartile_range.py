@@ -36,6 +36,7 @@ def test_replace_is_exact():
     check_exact(interquartile_range, plainly, REPLACE_ROW, 1, small_data(300, seed=4, most=7))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_never_below_the_enumeration(relation, rows):
     check_bound(interquartile_range, plainly, (relation, rows), small_data(100, seed=rows), most=3)

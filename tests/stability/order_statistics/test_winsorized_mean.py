@@ -53,6 +53,7 @@ def test_the_local_sensitivity_is_exact_under_replace(part):
         assert profile.local_at(0) == local[0]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_never_below_the_enumeration(part, relation, rows):
