@@ -186,7 +186,7 @@ def test_a_contradiction_too_large_to_check_ahead_is_found_by_the_steps(monkeypa
     [
         (lambda: project([[1.0]], NonNegative()), "dimensions"),
         (lambda: project([np.nan], NonNegative()), "NaN"),
-        (lambda: project(["a"], NonNegative()), "no number"),
+        (lambda: project(["a"], NonNegative()), "not a number"),
         (lambda: project([1.0, 2.0], NonNegative(), weights=[1.0]), "weights"),
         (lambda: project([1.0, 2.0], NonNegative(), weights=[1.0, 0.0]), "positive"),
         (lambda: project([], KnownTotal(1)), "no entries"),
