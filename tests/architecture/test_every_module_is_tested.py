@@ -86,7 +86,7 @@ NAMED_IN = {
     "workloads/strategies/weighted_tree.py": "workloads/strategies/test_base.py",
 }
 
-# Modules that are reached by other words only: a test that runs their code, and the words in it that lead there.
+# Modules that are reached by other words only: a test that runs their code, and the words that lead there.
 REACHED_FROM = {
     "__main__.py": ("cli/test_main.py", "-m"),
     "accounting/laplace_runs/line.py": ("accounting/laplace_runs/test_run.py", "SmoothedLaplace"),
