@@ -28,6 +28,7 @@ from discreet.curator.budget.entries import ABANDON, CHARGE, ENTRY_FORMAT, OPEN,
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Event, Pure
+from effort import examples
 
 LOG2 = Fraction(693147180559946, 10**15)
 """A little more than log 2."""
@@ -159,7 +160,7 @@ class Trees(RuleBasedStateMachine):
 
 
 TestTrees = Trees.TestCase
-TestTrees.settings = settings(max_examples=25, stateful_step_count=8, deadline=None)
+TestTrees.settings = settings(max_examples=examples(25), stateful_step_count=8, deadline=None)
 
 
 def greedy(budget, events_of):
