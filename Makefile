@@ -9,8 +9,12 @@ JOBS ?= auto
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow mutants lint bench clean
 
-# Every core runs its own tests: more threads would only wait for each other.
+# Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
+# which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
+# that is done takes tests from another.
 test test-slow mutants: export OMP_NUM_THREADS := 1
+test test-slow mutants: export PYTHONDONTWRITEBYTECODE :=
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -18,11 +22,11 @@ help:  ## list the targets
 demo: $(VENV)/.demo  ## walk a clinic's million visits from declaration to ledger
 	$(BIN)/discreet demo
 
-test: $(VENV)/.test  ## every test but the long statistical runs
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+test: $(VENV)/.test  ## every test, the long ones in part
+	$(PYTEST) -m "not slow"
 
-test-slow: $(VENV)/.test  ## the long statistical runs
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+test-slow: $(VENV)/.test  ## the long tests, and those of properties with all examples
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
 
 mutants: $(VENV)/.test  ## faults planted one by one: which of them the nearest tests let pass
 	$(BIN)/python -m tests.mutation $(MUTANTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+import pytest
 
 from canary import (
     pytest_configure,
@@ -10,14 +10,20 @@ from canary import (
     pytest_runtest_protocol,
     pytest_warning_recorded,
 )
+from effort import mark_all_but_a_few, register_profiles
 
 __all__ = [
+    "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_runtest_makereport",
     "pytest_runtest_protocol",
     "pytest_warning_recorded",
 ]
 
-# How long an example takes depends on the machine; speed is measured in benchmarks.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
+register_profiles()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow before anything is chosen by its marks."""
+    mark_all_but_a_few(items)

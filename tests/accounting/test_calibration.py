@@ -14,6 +14,7 @@ from discreet.accounting import Interval, calibrate, epsilon, most_steps
 from discreet.accounting.tight import epsilon_within
 from discreet.errors import ParameterError
 from discreet.privacy import events
+from effort import examples
 
 
 def run(sigma, rate="0.01", steps=10_000):
@@ -72,7 +73,7 @@ def test_small_and_large_promises(target, delta):
     scale=st.floats(0.01, 100),
     noise=st.floats(0, 1e-4),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_whatever_the_cost_looks_like_the_answer_keeps_the_promise(target, power, scale, noise):
     """Costs that rise or fall, like powers, and shake a little as upper bounds do."""
 
@@ -163,7 +164,7 @@ def test_the_steps_of_the_lecture_for_epsilon_one():
 
 
 @given(each=st.integers(1, 2048).map(lambda k: Fraction(k, 1024)), target=st.integers(1, 50))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_pure_steps_add_up_to_the_promise_exactly(each, target):
     assert most_steps(events.Pure(epsilon=each), epsilon=target, delta=0) == target // each
 

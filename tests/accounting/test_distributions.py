@@ -43,6 +43,7 @@ def _ours(sparse_or_dense):
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", EVENTS)
 def test_what_is_written_is_pessimistic_and_close(kind):
     event = EVENTS[kind]

@@ -45,6 +45,7 @@ def binomial_delta(loss: float, times: int, at: float) -> mpmath.mpf:
         return total / (1 + mpmath.exp(e)) ** times
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("loss", "times"), [(0.5, 3), (0.1, 100), (2.5, 12), (0.01, 2000), (1e-6, 400)])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
 def test_pure_steps_are_the_binomial(loss, times, delta):
@@ -148,6 +149,7 @@ def sampled_delta(law: SampledGaussian, at: float) -> float:
 SAMPLED = [(0.4, 0.001), (1.0, 0.2), (4.0, 0.01), (0.6, 0.7), (1.0, 1e-4)]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("adding", [False, True])
 @pytest.mark.parametrize(("sigma", "rate"), SAMPLED)
 @pytest.mark.parametrize("step", [1e-2, 1e-3, 1e-4])
@@ -213,6 +215,7 @@ MIXED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", MIXED)
 def test_the_contour_lies_between_the_bounds(name):
     run, delta = MIXED[name]
@@ -256,6 +259,7 @@ def test_the_contour_agrees_with_residues_and_forty_digits():
     assert error < 1e-13
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sigma", "rate", "times", "delta"), [(4.0, 0.01, 10_000, 1e-5), (0.9, 0.05, 60, 1e-8)]
 )

@@ -26,6 +26,7 @@ from discreet.accounting.filters import (
 from discreet.accounting.filters.base import short_total
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON, REPLACE_ROW, events
+from effort import examples
 
 ORDERS = (Fraction(2), Fraction(5, 2), Fraction(8))
 TENTHS = st.integers(0, 30).map(lambda n: Fraction(n, 10))
@@ -170,11 +171,12 @@ class AdaptiveRequests(RuleBasedStateMachine):
             assert list(self.filter.left.values()) == left
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", PRICES, ids=lambda kind: kind.__name__)
 def test_adaptive_requests_never_exceed_the_budget_and_what_fits_is_never_refused(kind):
     machine = type("Machine", (AdaptiveRequests,), {"kind": kind})
     case = machine.TestCase
-    case.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+    case.settings = settings(max_examples=examples(60), stateful_step_count=20, deadline=None)
     case().runTest()
 
 

@@ -24,6 +24,7 @@ from discreet.accounting.meaning import (
 )
 from discreet.errors import ParameterError
 from discreet.privacy import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from effort import examples
 
 RATES = [Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)]
 ORDERS = np.concatenate([1 + np.geomspace(1e-4, 1, 400), np.geomspace(2, 1e4, 800)])
@@ -173,7 +174,7 @@ def renyi(p, q):
     return np.logaddexp.reduce(logs, axis=1) / (ORDERS - 1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(full_laws, full_laws)
 def test_no_test_of_two_laws_does_better_than_their_guarantees_allow(p, q):
     if p == q:

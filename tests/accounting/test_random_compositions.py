@@ -92,6 +92,7 @@ def one_in(several: int):
     return [pytest.param(case, marks=mark, id=number(case)) for case, mark in zip(CASES, marks, strict=True)]
 
 
+@pytest.mark.few(60)
 @pytest.mark.parametrize("case", CASES, ids=number)
 def test_intervals_hold_the_reference_and_are_narrow(case):
     least, most = case.reference
@@ -118,6 +119,7 @@ def test_laplace_steps_agree_with_the_exact_answer(loss, times, place, target):
     assert found.upper <= exact + agreement(exact)
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("case", one_in(3))
 def test_delta_at_the_reference_is_the_delta(case):
     least, most = case.reference
@@ -174,6 +176,7 @@ def shaken(monkeypatch):
     return shake
 
 
+@pytest.mark.few(60)
 @pytest.mark.parametrize("case", CASES, ids=number)
 def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     shaken(case.number)
@@ -184,6 +187,7 @@ def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     assert found.upper >= least * (1 - STORED), str(case)
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("case", one_in(3))
 def test_any_line_and_any_cells_give_true_bounds_on_delta(case, shaken):
     shaken(-case.number)
@@ -196,6 +200,7 @@ def test_any_line_and_any_cells_give_true_bounds_on_delta(case, shaken):
 PURE = [case for case in CASES if "pure" in kinds(case)][:30]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("case", PURE, ids=number)
 def test_a_chance_of_failure_adds_to_delta(case):
     """(epsilon, d) steps fail apart: 1 - (1 - d)^n (1 - delta) is their delta at the reference."""
@@ -217,6 +222,7 @@ def test_a_chance_of_failure_adds_to_delta(case):
     assert found.width <= 1e-4 * found.upper, str(case)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("case", CASES[:20], ids=number)
 def test_what_has_no_pair_is_bounded_from_above_and_says_so(case):
     unknown = events.ZeroConcentrated(rho="1e-9", neighbors=neighbors_of(case))

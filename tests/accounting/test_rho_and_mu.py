@@ -17,6 +17,7 @@ from discreet import accounting
 from discreet.accounting import delta, divergence, epsilon, mu, rho
 from discreet.errors import ParameterError
 from discreet.privacy import REPLACE_PERSON, events
+from effort import examples
 
 RUN = events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01) * 10_000
 ORDERS = [1.0001, 1.3, 2, 3.7, 10, 60, 1000]
@@ -128,7 +129,7 @@ def test_the_rho_of_laplace_noise_is_its_mean_loss(size):
     sizes=st.lists(st.sampled_from(["0.1", "0.7", "2"]), min_size=1, max_size=3),
     times=st.integers(1, 4),
 )
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_no_order_exceeds_rho(sizes, times):
     run = events.compose(events.Laplace(epsilon=size) for size in sizes) * times
     found = rho(run)

@@ -33,6 +33,7 @@ def enumerated_delta(steps, epsilon):
         return float(total)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "steps",
     [

@@ -127,6 +127,7 @@ def random_run(generator):
     return sampled(str(noise), str(rate)) * times, (noise, rate, times)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("trial", range(12))
 def test_another_accountant_agrees(trial):
     """Its answer is an upper bound; with its own lower bound it must meet the interval."""

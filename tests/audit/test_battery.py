@@ -29,6 +29,7 @@ from discreet.mechanisms import (
     UnaryEncoding,
 )
 from discreet.mechanisms.admissible import ArcsinhNormal, Student
+from effort import sizes
 from mechanisms.instability_oracle import Joined
 
 ENUMERATED = [
@@ -72,34 +73,43 @@ ENUMERATED = [
 SAMPLED = [
     Laplace(sensitivity=0.3, epsilon=1),
     Laplace(sensitivity=1, epsilon=Fraction(1, 10**6)),
-    Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5),
     Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5, size=2),
     Exponential(sensitivity=0.3, epsilon=1),
     PermuteAndFlip(sensitivity=0.3, epsilon=1),
     ReportNoisyMax(sensitivity=0.3, epsilon=2),
     TopK(k=2, sensitivity=0.3, epsilon=1),
     AboveThreshold(threshold=2.5, sensitivity=0.5, epsilon=4),
+    pytest.param(Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5), marks=pytest.mark.slow),
 ]
 
+DRAWS = sizes(5_000, 100_000)
 
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 
 
+LONG = AboveThreshold | SmoothSensitivity
+"""What takes seconds for few draws; tests of their own enumerate these on small inputs."""
+
+
+def marked(mechanisms):
+    return [pytest.param(one, marks=pytest.mark.slow) if isinstance(one, LONG) else one for one in mechanisms]
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    "mechanism", [*ENUMERATED, pytest.param(HEAVY_TAILED, marks=pytest.mark.slow)], ids=repr
-)
-def test_the_law_of_the_code_keeps_the_promise(mechanism):
-    report = check_mechanism(mechanism, draws=100_000, false_alarm=1e-9 * 5)
+@pytest.mark.parametrize("draws", DRAWS)
+@pytest.mark.parametrize("mechanism", marked([*ENUMERATED, HEAVY_TAILED]), ids=repr)
+def test_the_law_of_the_code_keeps_the_promise(mechanism, draws):
+    report = check_mechanism(mechanism, draws=draws, false_alarm=1e-9 * 5)
     assert report.passed, str(report)
     verdicts = {finding.name: finding.verdict for finding in report.findings}
     assert verdicts["enumeration"] == "passed", str(report)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("mechanism", SAMPLED, ids=repr)
-def test_samples_do_not_contradict_the_promise(mechanism):
-    report = check_mechanism(mechanism, draws=100_000, false_alarm=1e-9 * 5)
+@pytest.mark.parametrize("draws", DRAWS)
+@pytest.mark.parametrize("mechanism", marked(SAMPLED), ids=repr)
+def test_samples_do_not_contradict_the_promise(mechanism, draws):
+    report = check_mechanism(mechanism, draws=draws, false_alarm=1e-9 * 5)
     assert report.passed, str(report)
 
 

@@ -15,6 +15,7 @@ from significance import FALSE_ALARM
 NAMES = ["enumeration", "best event", "fit", "precision", "timing", "clones"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("mechanism", RIGHT, ids=lambda mechanism: type(mechanism).__name__)
 def test_right_mechanisms_pass(mechanism):

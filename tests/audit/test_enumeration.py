@@ -99,6 +99,7 @@ def test_lattice_noise_in_two_entries_keeps_arrays_apart():
     assert best == output_key(np.array([1, 5]))
 
 
+@pytest.mark.slow
 def test_gaussian_beyond_one_table_is_bounded_by_its_formula():
     variance = Fraction(65 * 65)
     law = output_law(lambda x: x + int(sample_gaussian(variance, 1, current())[0]), 0, most_runs=3000)

@@ -10,6 +10,7 @@ from discreet.audit import output_law
 from discreet.audit.fit import Draws, check_fit, chi_square
 from discreet.audit.samples import collect, draw
 from discreet.noise import current, sample_gaussian, sample_laplace
+from effort import sizes
 from significance import FALSE_ALARM
 
 SCALES = [Fraction(1, 2), Fraction(1), Fraction(10), Fraction(1000), Fraction(1 << 30)]
@@ -21,6 +22,7 @@ def fit(mechanism, value, sample, law=None):
     ).verdict
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -62,11 +64,12 @@ def test_outputs_that_the_law_does_not_know_are_rejected():
 
 
 @pytest.mark.statistical
-def test_grid_noise_is_compared_in_steps_from_the_rounded_input():
+@pytest.mark.parametrize("draws", sizes(6_000, 20_000))
+def test_grid_noise_is_compared_in_steps_from_the_rounded_input(draws):
     mechanism = GridLaplace(Fraction(1, 4))
     for value in (0.0, 0.125, -0.125, 3.3):
-        assert fit(mechanism, value, draw(mechanism, value, 20_000)) == "passed"
-    assert fit(mechanism, 0.0, draw(mechanism, 0.25, 20_000)) == "failed"
+        assert fit(mechanism, value, draw(mechanism, value, draws)) == "passed"
+    assert fit(mechanism, 0.0, draw(mechanism, 0.25, draws)) == "failed"
 
 
 def test_without_any_law_nothing_is_tested():

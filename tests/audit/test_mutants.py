@@ -26,6 +26,7 @@ def report_on(mechanism: object) -> Report:
     return check_mechanism(mechanism, draws=draws, most_runs=runs, false_alarm=FALSE_ALARM)
 
 
+@pytest.mark.few(9)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("mechanism", "check"), MUTANTS, ids=[f"{type(mutant).__name__}-{check}" for mutant, check in MUTANTS]

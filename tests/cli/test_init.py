@@ -21,6 +21,7 @@ from discreet.data import Bounds, Keys, Limits, Type
 from discreet.errors import ParameterError
 from discreet.front.declaration import read_declaration
 from discreet.front.opening import open_file
+from effort import examples
 from front.declared_clinic import VALUE
 
 
@@ -207,7 +208,9 @@ NAMES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(names=NAMES)
 def test_columns_of_any_name(names, tmp_path):
     """Whatever columns are called, the file is TOML, and declares the columns that were asked for."""

@@ -184,6 +184,7 @@ def test_what_is_refused_leaves_no_ledger_and_shows_no_literal(question, options
     assert not Path("clinic.ledger").exists()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("question", "options"), BAD[3:10])
 def test_what_is_refused_charges_nothing(question, options):
     answered("query --epsilon 1", COUNT)

@@ -26,6 +26,7 @@ def run(*arguments, **options):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -50,6 +51,7 @@ def test_a_closed_pipe_is_no_traceback(arguments):
     assert b"error" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_read_is_in_the_store():
     read, write = os.pipe()
     os.close(read)
@@ -70,6 +72,7 @@ def test_errors_that_nobody_reads_are_no_traceback_either():
     assert done.returncode in {2, 141}
 
 
+@pytest.mark.slow
 def test_few_characters_are_enough(clinic):
     clinic.write_text(DECLARATION.replace('"Hamilton"', '"Tromsø", "😀"'), encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONWARNINGS": "error"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
 from discreet.curator.budget.entries import (
@@ -43,13 +41,13 @@ class Book:
         return self.sequence
 
     def charge(self, event, *, day="2026-03-05", analyst=""):
-        return self.add(CHARGE, day, analyst=analyst, event=json.loads(event.to_json()), plan={})
+        return self.add(CHARGE, day, analyst=analyst, event=event.to_object(), plan={})
 
     def reserve(self, event, *, day="2026-03-05", analyst=""):
-        return self.add(RESERVE, day, analyst=analyst, event=json.loads(event.to_json()), purpose="test")
+        return self.add(RESERVE, day, analyst=analyst, event=event.to_object(), purpose="test")
 
     def use(self, place, event, *, day="2026-03-05"):
-        return self.add(USE, day, reservation=place, event=json.loads(event.to_json()))
+        return self.add(USE, day, reservation=place, event=event.to_object())
 
     def settle(self, place, *, day="2026-03-05"):
         return self.add(SETTLE, day, reservation=place)

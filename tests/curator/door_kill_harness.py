@@ -104,7 +104,7 @@ def patient_victim(desks: list[Desk], rarest: int) -> int:
     return anyone
 
 
-def main(*, order: str, kills: int, directory: str, workers: int = 4) -> dict[str, object]:
+def main(*, order: str, kills: int, least: int, directory: str, workers: int = 4) -> dict[str, object]:
     """Harass workers and compare what they let out with what the ledger holds."""
     warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
     curator = Curator(
@@ -118,6 +118,7 @@ def main(*, order: str, kills: int, directory: str, workers: int = 4) -> dict[st
         result = kill_harness.harass(
             lambda desk: work(curator, desk),
             kills=kills,
+            least=least,
             workers=workers,
             directory=directory,
             before_fork=curator.ledger.state,

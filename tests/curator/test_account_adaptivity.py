@@ -8,7 +8,6 @@ says. Mechanisms have finitely many answers, and are the worst that their events
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -29,6 +28,7 @@ from discreet.curator.budget.entries import ABANDON, CHARGE, ENTRY_FORMAT, OPEN,
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Event, Pure
+from effort import examples
 
 LOG2 = Fraction(693147180559946, 10**15)
 """A little more than log 2."""
@@ -86,12 +86,12 @@ class Leaf(NamedTuple):
 
     def charge(self, event, pair):
         self.account.check("", event)
-        return self.after(CHARGE, analyst="", event=json.loads(event.to_json()), plan={}).split(pair)
+        return self.after(CHARGE, analyst="", event=event.to_object(), plan={}).split(pair)
 
     def reserve(self, event, pair):
         del pair
         self.account.check("", event)
-        return [self.after(RESERVE, analyst="", event=json.loads(event.to_json()), purpose="test")]
+        return [self.after(RESERVE, analyst="", event=event.to_object(), purpose="test")]
 
     def use(self, event, pair):
         place = next(iter(self.account.reserved), None)
@@ -99,7 +99,7 @@ class Leaf(NamedTuple):
             return [self]
         held = self.account.reserved[place]
         self.account.check_covered(replace(held, used=(*held.used, event)))
-        return self.after(USE, reservation=place, event=json.loads(event.to_json())).split(pair)
+        return self.after(USE, reservation=place, event=event.to_object()).split(pair)
 
     def settle(self, event, pair):
         del event, pair
@@ -115,7 +115,7 @@ class Leaf(NamedTuple):
         """Reserve, use and settle at once."""
         (held,) = self.reserve(event, pair)
         place = max(held.account.reserved)
-        used = held.after(USE, reservation=place, event=json.loads(event.to_json()))
+        used = held.after(USE, reservation=place, event=event.to_object())
         return used.after(SETTLE, reservation=place).split(pair)
 
 
@@ -160,7 +160,7 @@ class Trees(RuleBasedStateMachine):
 
 
 TestTrees = Trees.TestCase
-TestTrees.settings = settings(max_examples=25, stateful_step_count=8, deadline=None)
+TestTrees.settings = settings(max_examples=examples(25), stateful_step_count=8, deadline=None)
 
 
 def greedy(budget, events_of):

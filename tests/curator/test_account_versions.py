@@ -17,6 +17,7 @@ from discreet.accounting.filters.tight import tight_cost
 from discreet.curator import Budget
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Gaussian, Laplace, Pure, ZeroConcentrated
+from effort import sizes
 
 DRIFT = Fraction(1, 140)
 """Two versions differ by less than 1/64 then."""
@@ -98,8 +99,9 @@ def admitted(budget, seed):
     ],
     ids=["union", "shares", "single order"],
 )
-def test_what_one_version_admitted_every_version_reads(budget, monkeypatch):
-    for seed in range(40):
+@pytest.mark.parametrize("seeds", sizes(range(8), range(8, 40)))
+def test_what_one_version_admitted_every_version_reads(budget, seeds, monkeypatch):
+    for seed in seeds:
         become(monkeypatch, f"{seed} then")
         written = admitted(budget, seed)
         become(monkeypatch, f"{seed} now")

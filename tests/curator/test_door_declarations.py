@@ -50,6 +50,7 @@ OTHER_TABLES = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("what", OTHER_TABLES)
 def test_other_tables_need_an_amendment(place, what):
     clinic(place).ask(COUNT, **HALF)

@@ -27,6 +27,7 @@ from discreet.errors import BudgetExceeded, LedgerTampered
 from discreet.front import Curator
 from discreet.privacy.events import Pure
 from discreet.queries import Offer, build_request, parse
+from effort import examples
 
 TABLES = {"visits": usual_visits()}
 AMOUNTS = st.integers(1, 8).map(lambda n: Fraction(n, 4))
@@ -236,11 +237,11 @@ class Machine(RuleBasedStateMachine):
         shutil.rmtree(self.directory)
 
 
-def check(examples, steps):
+def check(full, steps):
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=examples(full),
             stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -248,10 +249,12 @@ def check(examples, steps):
     )
 
 
+@pytest.mark.hypothesis
 def test_a_door_agrees_with_the_model():
     check(100, 30)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow
 def test_a_door_agrees_with_the_model_for_long():
     check(400, 50)

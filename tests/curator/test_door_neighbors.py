@@ -26,6 +26,7 @@ from discreet.errors import DiscreetError
 from discreet.front import Curator
 from discreet.noise import replay
 from discreet.privacy.events import Pure
+from effort import examples
 
 STRANGER = 10**15
 
@@ -160,14 +161,14 @@ PATIENT = {
 }
 
 
-@settings(max_examples=4, **PATIENT)
+@settings(max_examples=examples(4), **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=12), st.lists(ADVERSE_ROWS, min_size=1, max_size=12), LIMITS)
 def test_one_person_changes_nothing_public_but_noisy_numbers(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)
 
 
 @pytest.mark.slow
-@settings(max_examples=100, **PATIENT)
+@settings(max_examples=examples(50), **PATIENT)
 @given(st.lists(PLAIN_ROWS, max_size=30), st.lists(ADVERSE_ROWS, min_size=1, max_size=40), LIMITS)
 def test_one_person_changes_nothing_public_in_many_tables(rows, adverse, limits):
     check_neighbors(rows, adverse, limits)
@@ -176,6 +177,7 @@ def test_one_person_changes_nothing_public_in_many_tables(rows, adverse, limits)
 ROW = {"patient": 1, "household": 1, "city": "Oslo", "age": 30, "cost": 1.0}
 
 
+@pytest.mark.slow
 def test_the_comparison_notices_a_word_about_the_data():
     """The control: a label with the number of rows in it."""
 
@@ -187,6 +189,7 @@ def test_the_comparison_notices_a_word_about_the_data():
         check_neighbors([ROW], [{**ROW, "patient": STRANGER}], Limits(rows=1))
 
 
+@pytest.mark.slow
 def test_the_comparison_notices_a_person_who_counts_too_much():
     """The control: statistics in which everybody counts twice."""
 

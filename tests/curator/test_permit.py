@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -123,8 +122,7 @@ def test_a_permit_takes_an_event_or_a_budget(place):
         permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
     reserved = [entry.body["event"] for entry in entries(curator, "reserve")]
     assert reserved == [
-        json.loads(one.to_json())
-        for one in (run, Pure(epsilon="1/10"), Approximate(epsilon="1/10", delta="1e-9"))
+        one.to_object() for one in (run, Pure(epsilon="1/10"), Approximate(epsilon="1/10", delta="1e-9"))
     ]
     for bad in (
         {"most": 3},

@@ -32,9 +32,16 @@ def spark_engine() -> Iterator[three_engines.Engine]:
     made.close()
 
 
-@pytest.fixture(scope="session", params=[three_engines.DUCKDB, three_engines.POSTGRES, three_engines.SPARK])
+@pytest.fixture(
+    scope="session",
+    params=[
+        three_engines.DUCKDB,
+        three_engines.POSTGRES,
+        pytest.param(three_engines.SPARK, marks=pytest.mark.slow),
+    ],
+)
 def engine(request: pytest.FixtureRequest) -> three_engines.Engine:
-    """Each engine in turn."""
+    """Each engine in turn; Spark, which takes a second for a statement, in the slow run only."""
     if request.param == three_engines.DUCKDB:
         return three_engines.embedded()
     return request.getfixturevalue(f"{request.param}_engine")

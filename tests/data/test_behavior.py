@@ -50,6 +50,7 @@ def row(person, **values):
     return empty | {PERSON: person} | {named.get(name, name): value for name, value in values.items()}
 
 
+@pytest.mark.hypothesis
 def test_statistics_are_those_of_the_oracle(engine):
     @generated(
         engine,
@@ -73,6 +74,7 @@ KEYS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("limits", [Limits(rows=2), Limits(groups=2, rows_per_group=1)])
 def test_every_kind_of_key_and_value_draws_the_same_rows(engine, limits):
     """Each kind of value is spelled into the digests, so all samples would differ if one spelling did."""
@@ -131,6 +133,7 @@ def test_persons_of_text_are_told_apart_to_the_letter(engine):
     assert compute(plan, {"t": table}, salt=SALT)[CountRows()].tolist() == [2 * (len(names) - 1)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("limits", [Limits(rows=3), Limits(groups=2, rows_per_group=2), None])
 def test_tables_of_one_kind_of_row(engine, limits):
     """No rows; nobody's rows; one person's rows only; all rows in one group; keys that were not declared."""
@@ -188,6 +191,7 @@ def test_many_keys_of_text_are_listed_apart(engine):
     assert totals(engine, plan, rows, {CITY: keys}, Limits(rows=1)) == expected
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("limits", [Limits(rows=2), Limits(groups=2, rows_per_group=1)])
 def test_nobody_decides_about_the_rows_of_another(engine, limits):
     """Removing a person, and shuffling the rest, changes the totals by that person's rows alone."""

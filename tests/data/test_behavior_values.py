@@ -9,6 +9,7 @@ from functools import partial
 from unittest import mock
 
 import pyarrow
+import pytest
 from hypothesis import strategies as st
 
 from data import function_strategies, oracle, strategies
@@ -66,6 +67,7 @@ def assert_truths(engine, arrow, formulas):
             assert values == [oracle.evaluate(formula.expression, row) for row in rows], formula.expression
 
 
+@pytest.mark.hypothesis
 def test_conditions_are_those_of_the_oracle(engine):
     @generated(
         engine,
@@ -212,6 +214,7 @@ def test_arithmetic_is_total(engine):
     )
 
 
+@pytest.mark.hypothesis
 def test_calculations_are_those_of_the_oracle(engine):
     @generated(
         engine,

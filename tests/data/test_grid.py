@@ -15,6 +15,7 @@ from data import oracle
 from discreet.data import EACH_ROW, Bounds, Table
 from discreet.data.engines.base import fetch
 from discreet.data.grid import steps
+from effort import examples
 
 SPECIAL = [float("nan"), float("inf"), float("-inf"), -0.0, 5e-324, 1e308, -1e308, None]
 ALL_BOUNDS = [
@@ -36,7 +37,7 @@ def indices(values, kind, bounds):
     return fetch(rows.select(k=steps(rows["x"], bounds)), table._backend)["k"].to_pylist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(ALL_BOUNDS), st.lists(st.one_of(st.floats(-10, 5000), st.floats()), max_size=30))
 def test_floats_become_the_integers_of_the_oracle(bounds, values):
     values = values + SPECIAL
@@ -49,6 +50,7 @@ def test_floats_become_the_integers_of_the_oracle(bounds, values):
             assert distance <= Fraction(1, 2) + Fraction(abs(index) + 1, 2**51)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("bounds", ALL_BOUNDS)
 @pytest.mark.parametrize(
     ("kind", "values"),

@@ -13,8 +13,9 @@ from discreet.data import Salt
 from discreet.data.compile.relations import PERSON, rows_of
 from discreet.data.engines.base import fetch
 from discreet.data.language.relations import leftmost
+from effort import examples
 
-quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def counted(relation, tables):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from data import relation_oracle, relation_plans
@@ -14,6 +15,7 @@ from discreet.data.engines.base import fetch
 from discreet.data.facts.relation_facts import columns_of_relation, is_single
 from discreet.data.language.relations import Order, Source, Window, leftmost
 from discreet.data.tables.public_table import PublicTable
+from effort import examples
 
 SALT = Salt(value="5a17")
 
@@ -37,9 +39,10 @@ def opened(engine, data):
     return private | public
 
 
+@pytest.mark.hypothesis
 def test_rows_are_those_of_the_oracle(engine):
     @settings(
-        max_examples=max(2, engine.examples // 2),
+        max_examples=examples(max(2, engine.examples // 2)),
         deadline=None,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),

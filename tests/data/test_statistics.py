@@ -34,6 +34,7 @@ from discreet.data import (
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.noise import replay
 from discreet.privacy import ADD_REMOVE_PERSON, Sensitivity
+from effort import examples
 
 SALT = Salt(value="5a17")
 SOURCE = Source(table="t")
@@ -43,7 +44,7 @@ def exact(plan, rows, columns, limits, salt=SALT):
     return compute(plan, {"t": declared(rows, columns, limits)}, salt=salt)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     strategies.plans(),
     strategies.rows_of(strategies.persons, min_size=5, max_size=16),
@@ -56,7 +57,7 @@ def test_statistics_are_those_of_the_oracle(case, rows, limits, salt):
     assert [array.tolist() for array in found.values] == oracle.compute(plan, rows, PERSON, limits, salt)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(strategies.plans(), strategies.rows_of(strategies.persons, max_size=10))
 def test_each_row_may_be_a_person(case, rows):
     plan, columns = case
@@ -64,7 +65,7 @@ def test_each_row_may_be_a_person(case, rows):
     assert [array.tolist() for array in found.values] == oracle.compute(plan, rows, None, None, SALT)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     strategies.plans(), strategies.rows_of(strategies.persons, max_size=10), strategies.limits, st.randoms()
 )
@@ -93,7 +94,7 @@ def within(change, bound):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     strategies.plans(),
     strategies.rows_of(strategies.persons, max_size=8),
@@ -237,7 +238,7 @@ def test_totals_beyond_64_bits_are_clamped_and_nothing_fails():
     assert found.values[0].tolist() == [2**62]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(strategies.salts)
 def test_all_measures_see_one_sample(salt):
     """A sum of ones over the sample is its count, whatever the sample is."""

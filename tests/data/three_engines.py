@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from discreet.data import EACH_ROW, Table
 from discreet.data.engines.base import fetch
+from effort import examples
 
 DUCKDB, POSTGRES, SPARK = "duckdb", "postgres", "spark"
 
@@ -155,7 +156,7 @@ def start_spark() -> object:
 def generated(engine, *arguments):
     """Run a check on generated examples, as many as the engine can afford: none to make failures smaller."""
     chosen = settings(
-        max_examples=engine.examples,
+        max_examples=examples(engine.examples),
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         database=None,

@@ -27,6 +27,7 @@ from discreet.data import Exact, compute
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.salt import Salt
 from discreet.queries.outputs.counts_sums_means import CountOutput
+from effort import sizes
 from examples import public_records, twenty_questions
 from significance import FALSE_ALARM
 
@@ -95,7 +96,7 @@ def reference() -> Run:
     return asked("duckdb", in_memory)
 
 
-@pytest.fixture(scope="module", params=[*ENGINES[:2], pytest.param(ENGINES[2], marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=sizes(*ENGINES))
 def run(request: pytest.FixtureRequest, reference: Run) -> Run:
     if request.param == "duckdb":
         return reference

@@ -17,6 +17,7 @@ from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Ty
 from discreet.errors import ParameterError
 from discreet.front.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
+from effort import examples
 from front.declared_clinic import DECLARATION, write_clinic
 
 LOCATION = 'location = "clinic.ledger"'
@@ -262,7 +263,9 @@ def toml(value):
     return value.isoformat() if isinstance(value, datetime.date) else repr(value)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(place=st.sampled_from([("budget",), ("ledger",), ("tables",), ("tables", "visits")]), data=st.data())
 def test_whatever_stands_in_a_file_is_read_or_refused(tmp_path, place, data):
     content = copy.deepcopy(GOOD)

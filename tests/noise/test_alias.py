@@ -13,6 +13,7 @@ from discreet.noise.alias import AliasTable
 from discreet.noise.entropy import System
 from discreet.noise.geometric import _high_table
 from discreet.noise.laplace import sign_table
+from effort import examples
 from noise.oracle import laplace_mass, real
 from noise.sources import Scripted
 from noise.tables import check_every_entry, check_lazy_branch, implemented_masses, independent_cuts
@@ -37,7 +38,7 @@ WEIGHTS = st.lists(st.integers(0, PRIME), min_size=1, max_size=70).map(
 
 
 @given(weights=WEIGHTS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_any_rational_law_is_tabulated_exactly(weights):
     table, law = rational_table(weights)
     check_every_entry(table, lambda value: real(law[value]), list(range(len(weights))), tail=False)
@@ -64,6 +65,7 @@ def test_a_law_whose_cuts_cannot_be_certified_is_refused():
         AliasTable(range(3), masses)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scale", [Fraction(1, 7), Fraction(1), Fraction(10), Fraction(637, 10)])
 def test_lanes_on_a_cut_point_are_decided_by_further_bits(scale):
     table = sign_table(scale)

@@ -19,6 +19,7 @@ from discreet.noise.bernoulli import (
 )
 from discreet.noise.entropy import Replay, System
 from discreet.noise.powers import Powers
+from effort import examples
 from noise.oracle import exp_minus, high, scaled
 from noise.sources import Counting, Scripted
 from significance import FALSE_ALARM
@@ -164,7 +165,7 @@ def test_many_coins_agree_with_the_exponential_around_every_cut(rate):
     distance=st.integers(1, 1 << 22),
     sign=st.sampled_from([-1, 1]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_coins_at_random_distances(rate, k, distance, sign):
     cut = scaled(exp_minus(k * rate), 64)
     word = cut + sign * distance
@@ -201,6 +202,7 @@ def test_exponential_frequencies():
         assert stats.binomtest(int(heads[k]), 100_000, float(high.exp(-k / 3)) * 0.9).pvalue < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_a_band_that_is_too_narrow_is_caught(monkeypatch):
     """Plant the bug: believe floats everywhere."""
     rate = Fraction(1, 1000)

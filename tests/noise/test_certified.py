@@ -16,6 +16,7 @@ from discreet.noise.certified import CertifiedRounding, cumulative, sample_round
 from discreet.noise.elementary import arctangent, enclose, pi
 from discreet.noise.enclosure import quotient
 from discreet.noise.entropy import Replay, Source, replay
+from effort import examples
 from noise.sources import Scripted
 
 high = MPContext()
@@ -68,7 +69,7 @@ def expected(number: int, center: Fraction, scale: Fraction, least: int, most: i
 
 
 @pytest.mark.parametrize("law", [PlainCauchy(), WrongGuess()], ids=["good guess", "wrong guess"])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     number=st.one_of(st.integers(1, (1 << 640) - 1), st.integers(1, 1 << 600), st.integers(1, 1 << 560)),
     center=st.fractions(min_value=-1000, max_value=1000, max_denominator=1000),

@@ -10,6 +10,7 @@ from scipy import stats
 
 from discreet.noise.choice import ExponentialWeightsDecision, choose
 from discreet.noise.entropy import System
+from effort import examples
 from noise.oracle import exp_minus, scaled
 from noise.sources import Counting, Scripted
 from significance import FALSE_ALARM
@@ -115,7 +116,7 @@ def test_a_single_candidate():
     rate=st.fractions(Fraction(1, 1000), 5, max_denominator=1000),
     words=st.lists(st.integers(0, LAST), min_size=1, max_size=10),
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_any_word(exponents, rate, words):
     exponents = [*exponents, 0]
     ends = boundaries(exponents, rate)

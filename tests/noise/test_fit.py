@@ -25,6 +25,7 @@ def edges_for(scale: float, reach: float) -> np.ndarray:
     return np.arange(-half, half + 1) * width
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):g}")
 def test_laplace(scale):
@@ -34,6 +35,7 @@ def test_laplace(scale):
     assert fit_p_value(drawn, laplace_between(float(scale) / 1.05), edges) < FALSE_ALARM
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
 def test_gaussian(deviation):
@@ -49,6 +51,7 @@ def rounded_between(deviation: float):
     return lambda a, b: float(np.diff(stats.norm.cdf((np.array([a, b]) - 0.5) / deviation))[0])
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
 def test_rounded_gaussian(deviation):
@@ -100,6 +103,7 @@ def two_sample_p_value(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(10), Fraction(637, 10)], ids=str)
 def test_laplace_agrees_with_the_textbook(scale):
@@ -108,6 +112,7 @@ def test_laplace_agrees_with_the_textbook(scale):
     assert two_sample_p_value(sample_laplace(scale * Fraction(5, 4), DRAWS, System()), textbook) < FALSE_ALARM
 
 
+@pytest.mark.few(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [Fraction(1), Fraction(100), Fraction(10**4)], ids=str)
 def test_gaussian_agrees_with_the_textbook(variance):

@@ -18,6 +18,7 @@ from discreet.noise.gaussian import (
     sample_gaussian,
     single_table,
 )
+from effort import examples
 from noise.oracle import (
     block_mass,
     exp_minus,
@@ -87,7 +88,7 @@ def test_every_entry_of_every_table(variance):
 
 
 @given(variance=RANDOM_VARIANCES)
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=examples(6))
 def test_every_entry_for_random_variances(variance):
     check_table(variance)
 
@@ -97,6 +98,7 @@ def test_the_two_forms_of_the_normalizer_agree(variance):
     assert abs(theta_by_summation(variance) - theta_by_duality(variance)) < high.ldexp(1, -1150)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("variance", [Fraction(1, 100), Fraction(1), Fraction(4096), Fraction(2**80)])
 def test_lanes_on_a_cut_point_are_decided_by_further_bits(variance):
     shift = low_bits(variance)
@@ -108,7 +110,7 @@ def test_lanes_on_a_cut_point_are_decided_by_further_bits(variance):
 
 
 @given(variance=RANDOM_VARIANCES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
     curvature = curvature_of(variance)
     count = _tabulated(curvature)
@@ -129,7 +131,7 @@ def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
     count=st.integers(1, 30),
     bits=st.integers(4, 300),
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_what_is_left_out_is_enclosed_at_any_precision(curvature, count, bits):
     kept, (low, top) = _series(curvature, count, bits)
     assert len(kept) == count
@@ -198,6 +200,7 @@ def test_excess_and_coin_together_have_the_gaussian_weight(monkeypatch, start, e
     assert excess / seen["scale"] + seen["exponent"] == exact
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("variance", "start"), [(Fraction(25), 3), (Fraction(2000), 20), (Fraction(1), 1)])
 def test_the_tail_law_itself(variance, start):
@@ -304,7 +307,7 @@ starts_and_advances = st.tuples(st.integers(0, 600), st.integers(0, 1 << 62), st
 @given(
     variance=RANDOM_VARIANCES.filter(lambda v: v > 4200), draw=starts_and_advances, word=st.integers(-70, 70)
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_acceptance_compares_with_the_exponential(variance, draw, word):
     shift = low_bits(variance)
     start = draw[0] << shift

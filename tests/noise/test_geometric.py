@@ -22,6 +22,7 @@ from discreet.noise.geometric import (
     low_bits,
     sample_geometric,
 )
+from effort import examples
 from noise.oracle import (
     LONG_SCALE,
     RANDOM_SCALES,
@@ -52,13 +53,14 @@ def check_tables(scale: Fraction) -> None:
     check_digits(scale)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("scale", [*SCALES, LONG_SCALE], ids=lambda scale: f"{float(scale):g}")
 def test_every_entry_of_every_table(scale):
     check_tables(scale)
 
 
 @given(scale=RANDOM_SCALES)
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=examples(6))
 def test_every_entry_for_random_scales(scale):
     check_tables(scale)
 

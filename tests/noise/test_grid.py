@@ -18,6 +18,7 @@ from discreet.noise.grid import (
     steps_of,
     suitable_grid,
 )
+from effort import examples
 from noise.oracle import high, real
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -186,14 +187,14 @@ def distances(pair, grid: Fraction) -> tuple[list[Fraction], list[int]]:
 
 
 @given(pair=VECTORS, grid=COARSE)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_l1_distances_never_exceed_the_bound(pair, grid):
     before, after = distances(pair, grid)
     assert sum(after) * grid <= rounded_l1(sum(before), grid, len(before))
 
 
 @given(pair=VECTORS, grid=COARSE)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_l2_distances_never_exceed_the_bound(pair, grid):
     before, after = distances(pair, grid)
     squared = sum(d * d for d in before)

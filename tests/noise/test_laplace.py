@@ -12,6 +12,7 @@ from discreet.noise import laplace
 from discreet.noise.entropy import System
 from discreet.noise.geometric import digit_tables, high_part, low_bits
 from discreet.noise.laplace import sample_laplace, sign_table
+from effort import examples
 from noise.oracle import LONG_SCALE, RANDOM_SCALES, SCALES, exp_minus, high, laplace_mass, real
 from noise.sources import Counting, Scripted
 from noise.tables import check_digits, check_every_entry, check_lazy_branch, implemented_masses, widened
@@ -41,13 +42,14 @@ def check_sign_table(scale: Fraction) -> list[int]:
     )
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("scale", [*SCALES, LONG_SCALE], ids=lambda scale: f"{float(scale):g}")
 def test_every_entry_of_every_table(scale):
     check_sign_table(scale)
 
 
 @given(scale=RANDOM_SCALES)
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=examples(6))
 def test_every_entry_for_random_scales(scale):
     check_sign_table(scale)
     check_digits(scale)
@@ -62,6 +64,7 @@ def test_the_closed_form_is_the_sum_over_the_block(scale):
         assert abs(total - sign_mass(scale, value)) < high.ldexp(1, -1150)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(16), Fraction(10**4), Fraction(2**40)])
 def test_lanes_on_a_cut_point_are_decided_by_further_bits(scale):
     table, cuts = sign_table(scale), check_sign_table(scale)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.noise import powers
 from discreet.noise.powers import RELATIVE_ERROR, Powers, _nearest_float
+from effort import examples
 from noise.oracle import exp_minus, high
 
 RATES = [
@@ -53,7 +54,7 @@ def test_powers_are_as_accurate_as_proven(rate):
     rate=st.fractions(Fraction(1, 10**15), 100, max_denominator=10**15),
     exponents=st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=20),
 )
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 def test_powers_of_any_rate(rate, exponents):
     small = [k % (1 + int(650 / rate)) for k in exponents]
     check(rate, np.array(exponents + small))

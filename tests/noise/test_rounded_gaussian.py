@@ -13,6 +13,7 @@ from discreet.noise.gaussian import _tabulated as tabulated_blocks
 from discreet.noise.gaussian import block_table, low_bits
 from discreet.noise.normal_cells import cell_average, cell_masses, tail_from
 from discreet.noise.rounded_gaussian import _beyond, _tabulated, rounded_table, sample_rounded_gaussian
+from effort import examples
 from noise.oracle import exp_minus, high, normal_tail, real, rounded_mass, scaled
 from noise.sources import Counting, Scripted
 from noise.tables import check_every_entry, check_lazy_branch
@@ -64,7 +65,7 @@ def test_every_entry_of_wide_tables(variance):
 
 
 @given(variance=RANDOM_VARIANCES, bits=st.integers(64, 700))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 def test_masses_are_enclosed_at_any_precision(variance, bits):
     count = _tabulated(variance)
     masses = cell_masses(variance, count, bits)
@@ -76,7 +77,7 @@ def test_masses_are_enclosed_at_any_precision(variance, bits):
 
 
 @given(variance=RANDOM_VARIANCES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
     count = _tabulated(variance)
     assert 2 * normal_tail(variance, count - HALF) < high.ldexp(1, -66)
@@ -89,7 +90,7 @@ def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
     left=st.fractions(0, 60, max_denominator=4),
     share=st.fractions(0, 1, max_denominator=20),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_averages_over_cells_are_enclosed(variance, left, share):
     left *= max(1, int(float(variance) ** 0.5))
     if left * left > 600 * variance:
@@ -194,6 +195,7 @@ def script_for(value: int, doubled: Fraction, uniform: int) -> tuple[list[int], 
     return [cell << offset, (magnitude & ((1 << shift) - 1)) << (64 - shift), uniform], bits
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("variance", BLOCKS, ids=lambda variance: f"{float(variance):g}")
 def test_a_candidate_is_kept_exactly_below_its_cut(variance):
     """P(block) P(offset) P(kept) is proportional to P(j <= 2 X < j + 1), at every cut point tried."""

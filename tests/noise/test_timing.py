@@ -14,12 +14,17 @@ from discreet.noise.entropy import System
 from discreet.noise.gaussian import Acceptance, sample_gaussian
 from discreet.noise.laplace import sample_laplace
 from discreet.noise.rounded_gaussian import CellAcceptance, sample_rounded_gaussian
+from effort import sizes
 from noise.oracle import textbook_gaussian, textbook_laplace
 from significance import FALSE_ALARM
 
-LARGEST_CORRELATION = 0.02
-DRAWS = 100_000
-assert 2 * stats.norm.sf(LARGEST_CORRELATION * DRAWS**0.5) < FALSE_ALARM
+DRAWS = sizes(10_000, 100_000)
+DEVIATIONS = stats.norm.isf(FALSE_ALARM / 2) + 0.1
+
+
+def largest_correlation(draws: int) -> float:
+    """Return what no correlation of independent ranks exceeds but with `FALSE_ALARM`."""
+    return DEVIATIONS / draws**0.5
 
 
 def correlation(draw, draws: int) -> float:
@@ -35,24 +40,27 @@ def correlation(draw, draws: int) -> float:
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("scale", [1, 10, 10**4])
-def test_the_time_of_a_laplace_draw_says_nothing(scale):
+def test_the_time_of_a_laplace_draw_says_nothing(scale, draws):
     source = System()
-    assert abs(correlation(lambda: sample_laplace(scale, 1, source)[0], DRAWS)) < LARGEST_CORRELATION
+    assert abs(correlation(lambda: sample_laplace(scale, 1, source)[0], draws)) < largest_correlation(draws)
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("deviation", [1, 10, 10**4])
-def test_the_time_of_a_gaussian_draw_says_nothing(deviation):
+def test_the_time_of_a_gaussian_draw_says_nothing(deviation, draws):
     source = System()
-    assert abs(correlation(lambda: sample_gaussian(deviation**2, 1, source)[0], DRAWS)) < LARGEST_CORRELATION
+    found = correlation(lambda: sample_gaussian(deviation**2, 1, source)[0], draws)
+    assert abs(found) < largest_correlation(draws)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1, 10, 10**4])
 def test_the_textbook_samplers_fail_the_same_check(scale):
-    assert correlation(lambda: textbook_laplace(Fraction(scale)), 10_000) > LARGEST_CORRELATION
-    assert correlation(lambda: textbook_gaussian(Fraction(scale) ** 2), 10_000) > LARGEST_CORRELATION
+    assert correlation(lambda: textbook_laplace(Fraction(scale)), 10_000) > largest_correlation(10_000)
+    assert correlation(lambda: textbook_gaussian(Fraction(scale) ** 2), 10_000) > largest_correlation(10_000)
 
 
 class Watching(System):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.privacy import GaussianDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.grouping import chain, group_delta, group_renyi
+from effort import examples
 
 SOURCE = np.random.default_rng(20240229)
 ORDERS = np.concatenate([1 + np.geomspace(1e-6, 1, 300), np.geomspace(2, 1e4, 700)])
@@ -87,7 +88,7 @@ def test_approximate_group_holds_on_random_chains(size):
                 assert hockey_stick(p, q, factor**size) <= bound * (1 + 1e-9) + 1e-14
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.fractions(Fraction(1, 10**9), 60),
     st.integers(-60, 0),

@@ -105,6 +105,7 @@ def test_mean_attained(lower, upper, n):
     assert found == stated(sensitivity.mean(lower, upper, n, neighbors=REPLACE_ROW))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
 def test_standard_deviation_attained(lower, upper, n):

@@ -147,6 +147,7 @@ def check(name, releases):
     return coverage
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CASES)
 def test_every_interval_covers(name):
     check(name, FEW)

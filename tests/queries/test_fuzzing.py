@@ -18,11 +18,12 @@ from discreet.data.salt import Salt
 from discreet.errors import DiscreetError, RequestRefused
 from discreet.queries.binding.bind import bind
 from discreet.queries.sql.select import parse
+from effort import sizes
 from queries.fuzz_grammar import Grammar
 from queries.worlds import worlds
 
 INPUTS = 20_000
-PARTS = 8
+PARTS = 20
 COMPUTED = 200
 
 
@@ -48,9 +49,7 @@ def attempt(text: str, tables):
     return None
 
 
-@pytest.mark.parametrize(
-    "part", [*range(4), *(pytest.param(part, marks=pytest.mark.slow) for part in range(4, PARTS))]
-)
+@pytest.mark.parametrize("part", sizes(0, *range(1, PARTS)))
 def test_every_input_is_answered_or_refused(part):
     tables = worlds(part).with_person
     seen = Counter()

@@ -191,6 +191,7 @@ def answered(text, tables):
     return compute(bound.plan, tables, salt=Salt(value="salt"))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("start", range(0, len(CALCULATED), 8))
 def test_every_calculation_has_a_value_or_none(start, tables):
     calculated = CALCULATED[start : start + 8]
@@ -206,6 +207,7 @@ def test_every_calculation_has_a_value_or_none(start, tables):
     answered(f"SELECT COUNT(m0) AS n, COUNT(*) AS k FROM ({grouped}) x WHERE d0 < 3 OR m0 IS NULL", tables)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("column", ["i", "f", "g", "d", "h"])
 def test_every_aggregate_has_a_value(column, tables):
     for text in ("SUM", "AVG", "VAR_POP", "STDDEV_SAMP", "MEDIAN", "MIN", "MAX"):
@@ -217,6 +219,7 @@ def test_every_aggregate_has_a_value(column, tables):
     answered(f"SELECT COUNT(*) AS n, SUM(m) AS x FROM ({below}) x WHERE s > 0 OR a / s < 1", tables)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("column", list(COLUMNS))
 def test_every_column_can_be_ordered_by_joined_and_counted(column, tables):
     numbered = f"SELECT patient, i, ROW_NUMBER() OVER (PARTITION BY patient, {column} ORDER BY {column} DESC) AS k FROM v"

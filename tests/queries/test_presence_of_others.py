@@ -179,6 +179,7 @@ def test_names_that_hide_others_are_refused(text):
         bind(parse(text, TABLES), TABLES)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "text",
     [

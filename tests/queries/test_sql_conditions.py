@@ -13,6 +13,7 @@ from discreet.data import EACH_ROW, Keys, Table, col, compute, fresh_salt, liter
 from discreet.data.language.expressions import And, Arithmetic, Column, Compare, Not, Or
 from discreet.errors import RequestRefused, UnsupportedQuery
 from discreet.queries import bind, parse
+from effort import examples
 from queries import grammar
 
 SCHEMA = pyarrow.schema(
@@ -65,7 +66,7 @@ def admitted(text, tables):
     return False
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(grammar.conditions())
 def test_conditions_mean_what_python_says(tables, tree):
     text = grammar.written(tree)
@@ -74,7 +75,7 @@ def test_conditions_mean_what_python_says(tables, tree):
     assert passing(text, tables) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(grammar.conditions(grammar.EXACT_NUMBERS, divisors=["2", "4", "0.5", "8."]))
 def test_conditions_mean_what_duckdb_says(tables, engine, tree):
     text = grammar.written(tree)

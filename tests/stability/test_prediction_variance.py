@@ -30,6 +30,7 @@ def profile_of(data, relation=ADD_REMOVE_PERSON, rows=1):
     return prediction_variance(design, POINT, largest=2, ridge=1, relation=relation, rows=rows)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("relation", "rows", "sizes", "most"),
     [(ADD_REMOVE_PERSON, 1, range(4), 1), (ADD_REMOVE_PERSON, 2, range(3), 0), (REPLACE_ROW, 1, range(4), 1)],

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_ROW
 from discreet.stability.profile import Profile, check_step
+from effort import examples
 
 
 def profile_of(local, **others):
@@ -30,7 +31,7 @@ def plain(local, decay):
     st.lists(st.one_of(st.floats(0, 1e12), st.floats(0, 1e308)), min_size=1, max_size=60).map(sorted),
     st.fractions(0, 20, max_denominator=1000),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_smooth_is_the_maximum_and_hardly_more(local, decay):
     found = profile_of(local).smooth(decay)
     exact = plain(local, decay)

@@ -22,6 +22,7 @@ from discreet.stability.profile import Profile
 from discreet.stability.ratio import ratio
 from discreet.stability.reciprocal import reciprocal
 from discreet.stability.variance import variance
+from effort import sizes
 
 DECAYS = [Fraction(1, 1000), Fraction(1, 100), Fraction(1, 3), Fraction(2)]
 
@@ -80,9 +81,10 @@ def test_a_ridge_far_beyond_the_rows_is_no_end_of_the_profile():
     check(*tiny)
 
 
-def test_reciprocals_and_ratios_of_neighbors():
+@pytest.mark.parametrize("many", sizes(60, 300))
+def test_reciprocals_and_ratios_of_neighbors(many):
     source = np.random.default_rng(2)
-    for _ in range(300):
+    for _ in range(many):
         rows, least = some(source, 1, 2, 5), some(source, 1, 3, 20)
         count, more = int(source.integers(0, 40)), int(source.integers(1, rows + 1))
         check(*(reciprocal(n, least=least, rows=rows) for n in (count, count + more)))
@@ -93,10 +95,11 @@ def test_reciprocals_and_ratios_of_neighbors():
         check(*(ratio(part, n, total=total, relation=REPLACE_ROW) for n in (count, total)))
 
 
+@pytest.mark.parametrize("many", sizes(30, 150))
 @pytest.mark.parametrize("relation", [ADD_REMOVE_PERSON, REPLACE_ROW])
-def test_variances_of_neighbors(relation):
+def test_variances_of_neighbors(relation, many):
     source = np.random.default_rng(3)
-    for _ in range(150):
+    for _ in range(many):
         rows, upper = some(source, 1, 2, 3) if relation is ADD_REMOVE_PERSON else 1, some(source, 0, 1, 9, 30)
         data = source.integers(0, upper + 1, int(source.integers(1, 30)))
         new = some(source, np.zeros(rows, int), np.full(rows, upper))

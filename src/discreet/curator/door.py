@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from discreet.curator.table_records import (
     recorded,
 )
 from discreet.data import Table, compute, fresh_salt, outline
+from discreet.data.facts.question_tables import QuestionTables
 from discreet.data.language.declarations import KeyValue
 from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
@@ -214,7 +214,7 @@ class Door:
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
             {
-                "event": json.loads(one.event.to_json()),
+                "event": one.event.to_object(),
                 "charge": {"entry": kept.charge.sequence, "time": kept.charge.time},
             }
             for one, kept in zip(before, paid, strict=False)
@@ -248,8 +248,8 @@ class Door:
             account.check(analyst, event)
             return {
                 "analyst": analyst,
-                "event": json.loads(event.to_json()),
-                "plan": recorded(json.loads(outline(request.plan, declared=keys))),
+                "event": event.to_object(),
+                "plan": recorded(outline(request.plan, declared=keys)),
             }
 
         key = request.digest(self._secret, declared)
@@ -365,12 +365,13 @@ def _checked_budget(budget: Budget | None) -> Budget:
     return budget
 
 
-def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
+def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
     if not isinstance(request, Request | KeyRequest):
         raise ParameterError("request", "is not a request", "a Request")
-    request.check(tables)
-    return tables
+    view = QuestionTables(tables)
+    request.check(view)
+    return view
 
 
 def _refuse(tables: Mapping[str, Table]) -> NoReturn:

@@ -121,6 +121,7 @@ def test_what_is_left_out_is_needed():
     assert abs(few.upper(line.guess)[0] - reference) > 1e-6 * reference
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("sigma", "rate"), [(0.7, 0.01), (1.0, 0.3), (4.0, 0.01), (20.0, 0.001)])
 @pytest.mark.parametrize("direction", [0, 1])
 def test_cells_bound_the_sampled_gaussian_from_both_sides(sigma, rate, direction):

@@ -89,6 +89,7 @@ def every_way(parts, line):
     yield SmoothedLaplace(parts, line, 1e-10)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("parts", WAYS)
 @pytest.mark.parametrize("trial", range(4))
 def test_all_ways_hold_the_same_delta_on_any_line(parts, trial):
@@ -165,6 +166,7 @@ def test_many_steps_keep_their_digits(loss, times):
     assert found.width <= 1e-10 * found.upper
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "parts",
     [

@@ -95,6 +95,7 @@ def test_cells_give_no_more_than_they_have(sigma, rate, spacing):
     )
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("sigma", "rate"), [(0.7, 1e-5), (1.0, 1e-4), (0.5, 0.1), (0.7, 0.01), (4.0, 1e-3)])
 @pytest.mark.parametrize("finer", [1.0, 3.0, 20.0])
 def test_a_lower_law_loses_no_more_than_spacings_squared(sigma, rate, finer):

@@ -55,6 +55,7 @@ def test_the_transform_is_the_convolution():
     assert np.abs(found[len(exact) :]).max() <= error
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "changes",
     [

@@ -45,6 +45,7 @@ def _density(law, values, sigma):
     return lambda x: sum(chance * part(x) for chance, part in parts)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("rule", ["random", "first"])
 @pytest.mark.parametrize("new", [-1, 5])
 @pytest.mark.parametrize("others", [(1.0, 1.0, 1.0), (-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (1.0, -1.0, 0.5)])

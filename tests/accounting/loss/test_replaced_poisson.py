@@ -69,6 +69,7 @@ def test_it_costs_more_than_a_unit_that_comes_and_less_than_two():
     assert one.neighbors == two.neighbors
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("shift", "rate", "order"), [(1, 0.01, 2), (1, 0.3, 7.5), (0.3, 0.001, 40), (2, 0.1, 3.3), (1, 1e-6, 4)]
 )

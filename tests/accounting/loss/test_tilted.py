@@ -73,6 +73,7 @@ def test_blocks_are_not_idle():
     assert (tilted.bound(low, 1.2 * low) < [0.93, 0.91, 0.93, 0.98]).all()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("law", [LaplaceLoss(0.01), LaplaceLoss(1.0), LaplaceLoss(8.0), GaussianLoss(0.3)])
 @pytest.mark.parametrize("order", [0.05, 1.0, 30.0])
 def test_closed_forms_agree_with_quadrature(law, order):

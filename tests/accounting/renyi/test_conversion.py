@@ -18,9 +18,10 @@ from accounting.renyi_oracles import (
 from discreet.accounting import renyi
 from discreet.errors import ParameterError
 from discreet.privacy import events
+from effort import examples
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(masses, masses, st.floats(0, 2), st.floats(1.05, 30))
 def test_converted_delta_holds_for_every_pair(a, b, epsilon, order):
     size = min(len(a), len(b))

@@ -27,6 +27,7 @@ from discreet.accounting import renyi
 from discreet.errors import ParameterError
 from discreet.privacy import REPLACE_PERSON, REPLACE_ROW, events
 from discreet.privacy.events.event import Event
+from effort import examples
 
 
 def laplace_divergence(epsilon, order):
@@ -167,7 +168,7 @@ def test_exponential_mechanisms_stay_below():
                 assert finite(*laws, order) <= bound + 1e-15
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(masses, masses, st.floats(0.01, 0.9))
 def test_a_curve_is_joined_soundly_and_sampled_soundly(a, b, rate):
     # In high precision: rounded to floats the masses would not sum to one, and equal laws would differ.

@@ -48,6 +48,7 @@ def _divergence(p, q, order):
     return log((p**order * q ** (1 - order)).sum()) / (order - 1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("shape", "stop"), LAWS)
 def test_no_way_to_rank_exceeds_the_curve_or_the_epsilon(shape, stop):
     event = events.BestOfRuns(RUN, shape=shape, stop=stop)

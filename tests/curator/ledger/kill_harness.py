@@ -28,7 +28,6 @@ from discreet.curator.ledger import Ledger, open_store
 STAGES = ("before the charge", "charged", "computed", "stored")
 _STARTING = len(STAGES)
 _CELL = struct.Struct("=BQ")
-_LEAST_IN_A_STAGE = 25
 
 
 class Desk:
@@ -91,6 +90,7 @@ def harass(
     kills: int,
     workers: int,
     directory: str,
+    least: int,
     before_fork: Callable[[], object] = lambda: None,
 ) -> Harassed:
     """Kill workers until enough died, in every stage.
@@ -105,6 +105,8 @@ def harass(
         How many work at the same time.
     directory : str
         Where piles are.
+    least : int
+        How many to kill in each stage, at least.
     before_fork : callable
         Called in the parent before each worker is started.
     """
@@ -112,7 +114,7 @@ def harass(
     desks = [Desk(number, memory, directory) for number in range(workers)]
     pids = [_start(work, desk) for desk in desks]
     killed: Counter[str] = Counter()
-    while killed.total() < kills or min(killed[stage] for stage in STAGES) < _LEAST_IN_A_STAGE:
+    while killed.total() < kills or min(killed[stage] for stage in STAGES) < least:
         number = _victim(desks, min(range(len(STAGES)), key=lambda stage: killed[STAGES[stage]]))
         os.kill(pids[number], signal.SIGKILL)
         _, status = os.waitpid(pids[number], 0)
@@ -204,6 +206,7 @@ def main(
     name: str | None,
     order: str,
     kills: int,
+    least: int,
     directory: str,
     workers: int = 4,
     anchor: bool = False,
@@ -219,6 +222,7 @@ def main(
     result = harass(
         lambda desk: answer_one(shared, desk),
         kills=kills,
+        least=least,
         workers=workers,
         directory=directory,
         before_fork=shared.state,

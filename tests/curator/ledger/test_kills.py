@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from curator.ledger.processes import run
+from effort import sizes
 
 
 def harass(backend, place, **options):
@@ -14,7 +17,7 @@ def harass(backend, place, **options):
         **options,
     )
     print(result)
-    assert min(result["killed"].values()) >= 25
+    assert min(result["killed"].values()) >= options["least"]
     assert sum(result["killed"].values()) >= options["kills"]
     return result
 
@@ -27,16 +30,19 @@ def check_paid(result):
     assert result["charged twice"] == 0
 
 
-def test_no_answer_gets_out_unpaid(backend, place):
-    check_paid(harass(backend, place, order="pay first", kills=500))
+@pytest.mark.parametrize(("kills", "least"), sizes((40, 5), (500, 25)))
+def test_no_answer_gets_out_unpaid(backend, place, kills, least):
+    check_paid(harass(backend, place, order="pay first", kills=kills, least=least))
 
 
+@pytest.mark.slow
 def test_an_anchor_is_never_ahead_of_its_ledger(backend, place):
-    check_paid(harass(backend, place, order="pay first", kills=100, anchor=True))
+    check_paid(harass(backend, place, order="pay first", kills=100, least=25, anchor=True))
 
 
+@pytest.mark.slow
 def test_answering_first_lets_unpaid_answers_out(backend, place):
     """The control: the harness sees what the other order loses."""
-    result = harass(backend, place, order="answer first", kills=100)
+    result = harass(backend, place, order="answer first", kills=100, least=25)
     assert result["without a charge"] > 0
     assert result["other than kept"] > 0

@@ -9,6 +9,7 @@ from curator.ledger.processes import run
 PROCESSES = 16
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("grants", [1000])
 def test_sixteen_processes_get_exactly_what_there_is(backend, place, grants):
     result = run(
@@ -23,6 +24,8 @@ def test_sixteen_processes_get_exactly_what_there_is(backend, place, grants):
     assert sum(result["got"]) == result["entries"] == result["spent"] == grants
 
 
+@pytest.mark.slow
+@pytest.mark.few(1)
 def test_reading_checking_and_writing_overspends(backend, place):
     """The control: the same race without one exclusive transaction."""
     result = run(

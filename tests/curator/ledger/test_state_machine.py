@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from curator.ledger.backends import FileBackend, PostgreSQLBackend, quick_directory
 from curator.ledger.counting import Count, charging, counting, renewing
 from discreet.errors import BudgetExceeded, LedgerTampered
+from effort import examples
 
 REFUSED = "refused"
 KEYS = st.integers(0, 9).map("request {}".format)
@@ -192,11 +193,11 @@ class Machine(RuleBasedStateMachine):
         shutil.rmtree(self.directory)
 
 
-def check(machine, examples):
+def check(machine, full):
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=examples(full),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -204,9 +205,11 @@ def check(machine, examples):
     )
 
 
+@pytest.mark.hypothesis
 def test_the_file_agrees_with_the_model():
     check(Machine, 100)
 
 
+@pytest.mark.hypothesis
 def test_postgresql_agrees_with_the_model(postgres):
     check(lambda: Machine(postgres), 15)

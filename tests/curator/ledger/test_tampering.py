@@ -15,6 +15,7 @@ from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.curator.ledger.store import read_row, row_of
 from discreet.curator.ledger.verification import verify_store
 from discreet.errors import LedgerTampered, LedgerUnavailable
+from effort import examples
 
 ANSWERED = (1, 4)
 
@@ -51,6 +52,7 @@ OTHER = {
 }
 
 
+@pytest.mark.few(28)
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("place_in_chain", range(6))
 def test_any_field_of_any_entry(filled, column, place_in_chain):
@@ -222,7 +224,7 @@ def test_a_key_that_leads_to_a_forged_entry(filled):
 
 
 @given(data=st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_exported_line_cannot_be_changed(place, data):
     path = place / "export.jsonl"
     if not path.exists():

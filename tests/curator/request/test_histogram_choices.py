@@ -26,6 +26,7 @@ from discreet.privacy import Sensitivity
 from discreet.privacy.events import ExponentialChoice
 from discreet.privacy.events import PermuteAndFlip as PermuteAndFlipEvent
 from discreet.privacy.neighbors import REPLACE_PERSON
+from effort import examples
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=12)
 tables = st.integers(2, 6).flatmap(
@@ -308,7 +309,7 @@ def test_places_come_group_by_group():
     assert "counts" not in repr(choices)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 2**32))
 def test_a_replay_chooses_the_same(seed):
     choices = made(HistogramRankRule(share=Fraction(1, 2)), rows=1, groups=1)

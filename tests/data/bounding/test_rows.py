@@ -46,6 +46,7 @@ def counts(engine, rows, *measures, columns, limits=None):
 COSTS = [-1e300, -3.3, -3.0, -2.76, 0.0, -0.0, 0.24, 0.25, 6.9, 7.0, 1e300, NAN, INFINITY, -INFINITY, None]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
@@ -89,6 +90,7 @@ def some_rows(many):
     ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "limits", [Limits(rows=5), Limits(groups=2, rows_per_group=4), None], ids=["rows", "groups", "each"]
 )

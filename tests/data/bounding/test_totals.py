@@ -26,6 +26,7 @@ from discreet.data import (
     compute,
     fresh_salt,
 )
+from effort import examples
 from significance import FALSE_ALARM
 
 AGES = Bounds(0, 110)
@@ -49,7 +50,7 @@ def counts(table, salt):
     return compute(PLAN, {"t": table}, salt=salt)[CountRows()]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     strategies.rows_of(st.integers(0, 2), max_size=12),
     strategies.limits,
@@ -74,7 +75,7 @@ def test_no_more_than_the_limit_stays_and_no_less_than_there_is(generated, limit
         assert kept.max() <= 3 * limits.rows_per_group
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     strategies.rows_of(st.integers(0, 2), max_size=10),
     strategies.rows_of(st.integers(3, 5), max_size=10),

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 
 import pyarrow
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ from discreet.data.language.relations import (
     leftmost,
 )
 from discreet.data.tables.public_table import PublicTable
+from effort import examples
 
 SALT = Salt(value="5a17")
 CROWD = 4096
@@ -130,6 +132,7 @@ def test_public_rows_and_unions_do_not_multiply_crowds(engine):
     assert counts(outer, tables) == {1: 1, 2: many + 1, 3: many + 2, 7: LARGEST_MEETING // many * many}
 
 
+@pytest.mark.hypothesis
 def test_rows_that_enter_are_those_of_the_rule(engine, monkeypatch):
     crowd_oracle.smaller(monkeypatch, root=2)
     thinned = Counter()
@@ -216,10 +219,11 @@ def test_one_person_with_thousands_of_rows_moves_no_one_else(engine):
     assert abs(moved[1][1] - moved[0][1]) <= total.sensitivity.l1
 
 
+@pytest.mark.hypothesis
 def test_crowds_are_decided_by_their_own_rows(monkeypatch):
     crowd_oracle.smaller(monkeypatch, root=2)
 
-    @settings(EVERYTHING, max_examples=4)
+    @settings(EVERYTHING, max_examples=examples(4))
     @given(relation_plans.data, relation_plans.one_of_each(most=1), st.sampled_from([1, 2, 3]), st.randoms())
     def check(data, relations, person, order):
         fewer = without(data, person)

@@ -15,6 +15,7 @@ from data import oracle, strategies
 from discreet.data import EACH_ROW, Bounds, Table, Type, check_condition, col
 from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
+from effort import examples
 
 ibis_warns = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
@@ -28,7 +29,7 @@ def truths(table, condition):
     ].to_pylist()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(strategies.formulas, strategies.rows_of(st.just(1), min_size=1, max_size=8))
 def test_conditions_are_those_of_the_oracle(formula, rows):
     table = strategies.declared(rows, {})
@@ -48,6 +49,7 @@ NUMBERS = [0, -1, 2.5, 0.1, -128, 127, 128, 255, 256, 2**31, 2**53 + 1, 2**63 - 
 NUMBERS += [-(2**63) - 1, 1e300, 10**400, -(10**400), "1e-400"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

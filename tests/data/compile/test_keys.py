@@ -28,6 +28,7 @@ KEYS = {
 }
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize("case", KEYS)
 def test_places_are_those_of_the_list(engine, case, null):

@@ -37,6 +37,7 @@ from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, 
 from discreet.data.language.schema import united_digits
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import ParameterError, UnsupportedQuery
+from effort import examples
 
 SALT = Salt(value="5a17")
 STORED = {
@@ -245,11 +246,12 @@ def hard_relations(draw, tables):
     return relation
 
 
+@pytest.mark.hypothesis
 def test_both_sides_are_of_one_type_wherever_values_meet(engine):
     tables = hard_tables(engine)
 
     @settings(
-        max_examples=30 if engine.name == DUCKDB else engine.examples // 2,
+        max_examples=examples(30 if engine.name == DUCKDB else engine.examples // 2),
         deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
@@ -329,6 +331,7 @@ EDGES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("edge", EDGES)
 def test_neighbors_in_number_are_different_people(engine, edge):
     """People whose ids are equal as doubles: the last of them, who alone has a note, adds 1 everywhere."""
@@ -368,6 +371,7 @@ def test_neighbors_in_number_are_different_people(engine, edge):
     assert after == [1, 1, 1, 400, 400][: len(before)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("first", [2**53, 2**62, 2**63 - 501])
 def test_a_public_join_that_is_unique_finds_one_row(engine, first):
     numbers = [first + number for number in range(500)]

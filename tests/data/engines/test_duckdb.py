@@ -197,6 +197,7 @@ def test_spilled_rows_do_not_land_in_the_working_directory():
 NAMES = ["v[1]", "v*", "v?", "v[!2]", "{v1,v2}", "year=2026", "v1%20", "#v1", "~v1", "v1 'x'", "v1;", "ü"]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".CSV"])
 def test_a_path_names_one_file_and_is_read_as_it_is_written(tmp_path, monkeypatch, name, suffix):

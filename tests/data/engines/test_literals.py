@@ -128,6 +128,7 @@ def test_texts_compare_as_in_python(engine):
         assert_truths(engine, arrow, formulas[start : start + 80])
 
 
+@pytest.mark.few(1)
 def test_keys_names_and_public_values_are_what_they_are(engine):
     """The same texts as declared keys, names of columns, public values, and keys that are chosen."""
     arrow = numbered(pyarrow.table({"text": SPECIAL, **dict.fromkeys(NAMES, SPECIAL)}))

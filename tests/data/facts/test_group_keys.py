@@ -22,6 +22,7 @@ from discreet.queries import Offer, Query, TableRequest, build_request, parse
 from discreet.queries.binding.bind import bind
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.query import key_facts, key_of
+from effort import examples
 
 MONTHS = [datetime.date(2024, month, 1) for month in range(1, 13)]
 
@@ -277,7 +278,7 @@ CONDITIONS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(CONDITIONS)
 def test_no_row_is_lost_under_any_condition(condition):
     relation = Filter(source=Source(table="visits"), condition=condition.expression)

@@ -16,6 +16,7 @@ from discreet.data.facts.inferred import completed, infer
 from discreet.data.language.column_facts import ColumnFacts, types_of
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
+from effort import examples
 
 D = datetime.date
 FIRST, LAST = D(2023, 12, 30), D(2025, 2, 3)
@@ -164,7 +165,7 @@ def admitted(formula):
     return True
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(calculated.filter(admitted), st.lists(row, min_size=8, max_size=8))
 def test_values_keep_to_what_is_implied(formula, rows):
     facts = infer(formula.expression, COLUMNS)
@@ -189,7 +190,7 @@ def test_values_keep_to_what_is_implied(formula, rows):
                 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(calculated.filter(admitted))
 def test_grids_are_within_what_doubles_hold(formula):
     bounds = infer(formula.expression, COLUMNS).bounds

@@ -10,6 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pyarrow
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from discreet.data.engines.base import fetch
 from discreet.data.language.expressions import Function, columns_of
 from discreet.data.language.functions import EXAMPLES, OPERANDS
 from discreet.errors import UnsupportedQuery
+from effort import examples
 
 
 def admitted(formula):
@@ -45,7 +47,7 @@ def check(found, formula, rows):
         assert same(value, expected), (formula, value, expected, read)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(made.calculated.filter(admitted), min_size=10, max_size=10),
     st.lists(made.row, min_size=10, max_size=10),
@@ -147,11 +149,15 @@ def test_every_function_means_the_same_on_every_engine(engine):
             check(values, formula, HARD)
 
 
+@pytest.mark.hypothesis
 def test_every_engine_calculates_the_same(engine):
-    examples = {"duckdb": 1, "postgres": 8, "spark": 1}[engine.name]
+    full = {"duckdb": 1, "postgres": 8, "spark": 1}[engine.name]
 
     @settings(
-        max_examples=examples, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=examples(full),
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
     )
     @given(
         st.lists(made.calculated.filter(admitted), min_size=60, max_size=60),

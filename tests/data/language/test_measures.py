@@ -39,6 +39,7 @@ from discreet.data import (
 from discreet.data.language.coarsening import coarsened, is_coarsened, steps_at_most
 from discreet.data.language.measures import LARGEST_TERM, adds_up
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
+from effort import examples
 
 SALT = Salt(value="5a17")
 SOURCE = Source(table="t")
@@ -95,7 +96,7 @@ def plans(draw):
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     plans(),
     strategies.rows_of(strategies.persons, min_size=6, max_size=16),
@@ -108,7 +109,7 @@ def test_measures_are_those_of_the_oracle(plan, rows, limits, salt):
     assert [len(array) for array in found.values] == [plan.size(measure) for measure in plan.measures]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(plans(), strategies.rows_of(strategies.persons, max_size=10))
 def test_each_row_may_be_a_person(plan, rows):
     found = exact(plan, rows, COLUMNS, None)
@@ -117,7 +118,7 @@ def test_each_row_may_be_a_person(plan, rows):
         assert (found[CountPersons()] == found[CountRows()]).all()
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(
     plans(),
     strategies.rows_of(strategies.persons, max_size=6),
@@ -143,6 +144,7 @@ EXTREME = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("values", EXTREME.values(), ids=EXTREME)
 @pytest.mark.parametrize(
     "limits", [Limits(rows=5), Limits(groups=2, rows_per_group=3)], ids=["rows", "groups"]
@@ -165,6 +167,7 @@ def test_adversarial_persons_keep_to_the_sensitivity(limits, values):
             assert present or not any(change)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "limits", [Limits(rows=4), Limits(groups=2, rows_per_group=2)], ids=["rows", "groups"]
 )
@@ -206,7 +209,7 @@ def test_the_groups_of_a_limit_are_those_of_the_keys_not_of_the_bins():
     assert [found[one].tolist() for one in binned] == [[1] * 6 + [0] * 12] * 2
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(strategies.salts)
 def test_all_measures_see_one_sample(salt):
     """The histogram of levels adds up to their count and sum, whatever the sample is, and so do tables."""
@@ -271,7 +274,7 @@ def test_distinct_floats_are_those_that_compare_unequal(values, distinct):
         assert exact(plan, rows, COLUMNS, limits)[measure].tolist() == [distinct]
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(strategies.salts, st.permutations([0.0, -0.0, -0.0, 0.0, 1.5]))
 def test_two_spellings_of_zero_share_their_lots(salt, costs):
     """Were they spelled apart, the engine's order of rows would decide who stays."""
@@ -336,7 +339,7 @@ def test_coarser_grids():
     assert steps_at_most(Bounds(-(2**52), 2**52), 2).upper_steps <= 2
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**9), st.integers(2, 5000))
 def test_coarsened_bounds_hold_the_declared_ones(lower, width, most):
     bounds = Bounds(lower, lower + width, null=lower, nan=lower + width)

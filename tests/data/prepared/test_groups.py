@@ -41,6 +41,7 @@ from discreet.data.language.relations import Derive, Named
 from discreet.data.prepared.groups import PRIME
 from discreet.data.prepared.sample import is_bounded_ahead, needs_no_bounding
 from discreet.noise import replay
+from effort import sizes
 from significance import FALSE_ALARM
 
 SALT = Salt(value="5a17")
@@ -143,6 +144,8 @@ def some_rows(count, persons, seed=5):
     ]
 
 
+@pytest.mark.few(2)
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("plan", [PLAN, BY_TWO, IN_ALL], ids=["one key", "two keys", "no key"])
 def test_what_stays_is_that_of_the_rule(engine, plan):
     @generated(
@@ -191,9 +194,10 @@ def test_nobody_decides_about_the_rows_of_another(engine):
     ]
 
 
-def test_one_person_moves_statistics_within_the_sensitivity():
+@pytest.mark.parametrize("seeds", sizes(range(3), range(3, 25)))
+def test_one_person_moves_statistics_within_the_sensitivity(seeds):
     limits = Limits(groups=2, rows_per_group=2)
-    for seed in range(25):
+    for seed in seeds:
         rows = some_rows(60, 3, seed=seed)
         full, less = (
             Table(strategies.arrow(some), person=PERSON, limits=limits, columns=COLUMNS, prepare=True)

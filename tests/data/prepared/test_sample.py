@@ -138,6 +138,7 @@ def row(person, **values):
     return empty | {PERSON: person} | {named.get(name, name): value for name, value in values.items()}
 
 
+@pytest.mark.hypothesis
 def test_the_sample_is_that_of_the_rule(engine):
     @generated(engine, strategies.rows_of(strategies.persons, min_size=8, max_size=24), st.integers(1, 3))
     def check(rows, limit):

@@ -15,6 +15,7 @@ from discreet.data.engines.base import fetch
 from discreet.data.reading import csv_records
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.normal_forms import LONGEST_TEXT
+from effort import examples
 
 GOOD = [b"1,Oslo,2", b'2,"a ""b"", c",3', b"3,,", "4,Zürich,9".encode(), b'5,5" pipe,1']
 READ = [
@@ -64,7 +65,7 @@ def test_a_hostile_line_changes_no_other(name):
         assert len(found) <= len(READ) + 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=6), st.data())
 def test_the_table_is_the_lines_one_by_one(lines, data):
     """The sum over lines of what each gives alone: so a line more is a row more at most."""

@@ -96,6 +96,7 @@ def opened(more: list[object]) -> Table:
     return Table(frame, person="id", limits=Limits(rows=1), columns=DECLARED)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("index", range(len(OBJECTS)))
 def test_an_object_changes_neither_types_nor_the_values_of_others(index):
     alone, beside = opened([]), opened([OBJECTS[index]])

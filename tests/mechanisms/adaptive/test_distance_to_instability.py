@@ -106,6 +106,7 @@ def test_a_coin_for_another_epsilon_or_delta_is_caught(epsilon, delta):
         assert worst(wrong, chain(40), lambda d: (0, d), claim).violated
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 @pytest.mark.statistical
 def test_the_audit_passes(mechanism):
@@ -114,6 +115,7 @@ def test_the_audit_passes(mechanism):
     assert report.findings[0].verdict == "passed", str(report)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", [m for m in MADE if "laplace" in repr(m)], ids=repr)
 @pytest.mark.statistical
 def test_the_audit_fails_the_mutants(mechanism):

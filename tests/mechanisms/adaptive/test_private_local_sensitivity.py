@@ -70,6 +70,7 @@ def test_the_local_sensitivity_of_triangles_moves_by_one():
     assert max(local for _, local in FACTS.values()) == NODES - 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_the_law_of_the_code_keeps_the_promise_on_all_graphs(mechanism):
     found = worst(mechanism, GRAPHS, FACTS.__getitem__)
@@ -92,12 +93,14 @@ class HalfTheNoiseOnTheBound(PrivateLocalSensitivity):
         return self.change / (2 * self.share * self.guarantee.epsilon)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 def test_half_the_noise_is_caught(offer):
     halved = HalfTheNoise(change=1, global_sensitivity=NODES - 2, **offer)
     assert worst(halved, GRAPHS, FACTS.__getitem__).violated
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(2, 3)])
 def test_half_the_noise_on_the_bound_is_caught(share):
     inputs = {(0, 2): [(2, 3)], (2, 3): [(0, 2)]}

@@ -56,6 +56,7 @@ def with_test(mechanism, test):
     return mutant
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("graph", [REPLACED, CHANGED], ids=["replace", "add or remove"])
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism, graph):
@@ -78,6 +79,7 @@ def test_a_bound_that_is_not_tested_breaks_the_promise():
     assert found.violated
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_a_distance_to_a_change_beyond_the_bound_breaks_the_promise(mechanism):
     """Counting to the data set after the large change, instead of the one before it, is one too far."""
@@ -85,6 +87,7 @@ def test_a_distance_to_a_change_beyond_the_bound_breaks_the_promise(mechanism):
     assert worst(mechanism, REPLACED, lambda data: (median(data), steps[data] + 1)).violated
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", MADE[1::2], ids=repr)
 def test_a_threshold_one_too_low_is_caught(mechanism):
     test = copy.copy(mechanism.test.test)
@@ -95,6 +98,7 @@ def test_a_threshold_one_too_low_is_caught(mechanism):
     assert worst_of_inputs(mutant, mechanism).violated
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_half_the_noise_is_caught(mechanism):
     mutant = copy.copy(mechanism)
@@ -112,6 +116,7 @@ def worst_of_inputs(mutant, mechanism):
     return worst(mutant, graph, lambda given: given, mechanism.guarantee)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_audit_passes_and_fails_mutants():
     mechanism = ProposeTestRelease(sensitivity=2, epsilon=4, delta=Fraction(1, 20))
@@ -192,6 +197,7 @@ def test_mechanisms_are_values():
 LADDER = ProposeTestRelease.ladder(sensitivities=[1, 2, 3], epsilon=12, delta=Fraction(3, 20))
 
 
+@pytest.mark.slow
 def test_a_ladder_keeps_its_promise_on_all_neighbors():
     graph = replace(DOMAIN, 5)
     steps = [distances_for(graph, bound) for bound in (1, 2, 3)]
@@ -212,6 +218,11 @@ def test_a_ladder_charges_every_test():
     assert LADDER.guarantee.delta == Fraction(3, 20)
     assert LADDER.event == Approximate(epsilon=2, delta=0.05) * 3 + Pure(epsilon=6)
     assert repr(LADDER) == "Ladder([1, 2, 3], epsilon=12, delta=0.15)"
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_the_audit_passes_a_ladder():
     report = check_mechanism(Joined(LADDER), draws=10_000, false_alarm=1e-9 * 5)
     assert report.passed, str(report)
 

@@ -132,6 +132,7 @@ AUDITED = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("case", "relation"), AUDITED, ids=str)
 def test_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, relation):
     mechanism = built(case, relation)
@@ -139,6 +140,7 @@ def test_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, r
     assert worst_pair(half_the_noise(mechanism), relation) > 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "case", ["student", "cauchy", "laplace", "gaussian", "arcsinh-normal", "uniform-log-normal"]
 )
@@ -158,6 +160,7 @@ def test_the_law_of_the_code_is_the_difference_of_the_distribution_function(case
     assert not compare_laws(*reversed(laws), mechanism.guarantee).violated
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("case", CASES)
 def test_neighboring_inputs_are_neighbors_and_nearly_tight(case):
     noise, budget, _ = CASES[case]

@@ -77,6 +77,7 @@ def test_the_distance_is_that_of_a_search(name, k):
     assert exact >= 10 or votes > 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_the_law_of_the_code_keeps_the_promise_on_all_elections(name, k):
     candidates, _, graph, _ = ELECTIONS[name]
@@ -117,6 +118,7 @@ def test_taking_voters_for_votes_is_caught(name):
     assert worst(mutant, graph, lambda data: (counted(data, candidates),)).violated
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "mechanism",
     [

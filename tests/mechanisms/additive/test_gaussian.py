@@ -23,6 +23,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.privacy.sensitivity import Sensitivity, disjoint_counts
+from effort import examples
 from significance import FALSE_ALARM, fit_p_value
 
 positive = st.fractions(min_value=Fraction(1, 50), max_value=50, max_denominator=1000)
@@ -73,6 +74,7 @@ def test_sigma_is_kept_as_given(sensitivity, sigma):
     assert mechanism.guarantee.rho == mechanism.event.rho
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(1), Fraction(179, 10), Fraction(900)])
 @pytest.mark.parametrize("shift", [1, 3])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])
@@ -144,7 +146,7 @@ def test_classical_formula_needs_a_small_epsilon():
     epsilon=st.floats(0.01, 10),
     rho=st.floats(1e-6, 5),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_conversion_from_rho_covers_continuous_gaussians(epsilon, rho):
     """Gaussian noise with sigma = 1 / sqrt(2 rho) is rho-zCDP, so its delta is below the conversion's."""
     sigma = (1 / (2 * rho)) ** 0.5

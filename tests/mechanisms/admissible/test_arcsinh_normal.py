@@ -16,6 +16,7 @@ from mechanisms.admissible import divergences, laws, tails
 MOVES = [(0.1, 0.05), (0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.8, 0.1), (0.5, 0.0), (0.0, 0.1)]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("spread", [0.2, 0.5, 2 / sqrt(3), 2])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
 def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
@@ -28,6 +29,7 @@ def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
     assert claimed <= published**2 / 2
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spread", [0.15, 0.3, 0.5])
 @pytest.mark.parametrize(("rho", "dilation"), [(0.5, 0.02), (0.1, 0.01)])
 def test_half_the_noise_breaks_the_guarantee(spread, rho, dilation):

@@ -60,6 +60,7 @@ def test_power_two_is_student_with_one_degree(epsilon, dilation):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("power", [2, 4, 6])
 def test_the_law(power):
     noise = Cauchy(power=power)

@@ -14,6 +14,7 @@ from mechanisms.admissible import divergences, laws, tails
 MOVES = [(0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.2, 0.0)]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("spread", [0.2, 0.5, 1])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
 def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
@@ -33,6 +34,7 @@ def test_the_budget_is_below_half_the_square_of_the_published_epsilon(spread, sh
     assert claimed <= (slid + stretched) ** 2 / 2 * (1 + 1e-9)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spread", [0.2, 0.3, 0.4])
 @pytest.mark.parametrize(("rho", "dilation"), [(0.5, 0.01), (0.1, 0.005)])
 def test_half_the_noise_breaks_the_guarantee(spread, rho, dilation):
@@ -66,6 +68,7 @@ def test_the_best_spread_is_found_by_the_error_of_the_published_table():
     assert min(ours) < 0.7 * min(published(step / 100) for step in range(12, 50))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spread", [Fraction(1, 5), Fraction(1), Fraction(3)])
 def test_the_law(spread):
     noise = LaplaceLogNormal(spread=spread)

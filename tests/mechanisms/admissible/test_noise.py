@@ -95,6 +95,7 @@ def test_more_than_is_of_use_is_not_used(noise, budget):
         noise.largest_shift(dilation=1, **{**budget, name: 10**400})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("budget", [{"epsilon": 10**5}, {"epsilon": 10**5, "delta": 1e-6}, {"rho": 10**8}])
 def test_a_large_offer_is_charged_in_full_or_less(budget):
     mechanism = SmoothSensitivity.best(lower=0, upper=1, decay=10, **budget)

@@ -15,6 +15,7 @@ from mechanisms.admissible import divergences, laws, tails
 MOVES = [(0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.2, 0.0)]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("spread", [0.3, 0.6, 1, 1.5])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
 def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
@@ -36,6 +37,7 @@ def test_the_steepness_is_the_largest_slope(spread):
         assert float(noise.steepness) < exp(1.5 * spread**2) * sqrt(2 / (pi * spread**2))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spread", [0.5, 0.7, 1])
 @pytest.mark.parametrize(("rho", "dilation"), [(0.5, 0.01), (0.1, 0.005)])
 def test_half_the_noise_breaks_the_guarantee(spread, rho, dilation):
@@ -52,6 +54,7 @@ def test_shift_and_budget_are_inverse():
     assert Fraction(1, 2) * (1 - Fraction(1, 10**9)) <= spent <= Fraction(1, 2) * (1 + Fraction(1, 10**13))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spread", [Fraction(1, 5), Fraction(7, 10), Fraction(3, 2)])
 def test_the_law(spread):
     noise = UniformLogNormal(spread=spread)

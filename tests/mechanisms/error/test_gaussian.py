@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.mechanisms.error.gaussian import GaussianError, probability_above
+from effort import examples
 
 VARIANCES = [Fraction(1, 9), Fraction(1), Fraction(25, 2), Fraction(10_000)]
 
@@ -99,7 +100,7 @@ def test_norm_bounds_are_close_for_many_values(size):
     variance=st.fractions(min_value=Fraction(1, 50), max_value=10**9, max_denominator=50),
     confidence=st.sampled_from(["0.5", "0.9", "0.95", "0.99999", "0.999999999"]),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_quantiles_are_the_smallest_that_suffice(variance, confidence):
     failure = float(1 - Fraction(confidence))
     error = GaussianError(squared_sigma=variance)

@@ -13,6 +13,7 @@ from scipy import stats
 
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.error.laplace import LaplaceError
+from effort import examples
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(20)]
 
@@ -83,7 +84,7 @@ def test_maximum_is_exact(scale):
 
 
 @given(scale=st.sampled_from(SCALES), size=st.integers(1, 4), threshold=st.integers(1, 100))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_l2_bound_holds(scale, size, threshold):
     reach = int(25 * scale) + 25
     one = magnitudes(scale, reach)

@@ -49,6 +49,7 @@ def interesting(mechanism):
     return {0, 1, 2, half - 1, half, half + 3}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("kind", "offer"), ALL)
 def test_the_guarantee_holds_for_all_neighbors(kind, offer):
     mechanism = kind(**offer)
@@ -59,6 +60,7 @@ def test_the_guarantee_holds_for_all_neighbors(kind, offer):
             assert gap(a, b, real(promise.epsilon)) <= real(promise.delta)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "offer"), ALL)
 def test_the_event_charges_enough_at_every_epsilon(kind, offer):
     mechanism = kind(**offer)
@@ -127,6 +129,7 @@ def test_a_wrong_law_does_not_fit(kind):
     assert stats.binomtest(int(shown.sum()), LARGEST_DRAW, mechanism.shown(half - 1)).pvalue < FALSE_ALARM
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("kind", "offer"), ALL)
 def test_the_implemented_law_is_the_promised_one(kind, offer):
     """Run the release along every path of its decisions."""
@@ -259,6 +262,7 @@ def test_a_guarantee_for_rho_follows_from_rho_and_delta():
     assert KeySelection.best(epsilon=1, delta=1e-6).guarantee == ApproximateDP(epsilon=1, delta=1e-6)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("keys", [1, 2])
 def test_the_audit_passes(kind, keys):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import LaplaceThreshold, TruncatedGeometric
+from effort import examples
 from mechanisms.key_selection_oracle import geometric_chance, laplace_chance, real, worst_gap
 
 OFFERS = [
@@ -59,7 +60,7 @@ def test_epsilon_and_delta_hold_on_all_small_counts(epsilon, delta, keys):
     exponent=st.integers(1, 100),
     keys=st.integers(1, 3),
 )
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 def test_the_rounded_recursion_keeps_its_inequalities_exactly(epsilon, exponent, keys):
     delta = Fraction(3, 7 * 10 ** (exponent - 1)) if exponent < 100 else Fraction(1, 10**100)
     mechanism = TruncatedGeometric(epsilon=epsilon, delta=delta, keys=keys)

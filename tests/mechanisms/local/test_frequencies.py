@@ -21,6 +21,7 @@ from discreet.mechanisms.local.frequency_error import FrequencyError
 from discreet.mechanisms.local.randomized_response import RandomizedResponse
 from discreet.mechanisms.local.unary_encoding import UnaryEncoding
 from discreet.noise import Source, using
+from effort import examples
 from significance import FALSE_ALARM
 
 LAWS = {
@@ -199,7 +200,7 @@ def test_the_coverage_check_rejects_textbook_and_careless_intervals(name):
             check_coverage(wrong, law, people, level)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     flip=st.fractions(min_value=Fraction(1, 50), max_value=Fraction(9, 10), max_denominator=50),
     share=st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20),
@@ -244,6 +245,7 @@ def test_simultaneous_intervals_cover_all_categories_at_once(people):
         assert covered >= level
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "mechanism",
@@ -293,6 +295,7 @@ def test_standard_errors(law):
         assert min(exact) * (1 - 1e-12) <= ours <= max(exact) * (1 + 1e-12)
 
 
+@pytest.mark.few(6)
 @laws
 @pytest.mark.parametrize("people", [1, 5, 30, 45])
 def test_no_population_has_a_larger_error_than_the_tail_says(law, people):

@@ -181,6 +181,7 @@ def test_a_fractional_threshold_on_integers_means_the_next_integer():
     assert AboveThreshold(threshold=-2.5, sensitivity=1, epsilon=1).threshold == -2
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("positives", "monotone", "length", "attained"),
     [(1, False, 3, 0.9), (1, True, 3, 0.95), (2, False, 4, 0.6), (2, True, 4, 0.6), (3, True, 4, 0.5)],
@@ -211,6 +212,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("variant", BROKEN.values(), ids=BROKEN.keys())
 def test_broken_variants_of_the_literature_exceed_epsilon(variant):
     """The check above can tell (Lyu, Su & Li 2017 list published variants with these faults)."""
@@ -222,6 +224,7 @@ def test_broken_variants_of_the_literature_exceed_epsilon(variant):
     assert largest_loss(found, threshold_scale, value_scale, moves, length=length, values=values) > 1.05
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("interactive", [False, True])
 def test_answers_follow_the_law(interactive):

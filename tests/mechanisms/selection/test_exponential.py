@@ -105,6 +105,7 @@ def test_scores_that_do_not_move_together_break_the_monotone_rate(monkeypatch):
     assert loss > 1.9
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("monotone", [False, True])
 def test_exact_sampling(monotone):

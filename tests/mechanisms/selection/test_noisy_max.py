@@ -138,6 +138,7 @@ def worst_ratio(ratio, sensitivity, *, monotone, tie=lambda scores: smallest_ind
     return worst
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("sensitivity", [1, 2])
 def test_pure_epsilon_holds_on_every_small_input(sensitivity, monotone):
@@ -166,6 +167,7 @@ def test_ties_broken_by_the_private_scores_would_break_the_guarantee():
     assert worst_ratio(ratio, 1, monotone=True, tie=by_score) > ratio**-1 * Fraction(3, 2)
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("monotone", [False, True])
 def test_releases_follow_the_law(monotone):

@@ -74,6 +74,7 @@ def test_values_inside_of_cells_and_beyond_bounds(clinic):
             costs.quantile(share)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("offer", [{"epsilon": 1}, {"epsilon": 1, "delta": "1e-6"}])
 def test_intervals_hold_as_often_as_they_say(clinic, frame, offer):
     """400 releases; each interval fails at most as often as chance allows at 80 %."""

@@ -17,6 +17,7 @@ from discreet.data.salt import Salt
 from discreet.mechanisms import Laplace
 from discreet.queries import Offer, TableRequest, build_request, parse
 from discreet.queries.noise.joint_counts import JointCountOutput
+from effort import examples
 from queries.test_neighbors import PATIENT, both, check_statistics
 from queries.worlds import worlds
 
@@ -85,6 +86,7 @@ def session(seed, seen):
             check(question, OFFERS[(seed + place) % 2], pair, salt, seen)
 
 
+@pytest.mark.hypothesis
 def test_one_person_moves_measurements_no_further_than_noise_was_made_for():
     seen = Counter()
 
@@ -98,7 +100,7 @@ def test_one_person_moves_measurements_no_further_than_noise_was_made_for():
 
 
 @pytest.mark.slow
-@settings(max_examples=60, **PATIENT)
+@settings(max_examples=examples(30), **PATIENT)
 @given(st.integers(10**6, 10**9))
 def test_one_person_moves_measurements_no_further_in_many_worlds(seed):
     session(seed, Counter())

@@ -14,6 +14,7 @@ from discreet.data import Keys, Limits, col, correlation, count, count_persons
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
 from discreet.queries import Offer, TableRequest, build_request, expectations, explain, for_error
+from effort import examples
 from queries.clinic import COLUMNS, visits
 
 VISITS = TableRequest(table="visits")
@@ -48,7 +49,7 @@ def asked(places, limit, numbers):
     return query, {"visits": visits([], limits=limit)}, split
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(chosen, amounts, limits, splits)
 def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
     query, tables, split = asked(places, limit, numbers)
@@ -62,7 +63,7 @@ def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
     assert PureFilter(epsilon).cost(request.event) == (epsilon, 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(chosen, amounts, limits, splits)
 def test_an_offer_of_rho_is_never_exceeded(places, rho, limit, numbers):
     query, tables, split = asked(places, limit, numbers)
@@ -114,6 +115,7 @@ def test_a_split_reaches_the_choices():
     ]  # fmt: skip
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("offer", [Offer.pure, Offer.concentrated, lambda e: Offer(epsilon=e, delta=1e-6)])
 @pytest.mark.parametrize(
     ("aggregate", "margin"),

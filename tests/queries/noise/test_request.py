@@ -16,6 +16,7 @@ from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.queries import Offer, TableRequest, build_request, expectations, explain, for_error, parse
+from effort import examples
 from queries.clinic import COLUMNS, TABLES, visits
 from queries.noise.test_split import AGGREGATES, chosen
 
@@ -38,7 +39,7 @@ def query_of(places):
     return VISITS.group_by("city").agg(**aggregates)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(chosen, amounts, limits, st.none() | splits)
 def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
     query, tables = query_of(places), {"visits": visits([], limits=limit)}
@@ -53,7 +54,7 @@ def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
         PureFilter(offer.epsilon * Fraction(999_999_999, 10**9)).spend(request.event)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(chosen, amounts, limits, st.none() | splits)
 def test_an_offer_of_rho_is_never_exceeded(places, rho, limit, numbers):
     query, tables = query_of(places), {"visits": visits([], limits=limit)}
@@ -65,7 +66,7 @@ def test_an_offer_of_rho_is_never_exceeded(places, rho, limit, numbers):
     assert float(cost) == pytest.approx(float(offer.rho))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(chosen, st.floats(0.05, 5), st.sampled_from([1e-3, 1e-6, 1e-12]), limits)
 def test_an_approximate_offer_is_kept(places, epsilon, delta, limit):
     request = build_request(
@@ -76,6 +77,7 @@ def test_an_approximate_offer_is_kept(places, epsilon, delta, limit):
     assert pure or concentrated or accounting.epsilon(request.event, delta=delta).upper <= epsilon
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), 1, 3])
 @pytest.mark.parametrize("delta", [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 100)])
 @pytest.mark.parametrize("groups", [24, 400])
@@ -244,6 +246,7 @@ APPROXIMATE = lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)  # noqa: E731
 WAYS = {"pure": Offer.pure, "zCDP": Offer.concentrated, "approximate": APPROXIMATE}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("error", [{"n": 10}, {"m": 100}, {"s": 500}, {"n": 5, "m": 300, "s": 2000}])
 def test_the_inverse_is_the_smallest_offer(way, error):

@@ -14,6 +14,7 @@ from discreet.data import CountNonNull, CountRows, Limits, Sum, col, count
 from discreet.errors import ParameterError
 from discreet.queries import TableRequest, bind
 from discreet.queries.noise.split import CONCENTRATED, PURE, shares_of, squared_weights
+from effort import examples
 from queries.clinic import TABLES, visits
 
 VISITS = TableRequest(table="visits")
@@ -57,7 +58,7 @@ def test_shares_are_positive_and_add_up_to_exactly_one(power, places, numbers):
 
 
 @pytest.mark.parametrize("power", [PURE, CONCENTRATED])
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(chosen, st.lists(st.lists(st.floats(-1, 1), min_size=8, max_size=8), min_size=20, max_size=20))
 def test_no_other_division_is_better(power, places, changes):
     bound = bound_for(places)
@@ -101,7 +102,7 @@ def test_outputs_that_one_row_moves_alike_share_evenly():
     assert set(shares_of(bound, CONCENTRATED).values()) == {Fraction(1, 3)}
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(chosen, st.integers(1, 20), st.integers(1, 20))
 def test_the_division_does_not_depend_on_limits(places, rows, groups):
     assume(len(places) > 1)

@@ -15,6 +15,7 @@ from discreet.curator.request.histogram_choices import HistogramChoice, Histogra
 from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col
 from discreet.queries import Offer, expectations
+from effort import examples
 from queries.releases import OFFERS
 from queries.spread_data import X, allowed_misses, answers, exact_of, request_for
 
@@ -57,6 +58,7 @@ def truth(name, ages):
     return quantile(ages, SHARES[name])
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
@@ -100,7 +102,7 @@ def probabilities(scores, rate):
     return weights / weights.sum()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 6), max_size=30),
     st.fractions(min_value="1/20", max_value="19/20", max_denominator=20),
@@ -127,7 +129,7 @@ def test_ends_are_on_their_sides_by_the_law(values, share, epsilon, confidence):
             assert chances[:true].sum() <= (1 - confidence) / 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=30),
     st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(12)]),
@@ -192,6 +194,7 @@ def test_unmoved_ends_would_not_cover(monkeypatch):
     assert covered(request, narrow)[0] < 0.9
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
 def test_keys_fall_short_by_no_more_than_is_offered(offer, limits):

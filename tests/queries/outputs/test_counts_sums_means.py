@@ -49,6 +49,7 @@ def enumerated(request, integers, reach):
     return finished(request, draws), weights
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999"])
 @pytest.mark.parametrize("truth", [0, 1, 4, 1000])
 @pytest.mark.parametrize("offer", [Offer(epsilon=1), Offer(epsilon=20), Offer(rho=0.5), Offer(rho=40)])
@@ -71,6 +72,7 @@ def test_a_count_is_covered_as_the_law_says(offer, truth, confidence):
     assert column.values.dtype == column.lower.dtype == column.upper.dtype == np.int64
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "bounds", [Bounds(-5, 5, step=1), Bounds(0, 8, step=1), Bounds(10, 12, step=0.5), Bounds(-9, -4, step=1)]
 )
@@ -210,6 +212,7 @@ def test_draws_use_both_mechanisms():
     assert kinds["approximate", "groups"] is Gaussian
 
 
+@pytest.mark.few(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)

@@ -16,6 +16,7 @@ from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col, correlation, covariance
 from discreet.queries import Offer, expectations
 from discreet.queries.outputs.float_interval import FloatInterval, mean_range, product, root, square
+from effort import examples
 from queries.releases import OFFERS
 from queries.spread_data import X, Y, allowed_misses, answers, exact_of, noiseless, request_for
 
@@ -92,6 +93,7 @@ def test_without_noise_they_are_what_they_are_called(name):
             assert column.lower[0] - 1e-9 <= float(truth) <= column.upper[0] + 1e-9
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("limits", [ROWS, GROUPS], ids=["rows", "groups"])
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
@@ -203,7 +205,7 @@ def ranged(pair):
     return FloatInterval(low=low, value=(low + high) / 2, high=high)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(ends, ends, st.floats(0, 1), st.floats(0, 1))
 def test_interval_arithmetic_holds_what_it_should(one, other, place, elsewhere):
     x, y = (min(max(a + t * (b - a), a), b) for (a, b), t in ((one, place), (other, elsewhere)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Query, bind, parse
 from discreet.queries.sql.parser import LARGEST_TEXT, LARGEST_TOKENS, MOST_OPEN, read_select
+from effort import examples
 from queries import grammar
 from queries.clinic import TABLES
 
@@ -41,19 +42,19 @@ ARRAY STRUCT MAP IF visits staff city age cost note v x
 words = st.sampled_from([*WORDS.split(), "\n"])
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.text(max_size=80))
 def test_any_text(text):
     answered_or_refused(text)
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.lists(words, max_size=40))
 def test_any_words(listed):
     answered_or_refused(" ".join(listed))
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(
     st.lists(words, max_size=25),
     st.sampled_from([WHERE, "SELECT ", "SELECT COUNT(*) FROM ", WHERE + "age = 1 "]),
@@ -62,7 +63,7 @@ def test_any_words_after_a_good_start(listed, start):
     answered_or_refused(start + " ".join(listed))
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(grammar.conditions(), st.data())
 def test_good_queries_with_a_piece_changed(tree, data):
     text = f"SELECT city, COUNT(*) AS n, AVG(cost) FROM visits WHERE {grammar.written(tree)} GROUP BY city"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.data import Bounds, Keys, Limits, col, compute, count, fresh_salt, to_json
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Offer, Query, TableRequest, bind, build_request, parse
+from effort import examples
 from queries.clinic import CITIES, TABLES, arrow, row, visits
 
 VISITS = TableRequest(table="visits")
@@ -182,7 +183,7 @@ CONDITIONS = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ROWS, CONDITIONS, st.sampled_from([(), ("city",), ("ward", "city")]))
 def test_exact_answers_are_those_of_duckdb(rows, condition, keys):
     """Within bounds and limits, what is measured is what DuckDB answers to the same text."""

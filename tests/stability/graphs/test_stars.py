@@ -13,6 +13,7 @@ from discreet.stability.graphs.stars import stars
 from stability.small_graphs import SmallGraphs
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("nodes", [0, 1, 2, 3, 4, 5])
 def test_stars_equal_the_oracle_on_every_graph(nodes, size):

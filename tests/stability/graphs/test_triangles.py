@@ -14,6 +14,7 @@ from discreet.stability.graphs.triangles import count_triangles, triangles
 from stability.small_graphs import SmallGraphs
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("nodes", [0, 1, 2, 3, 4, 5])
 def test_triangles_equal_the_oracle_on_every_graph(nodes):
     graphs = SmallGraphs(nodes)
@@ -53,6 +54,7 @@ def test_triangles_equal_the_formula_on_random_and_skewed_graphs(seed):
     assert [profile.local_at(s) for s in range(2 * nodes)] == [expected(s) for s in range(2 * nodes)]
 
 
+@pytest.mark.few(120)
 @pytest.mark.parametrize("seed", range(400))
 def test_batches_and_pruning_change_nothing(seed, monkeypatch):
     """With one node a batch, almost every pair is left out before it is counted."""

@@ -29,6 +29,7 @@ def profiles(nodes, degree):
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("degree", [2, 3])
 def test_triangles_under_node_privacy_are_bounded_and_smooth_on_every_graph(degree):
     found = profiles(5, degree)

@@ -10,6 +10,7 @@ from discreet.stability.order_statistics.extremes import maximum, minimum
 from stability.order_oracle import BOUNDS, STEPS, check_exact, small_data
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_extremes_equal_the_enumeration(relation, rows):
     data = small_data(60, seed=rows)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.stability.order_statistics.interquartile_range import interquartile_range
+from effort import examples
 from stability.order_oracle import (
     DECAYS,
     STEPS,
@@ -35,13 +36,14 @@ def test_replace_is_exact():
     check_exact(interquartile_range, plainly, REPLACE_ROW, 1, small_data(300, seed=4, most=7))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_never_below_the_enumeration(relation, rows):
     check_bound(interquartile_range, plainly, (relation, rows), small_data(100, seed=rows), most=3)
 
 
 @given(neighbors(), st.sampled_from(DECAYS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_smooth_between_neighbors(drawn, decay):
     check_neighbors(interquartile_range, drawn, decay)
 

@@ -17,6 +17,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON, REPLAC
 from discreet.stability.order_statistics.ordered import Listed
 from discreet.stability.order_statistics.quantile import median, quantile
 from discreet.stability.profile import Profile
+from effort import examples
 from stability.order_oracle import (
     DECAYS,
     DOMAIN,
@@ -35,6 +36,7 @@ def plainly(level):
     return lambda values: values[math.ceil(level * len(values)) - 1] if values else DOMAIN[0]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_quantiles_equal_the_enumeration(level, relation, rows):
@@ -48,7 +50,7 @@ def test_an_empty_table_and_one_value(relation, rows):
 
 
 @given(neighbors(), st.sampled_from([Fraction(0), *LEVELS, Fraction(1)]), st.sampled_from(DECAYS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_smooth_between_neighbors(drawn, level, decay):
     check_neighbors(partial(quantile, level=level), drawn, decay)
 

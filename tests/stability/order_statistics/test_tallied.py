@@ -18,6 +18,7 @@ from discreet.stability.order_statistics.ranks import rank_rule
 from discreet.stability.order_statistics.tallied import MOST_VALUES, tallied
 from discreet.stability.order_statistics.trimmed_mean import trimmed_mean, trimmed_profile
 from discreet.stability.order_statistics.trimming import trimming
+from effort import examples
 
 COUNTS = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 SPACING = 3
@@ -33,7 +34,7 @@ def both(counts):
 
 
 @given(COUNTS, st.integers(-8, 20), st.integers(0, 12), st.integers(0, 12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_ranks_and_gaps_are_those_of_the_values(counts, first, width, length):
     for one, other in zip(both(counts), (x.reflected() for x in both(counts)[::-1]), strict=True):
         assert one.size == other.size
@@ -47,7 +48,7 @@ def test_ranks_and_gaps_are_those_of_the_values(counts, first, width, length):
 
 
 @given(COUNTS, st.integers(-8, 20), st.integers(0, 6), st.integers(1, 9))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_sums_are_those_of_the_values(counts, first, width, length):
     short, long = (blocks(data) for data in both(counts))
     starts = np.arange(first, first + width + 1)
@@ -59,7 +60,7 @@ def test_sums_are_those_of_the_values(counts, first, width, length):
 
 
 @given(COUNTS, st.sampled_from([Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)]), st.integers(1, 3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_profiles_are_those_of_the_values(counts, share, rows):
     data, bounds = both(counts)[0], {"lower": 0, "upper": (len(counts) - 1) * SPACING}
     for relation, most in ((ADD_REMOVE_PERSON, rows), (REPLACE_ROW, 1)):

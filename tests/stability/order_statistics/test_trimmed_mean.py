@@ -15,6 +15,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
 from discreet.stability.order_statistics.trimmed_mean import trimmed_mean
 from discreet.stability.order_statistics.trimming import Trimming
+from effort import examples
 from stability.order_oracle import (
     DECAYS,
     DOMAIN,
@@ -44,6 +45,7 @@ def test_trimmed_means_equal_the_enumeration_where_a_value_is_replaced(part):
     check_exact(partial(trimmed_mean, trim=part), partial(plainly, part), REPLACE_ROW, 1, data)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
@@ -57,7 +59,7 @@ def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
 
 
 @given(neighbors(), st.sampled_from(PARTS), st.sampled_from(DECAYS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_smooth_between_neighbors(drawn, part, decay):
     check_neighbors(partial(trimmed_mean, trim=part), drawn, decay)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.stability.order_statistics.winsorized_mean import winsorized_mean
+from effort import examples
 from stability.order_oracle import (
     DECAYS,
     DOMAIN,
@@ -52,6 +53,7 @@ def test_the_local_sensitivity_is_exact_under_replace(part):
         assert profile.local_at(0) == local[0]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 def test_never_below_the_enumeration(part, relation, rows):
@@ -65,7 +67,7 @@ def test_never_below_the_enumeration(part, relation, rows):
 
 
 @given(neighbors(), st.sampled_from(PARTS), st.sampled_from(DECAYS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_smooth_between_neighbors(drawn, part, decay):
     check_neighbors(partial(winsorized_mean, trim=part), drawn, decay)
 

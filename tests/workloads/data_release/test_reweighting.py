@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.workloads.data_release.reweighting import NoisyAnswer, Reweighting
+from effort import examples
 
 
 def relative_entropy(truth, cells):
@@ -46,7 +47,7 @@ def test_an_update_gains_what_the_lemma_says(table, data):
             assert gained >= (error**2 - noise**2) / (4 * total**2 * half**2) - 1e-9
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(seed=st.integers(0, 10_000))
 def test_replays_within_the_tolerance_never_lose(seed):
     """With every noise at most b and replays only beyond 2 b, each replay brings the estimate closer."""

@@ -89,6 +89,7 @@ def test_no_less_is_claimed_than_is_proven_and_hardly_more(failure, scale):
     assert proven * (1 - 1e-4) <= laplace_units(failure, scale) <= proven * 1.05
 
 
+@pytest.mark.few(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1, 4, 50])
 @pytest.mark.parametrize("coefficients", [[1], [1, 1], [3, 1, 1, 1], [1] * 40, [5, *[1] * 30]])

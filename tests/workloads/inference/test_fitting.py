@@ -20,6 +20,7 @@ STRATEGIES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SETS)
 def test_projections_match_a_general_solver(name):
     random = np.random.default_rng(1)
@@ -34,6 +35,7 @@ def test_projections_match_a_general_solver(name):
             assert estimate.residual < 1e-9
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("strategy", ["prefixes", "random"])
 @pytest.mark.parametrize("name", SETS)
 def test_fits_match_a_general_solver(name, strategy):
@@ -82,6 +84,7 @@ def test_a_projection_is_never_farther_from_the_truth(name):
     assert np.mean(np.square(after)) < 0.98 * np.mean(np.square(before))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SETS)
 def test_a_fit_never_increases_the_error_of_the_answers(name):
     """In the norm of the strategy on every draw; the squared error of the cells on average."""
@@ -183,7 +186,7 @@ def test_a_contradiction_too_large_to_check_ahead_is_found_by_the_steps(monkeypa
     [
         (lambda: project([[1.0]], NonNegative()), "dimensions"),
         (lambda: project([np.nan], NonNegative()), "NaN"),
-        (lambda: project(["a"], NonNegative()), "no number"),
+        (lambda: project(["a"], NonNegative()), "not a number"),
         (lambda: project([1.0, 2.0], NonNegative(), weights=[1.0]), "weights"),
         (lambda: project([1.0, 2.0], NonNegative(), weights=[1.0, 0.0]), "positive"),
         (lambda: project([], KnownTotal(1)), "no entries"),

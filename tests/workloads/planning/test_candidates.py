@@ -31,6 +31,7 @@ WORKLOADS = [
 ]
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("bits", [2, 5, 8, 12, 16, 24, LARGEST_ENTRY_BITS])
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: type(workload).__name__)

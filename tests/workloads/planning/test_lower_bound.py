@@ -27,11 +27,12 @@ from discreet.workloads import (
     lower_bound,
     optimize,
 )
+from effort import examples
 
 module = sys.modules["discreet.workloads.planning.lower_bound"]  # the package has the function by this name
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_no_random_strategy_is_below_the_bound(size, queries, seed):
     generator = np.random.default_rng(seed)

@@ -101,6 +101,7 @@ def test_one_step_of_one_integer_is_no_exception_to_the_bound(epsilon, delta):
         assert plan(workload, epsilon=epsilon, delta=delta).gap >= -1e-12
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("queries", "size"), [(1, 60), (3, 100), (10, 400), (40, 60)])
 def test_no_plan_is_worse_than_asking_directly(queries, size):
     generator = np.random.default_rng(0)

@@ -14,6 +14,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON
 from discreet.workloads import Marginals, ResidualBasis, plan
 from discreet.workloads.strategies.residual_basis import marginal_bound
+from effort import examples
 
 
 def tables(workload, x):
@@ -47,7 +48,7 @@ def workloads(draw):
     return Marginals(shape, sets=draw(st.lists(st.sampled_from(every), min_size=1, max_size=4)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(workloads(), st.integers(1, 2))
 def test_norms_estimates_and_variances_by_dense_algebra(workload, norm):
     basis = ResidualBasis(workload, norm)
@@ -69,7 +70,7 @@ def test_norms_estimates_and_variances_by_dense_algebra(workload, norm):
     np.testing.assert_allclose(covariance, best, atol=1e-9 * np.abs(covariance).max())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(workloads())
 def test_total_variance_is_the_closed_form_optimum(workload):
     """The singular-value bound, from the matrix; integer weights cost less than a thousandth."""
@@ -133,7 +134,7 @@ def by_hand(chosen, shape, weights, table):
     return np.concatenate(measured)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(workloads(), st.integers(1, 2), st.integers(0, 2**32))
 def test_parts_measure_every_interaction_once(workload, norm, seed):
     basis = ResidualBasis(workload, norm)
@@ -157,7 +158,7 @@ def test_parts_measure_every_interaction_once(workload, norm, seed):
     assert max(part.largest_entry for part in parts) == basis.largest_entry
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(workloads(), st.integers(1, 2))
 def test_the_sensitivity_of_a_part_is_that_of_its_columns(workload, norm):
     for part in ResidualBasis(workload, norm).parts():
@@ -167,7 +168,7 @@ def test_the_sensitivity_of_a_part_is_that_of_its_columns(workload, norm):
         assert max(max(abs(column)) for column in columns) == part.largest_entry
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(workloads(), st.integers(0, 2**32))
 def test_variances_of_queries_are_those_of_dense_least_squares(workload, seed):
     """q^T S (A^T A)^+ S^T q, with S the sums that make the marginal of the domain."""

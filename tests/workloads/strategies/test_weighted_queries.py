@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.workloads import Matrix, Prefixes, Total
 from discreet.workloads.strategies.weighted_queries import WeightedQueries
+from effort import examples
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(
     st.integers(1, 5), st.integers(0, 4), st.integers(1, 8), st.sampled_from([1, 2]), st.integers(0, 2**32)
 )

@@ -13,15 +13,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
 from discreet.accounting.filters.cost import FilterCost, Rate, cost_of, larger, total_cost, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors, check_relation
-from discreet.privacy.rational import show, show_above
+from discreet.privacy.rational import show
 from discreet.records import Record
 
 __all__ = ["Filter"]
@@ -235,12 +235,15 @@ class Filter(Record, ABC):
 
     def to_json(self) -> str:
         """Write the filter, with what was spent, as canonical JSON: keys sorted, fractions as "p/q"."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "neighbors": str(self.neighbors),
             "spent": [str(total) for total in self._totals],
             **self.description,
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Filter:
@@ -303,15 +306,6 @@ class Filter(Record, ABC):
             for name, total, limit in zip(self.names, self._totals, self._limits, strict=True)
         )
         return f"<{type(self).__name__}: spent {', '.join(amounts)}; {self.neighbors}>"
-
-
-def show_below(x: Fraction) -> str:
-    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded down."""
-    text = show(x)
-    if not text.startswith("≈"):
-        return text
-    context = Context(prec=6, rounding=ROUND_FLOOR, Emin=-20_000, Emax=20_000)
-    return str(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
 
 
 def _exceeds(total: Fraction, limit: Fraction) -> bool:

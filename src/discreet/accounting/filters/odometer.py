@@ -18,9 +18,10 @@ from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import concentrated_rate, cost_of, pure_rate
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
-from discreet.privacy.rational import float_above, show_above
+from discreet.privacy.rational import float_above
 from discreet.records import Record
 
 if TYPE_CHECKING:

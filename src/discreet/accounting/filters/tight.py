@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.accounting.filters.base import RECORDED, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, Filter
 from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import (
     FilterCost,
@@ -23,10 +23,11 @@ from discreet.accounting.filters.cost import (
 )
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, Parallel
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, show_above
+from discreet.privacy.rational import non_negative
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

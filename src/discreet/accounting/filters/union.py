@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.base import RECORDED, WHOLE, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, WHOLE, Filter
 from discreet.accounting.filters.conversion import renyi_epsilon_above
 from discreet.accounting.filters.cost import FilterCost, larger
 from discreet.accounting.filters.renyi import RenyiFilter
@@ -16,6 +16,7 @@ from discreet.accounting.filters.scalar import small
 from discreet.accounting.filters.shares import members_for
 from discreet.accounting.filters.tight import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_below
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
@@ -171,14 +172,17 @@ class UnionFilter(Record):
 
     def to_json(self) -> str:
         """Write the members, with what was spent; null for those that are dead."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "filter": "UnionFilter",
             "neighbors": str(self.neighbors),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
-            "members": [None if one is None else json.loads(one.to_json()) for one in self.members],
+            "members": [None if one is None else one.to_object() for one in self.members],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     def __repr__(self) -> str:
         delta = f", delta {show(self.delta)}"

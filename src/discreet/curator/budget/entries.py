@@ -6,7 +6,6 @@ not fit, a renewal whose period has not begun, or an entry of an unknown kind is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -124,7 +123,7 @@ def _with(account: Account, place: int, reservation: Reservation) -> Account:
 
 
 def _event(body: Body) -> Event:
-    return Event.from_json(json.dumps(body["event"]))
+    return Event.from_object(body["event"])
 
 
 def _budget(body: Body) -> Budget:

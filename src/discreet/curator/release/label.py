@@ -21,9 +21,10 @@ from discreet.curator.request.request import Request
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import float_above, show_above
+from discreet.privacy.rational import float_above
 
 __all__ = ["LABEL_FORMAT", "NOT_COVERED", "label_of", "schema"]
 
@@ -77,7 +78,7 @@ def label_of(
         "loss": _loss(request),
         "price": _price(request.event, account.caps.delta),
         "cost": _cost(request, account),
-        "event": json.loads(request.event.to_json()),
+        "event": request.event.to_object(),
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},

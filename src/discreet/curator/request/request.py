@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
-from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -319,9 +319,9 @@ class Request:
                 for part in self.parts
             ],
             "confidence": str(self.confidence),
-            "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
+            "events": [part.mechanism.event.to_object() for part in self.parts],
             "outputs": [output.identity for output in self.outputs],
-            "plan": json.loads(to_json(self.plan)),
+            "plan": to_object(self.plan),
             "repetition": self.repetition,
             "versions": [list(version) for version in self.versions],
         }

@@ -24,6 +24,7 @@ from discreet.data.facts.persons import (
     person_columns,
     private_table,
 )
+from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.type_check import check_condition
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
@@ -58,6 +59,7 @@ _EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
 
 
+@found_once
 def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     """Return the columns of a relation over declared tables, or refuse the relation.
 
@@ -85,6 +87,7 @@ def limits_of(relation: Relation, tables: Tables) -> Limits:
     return private_table(leftmost(relation).table, tables).limits
 
 
+@found_once
 def is_single(relation: Relation, tables: Tables) -> bool:
     """Return whether every person has at most one row, for any data."""
     if isinstance(relation, PerPerson):
@@ -153,6 +156,7 @@ def personal_bounds(personal: Personal, columns: Columns) -> Bounds:
     return known if personal.bounds is None else personal.bounds
 
 
+@found_once
 def _columns(relation: Relation, tables: Tables) -> Columns:
     if isinstance(relation, Source):
         return _declared(relation, tables)

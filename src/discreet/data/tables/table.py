@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
 from discreet.data.language.schema import Schema, Type, suggestion
-from discreet.data.language.serialization import JSON, encode
+from discreet.data.language.serialization import JSON, to_object
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Table:
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
             "limits": {**limits, "rows_per_group": self.limits.rows_per_group},
-            "columns": {name: encode(declared) for name, declared in self.columns.items()},
+            "columns": {name: to_object(declared) for name, declared in self.columns.items()},
         }
 
     def _rows(self) -> pyarrow.Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,7 +20,7 @@ from discreet.data import (
     Statistic,
     Table,
     sensitivity,
-    to_json,
+    to_object,
 )
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -136,7 +135,7 @@ class MarginalsOutput(WholeOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its tables, and which marginals are asked."""
-        measures = [json.loads(to_json(table)) for table in self.measures]
+        measures = [to_object(table) for table in self.measures]
         sets = [list(chosen) for chosen in self.design.workload.sets]
         return {"kind": type(self).__name__, "measures": measures, "sets": sets}
 

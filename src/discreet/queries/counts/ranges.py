@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,17 @@ import numpy as np
 
 from discreet.curator.release.release import Release, WholeOutput, as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
-from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
+from discreet.data import (
+    Axis,
+    ContingencyTable,
+    Group,
+    Keys,
+    Measure,
+    Relation,
+    Table,
+    sensitivity,
+    to_object,
+)
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
@@ -134,7 +143,7 @@ class RangesOutput(WholeOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, and its table."""
-        return {"kind": self.asked, "measures": [json.loads(to_json(self.measure))]}
+        return {"kind": self.asked, "measures": [to_object(self.measure)]}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the margin of a query of the root mean square error, for any counts."""

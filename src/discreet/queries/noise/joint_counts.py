@@ -10,7 +10,6 @@ very conditions of the query; which numbers are possible is known from `data.fac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +31,7 @@ from discreet.data import (
     Type,
     literal,
     sensitivity,
-    to_json,
+    to_object,
 )
 from discreet.data.facts.condition_regions import possible_truths
 from discreet.data.facts.relation_facts import columns_of_relation
@@ -89,7 +88,7 @@ class JointCountOutput(QueryOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its classes, and which of them it adds up."""
-        measures = [json.loads(to_json(self.histogram))]
+        measures = [to_object(self.histogram)]
         return {"kind": type(self).__name__, "measures": measures, "row": self.row}
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:

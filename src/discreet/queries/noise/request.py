@@ -30,7 +30,7 @@ from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
-from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.calibration import least_error, smallest
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
@@ -256,29 +256,19 @@ def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
     """Return the mechanism of the smaller variance that costs at most rho."""
     gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
     epsilon = sqrt_interval(2 * rho)[0]
-    try:
-        laplace = Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells)
-    except ParameterError:
-        return gaussian
-    return laplace if laplace.error.variance < gaussian.error.variance else gaussian
+    makers: list[Callable[[], Laplace | Gaussian]] = [
+        lambda: gaussian,
+        lambda: Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells),
+    ]
+    return least_error(makers, lambda made: made.error.variance)
 
 
 def _smaller_error(bound: BoundQuery, *choices: Callable[[], RequestParts]) -> RequestParts:
     """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
     weights = squared_weights(bound.outputs)
-    found: list[tuple[float, RequestParts]] = []
-    refusal: ParameterError | None = None
-    for choice in choices:
-        try:
-            parts = choice()
-        except ParameterError as error:
-            refusal = error
-            continue
-        found.append((sum(float(weights[part.measure]) * _variance(part) for part in parts), parts))
-    if not found:
-        assert refusal is not None  # noqa: S101
-        raise refusal
-    return min(found, key=lambda choice: choice[0])[1]
+    return least_error(
+        choices, lambda parts: sum(float(weights[part.measure]) * _variance(part) for part in parts)
+    )
 
 
 def _variance(part: Part) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
 from discreet.data.facts.group_keys import facts_of_keys
 from discreet.data.facts.persons import Tables
+from discreet.data.facts.question_tables import found_once
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.description import describe_expression, describe_relation
 from discreet.data.language.expressions import And, Column, Expression, columns_of
@@ -206,6 +207,7 @@ def _check_name(name: object) -> None:
         raise UnsupportedQuery(f"the name of an output contains a NUL or an incomplete character; {allowed}")
 
 
+@found_once
 def key_facts(query: Query, tables: Tables) -> Columns:
     """Return what is public about the keys of a query, by their names."""
     return facts_of_keys(query.relation, query.keys, dict(query.listed), tables)

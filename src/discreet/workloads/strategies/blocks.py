@@ -100,16 +100,32 @@ class Spread:
 
 
 class LevelStrategy(Strategy):
-    """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b."""
+    """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b, each level with its weight."""
 
     __slots__ = ()
 
     widths: tuple[int, ...]
+    weights: tuple[int, ...]
 
     @property
     @abstractmethod
     def coefficients(self) -> tuple[int, ...]:
         """c_l, from the cells to the whole."""
+
+    @property
+    def column_norm1(self) -> int:
+        """A person is in one block of each level."""
+        return sum(self.weights)
+
+    @property
+    def squared_column_norm2(self) -> int:
+        """A person is in one block of each level."""
+        return sum(weight**2 for weight in self.weights)
+
+    @property
+    def largest_entry(self) -> int:
+        """The largest weight."""
+        return max(self.weights)
 
     @property
     def padded(self) -> int:

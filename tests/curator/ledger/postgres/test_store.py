@@ -49,6 +49,7 @@ def test_commits_wait_for_the_disk_whatever_the_default(postgres, name):
         store.close()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("isolation", [r"repeatable\ read", "serializable"])
 def test_the_race_is_won_under_any_default_isolation(postgres, place, name, isolation):
     result = run(

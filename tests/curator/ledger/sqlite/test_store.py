@@ -194,6 +194,7 @@ def test_many_make_the_same_ledger_at_once(path):
     assert result == {"spent": 12, "entries": 12, "files": [path.name]}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", ["file", "directory"])
 def test_a_ledger_that_may_not_be_written_can_still_be_read(path, what):
     result = run(f"{HERE}:read_only", path=str(path), what=what)

@@ -11,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.workloads.inference.trees.least_squares import consistent_tree
 from discreet.workloads.inference.trees.nonnegative import non_negative_tree
 from discreet.workloads.inference.trees.tree import Tree
+from effort import examples
 from workloads.inference.convex_oracle import general_solver
 
 
@@ -52,7 +53,7 @@ def test_a_non_negative_tree_matches_a_general_solver(leaves, branching, kind):
         assert estimate.residual < 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data(), leaves=st.integers(1, 12), branching=st.integers(2, 4))
 def test_small_integers_and_ties_have_no_residual(data, leaves, branching):
     """Kinks that coincide, zeros and equal answers."""

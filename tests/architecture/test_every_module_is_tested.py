@@ -1,0 +1,200 @@
+"""Every module has a test of its stem in the same folder, or a line here that says which test covers it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "discreet"
+TESTS = ROOT / "tests"
+
+# Modules that the named test imports, or something of which it calls by its name.
+NAMED_IN = {
+    "accounting/filters/base.py": "accounting/test_filters.py",
+    "accounting/filters/cost.py": "curator/test_account_versions.py",
+    "accounting/filters/odometer.py": "accounting/test_filters_odometer.py",
+    "accounting/filters/renyi.py": "accounting/test_filters.py",
+    "accounting/filters/scalar.py": "accounting/test_filters.py",
+    "accounting/filters/shares.py": "accounting/test_filters_union.py",
+    "accounting/filters/tight.py": "accounting/test_filters_union.py",
+    "accounting/filters/union.py": "accounting/test_filters_union.py",
+    "accounting/interval.py": "accounting/test_calibration.py",
+    "accounting/laplace_runs/remainder.py": "accounting/laplace_runs/test_run.py",
+    "accounting/laplace_runs/smoothed.py": "accounting/laplace_runs/test_run.py",
+    "accounting/lattice_runs/window.py": "accounting/lattice_runs/test_transform.py",
+    "accounting/loss/gridded.py": "accounting/loss/test_worst.py",
+    "accounting/loss/law.py": "accounting/loss/test_worst.py",
+    "accounting/meaning/attack.py": "accounting/test_meaning.py",
+    "accounting/meaning/finite_laws.py": "accounting/test_meaning.py",
+    "accounting/runs/composed_run.py": "accounting/test_random_compositions.py",
+    "accounting/runs/scenarios.py": "accounting/runs/test_groups.py",
+    "curator/budget/wording.py": "curator/budget/test_account.py",
+    "curator/ledger/chain.py": "curator/ledger/test_tampering.py",
+    "curator/ledger/messages.py": "curator/ledger/postgres/test_store.py",
+    "curator/ledger/open_store.py": "curator/ledger/test_ledger.py",
+    "curator/ledger/postgres/questions.py": "curator/ledger/postgres/test_store.py",
+    "curator/ledger/store.py": "curator/ledger/test_tampering.py",
+    "curator/ledger/verification.py": "curator/ledger/test_ledger.py",
+    "curator/request/key_request.py": "examples/test_twenty_questions.py",
+    "data/compile/comparisons.py": "data/compile/test_expressions.py",
+    "data/compile/numeric.py": "data/language/test_formula_methods.py",
+    "data/compile/relations.py": "data/test_relations.py",
+    "data/compile/strings.py": "data/reading/test_normal_forms.py",
+    "data/contributions_prepared.py": "data/prepared/test_groups.py",
+    "data/facts/joins.py": "data/facts/test_relation_facts.py",
+    "data/facts/persons.py": "data/facts/test_relation_facts.py",
+    "data/key_counts.py": "data/engines/test_literals.py",
+    "data/language/cases.py": "data/language/test_formula_methods.py",
+    "data/language/column_facts.py": "data/facts/test_relation_facts.py",
+    "data/language/description.py": "data/language/test_plan.py",
+    "data/language/relations.py": "data/facts/test_relation_facts.py",
+    "data/language/schema.py": "data/facts/test_type_check.py",
+    "data/lots.py": "data/prepared/test_groups.py",
+    "data/prepared/base.py": "data/prepared/test_sample.py",
+    "data/reading/lost.py": "data/reading/test_csv_records.py",
+    "data/salt.py": "data/reading/test_normal_forms.py",
+    "data/tables/fake_rows.py": "front/test_sandbox.py",
+    "mechanisms/additive/bounded_answer.py": "mechanisms/adaptive/test_propose_test_release.py",
+    "mechanisms/additive/gaussian_calibration.py": "mechanisms/additive/test_gaussian.py",
+    "mechanisms/additive/gaussian_privacy.py": "mechanisms/additive/test_gaussian.py",
+    "mechanisms/local/frequency_error.py": "mechanisms/local/test_frequencies.py",
+    "noise/normal_cells.py": "noise/test_rounded_gaussian.py",
+    "privacy/decimals.py": "curator/release/test_tables.py",
+    "privacy/events/repeated.py": "privacy/events/test_event.py",
+    "privacy/offer.py": "queries/noise/test_request.py",
+    "queries/asking/remeasure.py": "front/test_remeasure.py",
+    "queries/binding/missing_declarations.py": "queries/binding/test_bind.py",
+    "queries/noise/unknown_keys.py": "queries/asking/test_unknown_keys.py",
+    "queries/outputs/float_interval.py": "queries/outputs/test_moments.py",
+    "queries/outputs/frequent.py": "queries/binding/test_measures.py",
+    "queries/sql/subqueries.py": "queries/sql/test_in_public_subquery.py",
+    "workloads/queries/cells.py": "workloads/queries/test_base.py",
+    "workloads/queries/marginals.py": "workloads/queries/test_base.py",
+    "workloads/queries/products.py": "workloads/queries/test_base.py",
+    "workloads/queries/ranges.py": "workloads/queries/test_base.py",
+    "workloads/strategies/fourier.py": "workloads/strategies/test_base.py",
+    "workloads/strategies/hierarchy.py": "workloads/strategies/test_base.py",
+    "workloads/strategies/identity.py": "workloads/strategies/test_base.py",
+    "workloads/strategies/kronecker.py": "workloads/strategies/test_base.py",
+    "workloads/strategies/residual_part.py": "queries/noise/test_measurement.py",
+    "workloads/strategies/toeplitz.py": "workloads/test_continual.py",
+    "workloads/strategies/wavelet.py": "workloads/strategies/test_base.py",
+    "workloads/strategies/weighted_tree.py": "workloads/strategies/test_base.py",
+}
+
+# Modules that are reached by other words only: a test that runs their code, and the words that lead there.
+REACHED_FROM = {
+    "__main__.py": ("cli/test_main.py", "-m"),
+    "accounting/laplace_runs/line.py": ("accounting/laplace_runs/test_run.py", "SmoothedLaplace"),
+    "accounting/renyi/failure_probability.py": ("accounting/test_renyi_sampling.py", "extra_delta"),
+    "accounting/runs/course.py": ("accounting/test_tight.py", "epsilon("),
+    "cli/command.py": ("cli/test_main.py", "help"),
+    "curator/ledger/postgres/schema.py": ("curator/ledger/postgres/test_store.py", "tables"),
+    "curator/ledger/sqlite/questions.py": ("curator/ledger/sqlite/test_store.py", "messages."),
+    "curator/ledger/sqlite/schema.py": ("curator/ledger/sqlite/test_store.py", "trigger"),
+    "curator/request/histogram.py": ("curator/request/test_histogram_choices.py", "Choices"),
+    "data/compile/casts.py": ("data/language/test_functions.py", "cast"),
+    "data/compile/per_person.py": ("data/test_relations.py", "relation_plans"),
+    "data/compile/temporal.py": ("data/language/test_functions.py", "EXAMPLES"),
+    "data/facts/grid_interval.py": ("data/facts/test_inferred.py", "bounds"),
+    "data/facts/inferred_dates.py": ("data/facts/test_inferred.py", "date"),
+    "data/facts/inferred_ranges.py": ("data/facts/test_inferred.py", "least"),
+    "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py", "narrow"),
+    "data/facts/merged_columns.py": ("data/facts/test_relation_facts.py", "Union"),
+    "data/facts/plan_check.py": ("data/test_statistics.py", "sensitivity"),
+    "data/facts/signatures.py": ("data/facts/test_type_check.py", "concat"),
+    "data/facts/size_limits.py": ("data/facts/test_type_check.py", "too"),
+    "front/arguments.py": ("front/test_curator.py", "did you mean"),
+    "front/balance.py": ("front/test_curator.py", ".remaining"),
+    "mechanisms/additive/base.py": ("mechanisms/additive/test_gaussian.py", ".release("),
+    "queries/asking/asked.py": ("front/test_curator.py", "ask("),
+    "queries/asking/counts.py": ("queries/counts/test_ranges.py", "ask("),
+    "queries/asking/query.py": ("front/test_curator.py", "ask("),
+    "queries/asking/settle.py": ("front/test_curator.py", "preview("),
+    "queries/counts/cells.py": ("queries/counts/test_ranges.py", "width="),
+    "queries/counts/marginal_release.py": ("queries/counts/test_marginals.py", "marginals("),
+    "queries/counts/plot.py": ("queries/counts/test_ranges.py", ".plot("),
+    "queries/counts/question.py": ("queries/counts/test_ranges.py", "ranges("),
+    "queries/counts/range_release.py": ("queries/counts/test_ranges.py", "ranges("),
+    "queries/explanation/counts.py": ("queries/counts/test_ranges.py", "explain("),
+    "queries/explanation/rows.py": ("queries/explanation/test_query.py", "JOIN"),
+    "queries/noise/counts_plan.py": ("queries/counts/test_ranges.py", "ranges("),
+    "queries/outputs/base.py": ("queries/outputs/test_counts_sums_means.py", "margin"),
+    "queries/question/per_person.py": ("queries/question/test_dataframe.py", "per_person"),
+    "queries/question/terms.py": ("front/test_curator.py", "confidence"),
+    "queries/sql/from_clause.py": ("queries/test_sql_relations.py", "WITH"),
+    "queries/sql/functions.py": ("queries/sql/test_expressions.py", "UPPER("),
+    "queries/sql/joins.py": ("queries/test_sql_relations.py", "JOIN"),
+    "queries/sql/per_person.py": ("queries/test_sql_relations.py", "GROUP BY patient"),
+    "queries/sql/post_processing.py": ("queries/question/test_post_processing.py", "HAVING"),
+    "queries/sql/prune_person_keys.py": ("queries/test_sql_relations.py", "patient"),
+    "queries/sql/scope.py": ("queries/test_sql_relations.py", "JOIN"),
+    "queries/sql/windows.py": ("queries/test_sql_relations.py", "OVER ("),
+    "stability/plot.py": ("stability/test_per_instance.py", "plot"),
+    "workloads/inference/estimate.py": ("workloads/inference/test_fitting.py", ".unbiased"),
+    "workloads/inference/sets/base.py": ("workloads/inference/sets/test_simplex.py", "project"),
+    "workloads/planning/marginals.py": ("queries/counts/test_marginals.py", "marginals("),
+}
+
+
+def modules() -> list[str]:
+    return sorted(
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if path.name != "__init__.py"
+    )
+
+
+def own_test(module: str) -> Path:
+    """Where the test of this stem would be."""
+    path = TESTS / module
+    return path.with_name(f"test_{path.name.lstrip('_')}")
+
+
+def defined_in(module: str) -> set[str]:
+    """The names that a module defines."""
+    found = set()
+    for node in ast.parse((SOURCE / module).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found - {"__all__"}
+
+
+def imports_or_names(text: str, module: str) -> bool:
+    """Whether a test imports a module, or speaks of something that is defined in it."""
+    dotted = f"discreet.{module.removesuffix('.py').replace('/', '.')}"
+    package, _, stem = dotted.rpartition(".")
+    if re.search(rf"{re.escape(dotted)}\b|from {re.escape(package)} import .*\b{stem}\b", text):
+        return True
+    return bool(set(re.findall(r"\w+", text)) & defined_in(module))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_every_module_has_its_test(module):
+    listed = (module in NAMED_IN) + (module in REACHED_FROM)
+    assert own_test(module).exists() or listed, "write a test of this stem, or say which test covers it"
+    assert not (own_test(module).exists() and listed), "it has a test of its own"
+    assert listed < 2
+
+
+@pytest.mark.parametrize("module", NAMED_IN)
+def test_the_test_speaks_of_the_module(module):
+    assert (SOURCE / module).exists(), "there is no such module"
+    assert imports_or_names((TESTS / NAMED_IN[module]).read_text(encoding="utf-8"), module)
+
+
+@pytest.mark.parametrize("module", REACHED_FROM)
+def test_the_test_has_the_words_that_lead_to_the_module(module):
+    assert (SOURCE / module).exists(), "there is no such module"
+    test, words = REACHED_FROM[module]
+    assert words in (TESTS / test).read_text(encoding="utf-8")
+
+
+def test_lists_are_in_order():
+    for listed in (NAMED_IN, REACHED_FROM):
+        assert list(listed) == sorted(listed)

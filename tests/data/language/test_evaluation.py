@@ -1,0 +1,54 @@
+"""Keys under functions: constants folded without an engine, by the rules that engines keep."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from discreet.data import Type
+from discreet.data.language.evaluation import evaluate_call, evaluate_cast, evaluate_truncation
+from discreet.data.language.expressions import Function
+
+
+def test_a_function_of_null_is_null():
+    assert evaluate_call(Function.UPPER, (None,)) is None
+    assert evaluate_call(Function.UPPER, ("straße",)) == "STRAßE"  # ASCII letters only, as engines agree
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (" 12 ", Type.INTEGER, 12),
+        ("+7", Type.INTEGER, 7),
+        ("1e3", Type.INTEGER, None),
+        ("1" * 19, Type.INTEGER, None),
+        ("٣", Type.INTEGER, None),
+        (True, Type.INTEGER, 1),
+        (True, Type.TEXT, "true"),
+        (-3, Type.TEXT, "-3"),
+        ("2026-02-29", Type.DATE, None),
+        ("2028-02-29", Type.DATE, datetime.date(2028, 2, 29)),
+        ("20280229", Type.DATE, None),
+        (None, Type.TEXT, None),
+    ],
+)
+def test_conversions_never_fail(value, kind, expected):
+    found = evaluate_cast(value, kind)
+    assert (type(found), found) == (type(expected), expected)
+
+
+def test_truncated_days_are_the_first_of_their_unit():
+    for place in range(800):
+        day = datetime.date(2027, 1, 1) + datetime.timedelta(days=place)
+        assert evaluate_truncation("day", day) == day
+        week = evaluate_truncation("week", day)
+        assert week.isoweekday() == 1
+        assert 0 <= (day - week).days < 7
+        assert evaluate_truncation("month", day) == day.replace(day=1)
+        assert evaluate_truncation("year", day) == day.replace(month=1, day=1)
+        quarter = evaluate_truncation("quarter", day)
+        assert quarter.month in {1, 4, 7, 10}
+        assert quarter.day == 1
+        assert quarter.year == day.year
+        assert 0 <= day.month - quarter.month < 3

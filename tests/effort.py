@@ -1,0 +1,72 @@
+"""How much a test does: a part of it in `make test`, and all of it in `make test-slow`.
+
+`make test` is for every change, so it must be quick; `make test-slow` runs before a release. Tests that are
+long come in two sizes, in one of three ways:
+
+- `examples`: Hypothesis tries fewer examples, unless the profile is "thorough", as in `make test-slow`, which
+  runs all tests of properties again, whether they are marked as slow or not;
+- ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
+- `sizes`: one body is run with a small number, and with a large one, which is slow.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+from hypothesis import settings
+
+SHARE = 5
+LEAST = 2
+
+
+def register_profiles() -> None:
+    """Register the two numbers of examples; the smaller is the usual one.
+
+    There is no deadline: how long an example takes depends on the machine.
+    """
+    settings.register_profile("thorough", deadline=None, max_examples=100)
+    settings.register_profile("usual", deadline=None, max_examples=50)
+    settings.load_profile("usual")
+
+
+def examples(full: int) -> int:
+    """Return how many examples to try: all of them in the profile "thorough", else one in `SHARE`."""
+    if settings.get_current_profile_name() == "thorough":
+        return full
+    return min(full, max(LEAST, full // SHARE))
+
+
+def sizes(small: object, *full: object) -> list[object]:
+    """Return parameters of one test: the small one for `make test`, and the others for `make test-slow`.
+
+    A tuple stands for several parameters.
+    """
+    spread = (one if isinstance(one, tuple) else (one,) for one in full)
+    return [small, *(pytest.param(*one, marks=pytest.mark.slow) for one in spread)]
+
+
+def mark_all_but_a_few(items: list[pytest.Item]) -> None:
+    """Mark all but a few cases of a test as slow, where it has the mark `few`."""
+    marked = [
+        item for item in items if item.get_closest_marker("few") and not item.get_closest_marker("slow")
+    ]
+    for _, cases in groupby(marked, key=lambda item: (item.path, item.originalname)):
+        every = list(cases)
+        kept = _spread(every, every[0].get_closest_marker("few").args[0])
+        for place, item in enumerate(every):
+            if place not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+def _spread(cases: list[pytest.Function], many: int) -> set[int]:
+    """Choose cases so that soon every value of every parameter has been seen, and else evenly."""
+    values = [set(case.callspec.indices.items()) for case in cases]
+    rest, seen, kept = list(range(len(cases))), set(), set()
+    while rest and len(kept) < many:
+        even = len(kept) * len(cases) // many
+        chosen = max(rest, key=lambda place: (len(values[place] - seen), -((place - even) % len(cases))))
+        rest.remove(chosen)
+        kept.add(chosen)
+        seen |= values[chosen]
+    return kept

@@ -1,0 +1,78 @@
+"""Tests in two sizes: what is left out of one run is in the other."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import settings
+
+import effort
+from effort import examples, mark_all_but_a_few, sizes
+
+
+class Case(SimpleNamespace):
+    """What the marking needs to know of a case of a test."""
+
+    def get_closest_marker(self, name):
+        return next((mark for mark in self.marks if mark.name == name), None)
+
+    def add_marker(self, mark):
+        self.marks.append(mark.mark)
+
+
+def cases(many, *lengths, name="test_one"):
+    """All cases of a test with parameters of these lengths, of which some are for `make test`."""
+    places = [()]
+    for length in lengths:
+        places = [(*before, place) for before in places for place in range(length)]
+    return [
+        Case(
+            path="test_file.py",
+            originalname=name,
+            marks=[pytest.mark.few(many).mark],
+            callspec=SimpleNamespace(indices={f"p{axis}": at for axis, at in enumerate(place)}),
+        )
+        for place in places
+    ]
+
+
+def usual(items):
+    return [item for item in items if not item.get_closest_marker("slow")]
+
+
+@pytest.mark.parametrize(
+    ("many", "lengths"), [(6, (6, 3)), (6, (3, 6)), (8, (46,)), (4, (2, 2, 2)), (9, (3, 3))]
+)
+def test_as_many_as_asked_and_soon_every_value(many, lengths):
+    items = cases(many, *lengths)
+    mark_all_but_a_few(items)
+    kept = usual(items)
+    assert len(kept) == many
+    for axis, length in enumerate(lengths):
+        seen = {item.callspec.indices[f"p{axis}"] for item in kept}
+        assert len(seen) == min(length, many)
+
+
+def test_tests_are_counted_apart_and_few_cases_all_stay():
+    items = [*cases(2, 5), *cases(2, 5, name="test_two"), *cases(9, 3, name="test_three")]
+    mark_all_but_a_few(items)
+    assert len(usual(items)) == 2 + 2 + 3
+
+
+def test_the_profile_decides_on_the_number_of_examples():
+    now = settings.get_current_profile_name()
+    try:
+        settings.load_profile("thorough")
+        assert [examples(full) for full in (1, 3, 40, 300)] == [1, 3, 40, 300]
+        settings.load_profile("usual")
+        assert [examples(full) for full in (1, 3, 40, 300)] == [1, effort.LEAST, 8, 60]
+    finally:
+        settings.load_profile(now)
+
+
+def test_sizes_but_the_first_are_slow():
+    small, one, several = sizes(10, 100, (5, 6))
+    assert small == 10
+    assert (one.values, several.values) == ((100,), (5, 6))
+    assert {mark.name for size in (one, several) for mark in size.marks} == {"slow"}
