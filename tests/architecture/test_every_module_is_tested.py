@@ -14,6 +14,7 @@ TESTS = ROOT / "tests"
 
 # Modules that the named test imports, or something of which it calls by its name.
 NAMED_IN = {
+    "array_types.py": "architecture/test_one_name_one_thing.py",
     "accounting/filters/base.py": "accounting/test_filters.py",
     "accounting/filters/cost.py": "curator/test_account_versions.py",
     "accounting/filters/odometer.py": "accounting/test_filters_odometer.py",
@@ -63,7 +64,6 @@ NAMED_IN = {
     "mechanisms/additive/gaussian_privacy.py": "mechanisms/additive/test_gaussian.py",
     "mechanisms/local/frequency_error.py": "mechanisms/local/test_frequencies.py",
     "noise/normal_cells.py": "noise/test_rounded_gaussian.py",
-    "privacy/decimals.py": "curator/release/test_tables.py",
     "privacy/events/repeated.py": "privacy/events/test_event.py",
     "privacy/offer.py": "queries/noise/test_request.py",
     "queries/asking/remeasure.py": "front/test_remeasure.py",
