@@ -14,7 +14,6 @@ TESTS = ROOT / "tests"
 
 # Modules that the named test imports, or something of which it calls by its name.
 NAMED_IN = {
-    "array_types.py": "architecture/test_one_name_one_thing.py",
     "accounting/filters/base.py": "accounting/test_filters.py",
     "accounting/filters/cost.py": "curator/test_account_versions.py",
     "accounting/filters/odometer.py": "accounting/test_filters_odometer.py",
