@@ -189,6 +189,7 @@ def test_the_gaussian_curve_lies_above_everywhere_and_a_lower_one_does_not(size,
         assert found.upper <= found.lower * 1.001
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("least", [1e-9, 1e-3, 0.05])
 def test_over_a_range_of_deltas_no_epsilon_is_larger_than_the_gaussian_one(least):
     with mpmath.workdps(40):

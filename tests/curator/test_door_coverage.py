@@ -117,7 +117,7 @@ def check_coverage(question, offer, count):
     return hits / count, law
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("offer", OFFERS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_cover_as_often_as_they_say(question, offer):

@@ -82,6 +82,7 @@ def test_the_distance_to_another_answer_breaks_the_promise(mechanism):
     assert growth > 0.999 * float(mpmath.exp(real(mechanism.guarantee.epsilon)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", [m for m in MADE if "laplace" in repr(m)], ids=repr)
 def test_a_threshold_one_too_low_or_half_the_noise_is_caught(mechanism):
     lower = changed(mechanism, threshold=mechanism.test.threshold - 1)

@@ -93,6 +93,7 @@ class HalfTheNoiseOnTheBound(PrivateLocalSensitivity):
         return self.change / (2 * self.share * self.guarantee.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 def test_half_the_noise_is_caught(offer):
