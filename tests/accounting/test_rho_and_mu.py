@@ -161,6 +161,7 @@ def test_gaussian_noise_has_an_exact_mu():
     assert mu(events.Gaussian(noise_multiplier=3) * 36, smallest_delta=1e-6).upper == 2.0
 
 
+@pytest.mark.slow
 def test_the_whole_curve_gains_nothing_from_sampling_and_a_part_of_it_much():
     assert mu(RUN).upper == 25.0
     part = mu(RUN, smallest_delta=1e-6)

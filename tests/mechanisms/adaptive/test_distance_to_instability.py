@@ -107,7 +107,7 @@ def test_a_coin_for_another_epsilon_or_delta_is_caught(epsilon, delta):
         assert worst(wrong, chain(40), lambda d: (0, d), claim).violated
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 @pytest.mark.statistical
 def test_the_audit_passes(mechanism):

@@ -119,7 +119,7 @@ def test_taking_voters_for_votes_is_caught(name):
     assert worst(mutant, graph, lambda data: (counted(data, candidates),)).violated
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [
