@@ -21,7 +21,7 @@ from discreet.mechanisms import Laplace
 from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
 from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
-from discreet.stability.graphs.projection import cumulative_sensitivity, edges_sensitivity, project
+from discreet.stability.graphs.projection import cumulative_sensitivity, edges_sensitivity, project_to_degree
 from discreet.stability.graphs.triangles import triangles
 
 EPSILON, DELTA = 1, Fraction(1, 10**6)
@@ -73,7 +73,9 @@ def edge_private(network: Network, runs: int = 30) -> tuple[int, dict[str, float
 
 def node_private(network: Network, degree: int = 60) -> dict[str, tuple[float, float]]:
     """Return what hides each person, with all edges: the truth on the network, and a private answer."""
-    projected = project(network.first, network.second, persons=np.arange(network.nodes), degree=degree)
+    projected = project_to_degree(
+        network.first, network.second, persons=np.arange(network.nodes), degree=degree
+    )
     edges = Laplace(sensitivity=edges_sensitivity(degree), epsilon=Fraction(EPSILON, 2), size=1)
     counts = Laplace(
         sensitivity=cumulative_sensitivity(degree), epsilon=Fraction(EPSILON, 2), size=degree + 1

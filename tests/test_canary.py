@@ -23,7 +23,7 @@ import pytest
 from canary import ASKED_NUMBER, ASKED_TEXT, COUNT, DATA_NUMBER, DATA_TEXT, private
 from curator.doors import clinic
 from discreet.curator import door
-from discreet.data import to_json
+from discreet.data import to_object
 from discreet.errors import EngineFailed, ParameterError
 
 
@@ -49,7 +49,7 @@ def test_leak_hidden_context():
 
 
 def test_leak_ledger(tmp_path, monkeypatch):
-    monkeypatch.setattr(door, "outline", lambda plan, **_: to_json(plan))
+    monkeypatch.setattr(door, "outline", lambda plan, **_: to_object(plan))
     clinic(tmp_path).ask(COUNT, epsilon=1)
 
 

@@ -5,13 +5,15 @@
 >>> mechanism.event, mechanism.guarantee, mechanism.error.quantile(0.95)
 (DiscreteLaplace(sensitivity=1, scale=2), PureDP(epsilon=0.5), 6.0)
 
-Names load when they are first used, so that ``import discreet`` costs nothing.
+Names load when they are first used, so that ``import discreet`` costs nothing. `dir` shows them all;
+the packages beneath (`discreet.data`, `discreet.curator`, …) are reached in the same way.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from discreet.exports import publish
 
 if TYPE_CHECKING:
     from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
@@ -117,18 +119,4 @@ _HOMES = {
     "when": "discreet.data",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    if name in _HOMES:
-        home = importlib.import_module(_HOMES[name])
-        try:
-            return getattr(home, name)
-        except AttributeError:
-            return importlib.import_module(f"{_HOMES[name]}.{name}")
-    return importlib.import_module(f"discreet.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+publish(__name__, homes=_HOMES)

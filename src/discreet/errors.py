@@ -22,6 +22,8 @@ asked. No message ever holds a value from the data.
 
 from __future__ import annotations
 
+from discreet.exports import publish
+
 __all__ = [
     "BudgetExceeded",
     "DiscreetError",
@@ -148,3 +150,6 @@ class MissingExtra(DiscreetError, ImportError):
 
     def __str__(self) -> str:
         return f"this needs {self.library}: pip install 'discreet[{self.extra}]'"
+
+
+publish(__name__)

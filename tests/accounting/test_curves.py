@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.accounting import curve as curve_of
 from discreet.accounting import delta, epsilon, profile
-from discreet.accounting.curves import Profile, joined
+from discreet.accounting.curves import Profile, joined_profiles
 from discreet.errors import ParameterError
 from discreet.privacy import events
 
@@ -164,7 +164,7 @@ def test_corners_are_convex_over_the_exponential():
 
 def test_two_profiles_of_one_event_join():
     first, second = profile(HALVES, epsilons=[2, 0]), profile(HALVES, epsilons=[1, 3])
-    both = joined(first, second)
+    both = joined_profiles(first, second)
     assert both.epsilons.tolist() == [0, 1, 2, 3]
     whole = profile(HALVES, epsilons=[0, 1, 2, 3])
     assert both.upper.tolist() == whole.upper.tolist()

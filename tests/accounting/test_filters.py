@@ -23,7 +23,7 @@ from discreet.accounting.filters import (
     ZeroConcentratedFilter,
     rho_below,
 )
-from discreet.accounting.filters.base import shortened
+from discreet.accounting.filters.base import short_total
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON, REPLACE_ROW, events
 from effort import examples
@@ -285,7 +285,7 @@ def test_a_sum_is_rounded_only_where_its_denominator_is_too_long(bits):
         Fraction(3, 1 << (bits - 1)),
         Fraction((1 << bits) - 2, (1 << bits) - 1),
     ):
-        kept = shortened(total)
+        kept = short_total(total)
         if bits <= 4096:
             assert kept == total
         else:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from discreet import accounting
-from discreet.accounting.ladder import Ladder, Row, ladder
+from discreet.accounting.ladder import Ladder, Rung, ladder
 from discreet.errors import ParameterError
 from discreet.privacy import REPLACE_PERSON, events
 
@@ -48,7 +48,7 @@ def test_rules_of_thumb_are_not_called_proven(lecture):
 
 def test_rows_fall_and_end_with_the_tight_one(lecture):
     assert all(a.epsilon >= b.epsilon for a, b in pairwise(lecture))
-    assert lecture.rows[-1] == Row(
+    assert lecture.rows[-1] == Rung(
         name="tight", epsilon=0.9468668, delta=1e-5, method="laws of the losses, composed"
     )
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from discreet.accounting import ladder, plot, profile, tradeoff
 from discreet.accounting.curves import Profile
 from discreet.accounting.filters import Odometer, PureFilter, ZeroConcentratedFilter
-from discreet.accounting.ladder import Ladder, Row
+from discreet.accounting.ladder import Ladder, Rung
 from discreet.errors import MissingExtra, ParameterError
 from discreet.privacy import events
 
@@ -108,7 +108,7 @@ def test_a_ladder_is_drawn_as_bars():
 
 
 def test_a_ladder_without_numbers_is_refused():
-    rows = (Row(name="tight", epsilon=math.inf, delta=0.0, method=""),)
+    rows = (Rung(name="tight", epsilon=math.inf, delta=0.0, method=""),)
     with pytest.raises(ParameterError, match="no row"):
         Ladder(rows=rows, run="", delta=0.0, neighbors=None).plot()
 

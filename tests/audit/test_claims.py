@@ -5,7 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from discreet.audit.claims import check_claim, gaussian_delta, points
+from discreet.audit.claims import check_claim, delta_of_mu, points
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
@@ -32,7 +32,7 @@ def test_gaussian_profile_is_rounded_up_and_tight(mu):
     with mpmath.workprec(200):
         for epsilon in (0.0, 0.1, 1.0, 5.0):
             exact = gaussian_profile(mu, epsilon)
-            assert exact <= gaussian_delta(mu, epsilon) <= exact + 1e-8
+            assert exact <= delta_of_mu(mu, epsilon) <= exact + 1e-8
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 200), Fraction(1, 8), Fraction(2)])

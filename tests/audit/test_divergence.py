@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from audit.right import IntegerGaussian, IntegerLaplace
 from discreet.audit.divergence import (
     _inverse_power,
-    compare,
+    compare_laws,
     least_delta,
     least_renyi_sum,
     tightest,
@@ -41,8 +41,8 @@ def law_of(masses, unresolved=Fraction(0)):
 
 def test_exact_laplace_is_accepted_at_its_epsilon_and_rejected_a_trillionth_below(laplace):
     for p, q in (laplace, laplace[::-1]):
-        assert not compare(p, q, PureDP(epsilon=1)).violated
-        assert compare(p, q, PureDP(epsilon=1 - TINY)).violated
+        assert not compare_laws(p, q, PureDP(epsilon=1)).violated
+        assert compare_laws(p, q, PureDP(epsilon=1 - TINY)).violated
 
 
 def test_a_mass_that_is_a_trillionth_too_large_is_rejected(laplace):
@@ -50,14 +50,14 @@ def test_a_mass_that_is_a_trillionth_too_large_is_rejected(laplace):
     masses = dict(p.masses)
     masses[0] *= 1 + TINY
     masses[1] -= p.masses[0] * TINY
-    assert compare(law_of(masses, p.unresolved), q, PureDP(epsilon=1)).violated
+    assert compare_laws(law_of(masses, p.unresolved), q, PureDP(epsilon=1)).violated
 
 
 def test_an_output_on_one_side_only_is_rejected_unless_unresolved_mass_explains_it():
     p = law_of({0: Fraction(99, 100), 1: Fraction(1, 100)})
-    assert compare(p, law_of({0: Fraction(1)}), PureDP(epsilon=50)).violated
-    assert compare(p, law_of({0: Fraction(1) - TINY}, TINY), PureDP(epsilon=5)).violated
-    assert not compare(p, law_of({0: Fraction(99, 100)}, Fraction(1, 100)), PureDP(epsilon=5)).violated
+    assert compare_laws(p, law_of({0: Fraction(1)}), PureDP(epsilon=50)).violated
+    assert compare_laws(p, law_of({0: Fraction(1) - TINY}, TINY), PureDP(epsilon=5)).violated
+    assert not compare_laws(p, law_of({0: Fraction(99, 100)}, Fraction(1, 100)), PureDP(epsilon=5)).violated
 
 
 def test_many_small_excesses_count_together():
@@ -66,7 +66,7 @@ def test_many_small_excesses_count_together():
     p = law_of({y: Fraction(2 if y < count // 2 else 1, 150) for y in range(count)})
     q = law_of(dict.fromkeys(range(count), (1 - unresolved) / count), unresolved)
     assert all(p.masses[y] <= 1.28 * (q.masses[y] + unresolved) for y in range(count))
-    assert compare(p, q, PureDP(epsilon=Fraction(1, 4))).violated
+    assert compare_laws(p, q, PureDP(epsilon=Fraction(1, 4))).violated
 
 
 def test_hockey_stick_of_the_gaussian_is_that_of_its_formula(gaussian):
@@ -80,10 +80,10 @@ def test_hockey_stick_of_the_gaussian_is_that_of_its_formula(gaussian):
             )
             found = least_delta(gaussian[1], gaussian[0], epsilon)
             assert abs(mpmath.mpf(found.numerator) / found.denominator - exact) < 1e-17
-            assert not compare(
+            assert not compare_laws(
                 *gaussian, ApproximateDP(epsilon=epsilon, delta=found + Fraction(1, 10**15))
             ).violated
-            assert compare(*gaussian, ApproximateDP(epsilon=epsilon, delta=found * (1 - TINY))).violated
+            assert compare_laws(*gaussian, ApproximateDP(epsilon=epsilon, delta=found * (1 - TINY))).violated
 
 
 @pytest.mark.parametrize("order", [Fraction(9, 8), Fraction(3, 2), Fraction(2), Fraction(3), Fraction(17)])
@@ -102,23 +102,25 @@ def test_renyi_divergence_of_the_gaussian_is_that_of_its_formula(gaussian, order
 
 def test_zero_concentrated_claims_are_tight(gaussian):
     for p, q in (gaussian, gaussian[::-1]):
-        assert not compare(p, q, ZeroConcentratedDP(rho=Fraction(1, 8))).violated
-        assert compare(p, q, ZeroConcentratedDP(rho=Fraction(1, 8) * (1 - Fraction(1, 10**9)))).violated
+        assert not compare_laws(p, q, ZeroConcentratedDP(rho=Fraction(1, 8))).violated
+        assert compare_laws(p, q, ZeroConcentratedDP(rho=Fraction(1, 8) * (1 - Fraction(1, 10**9)))).violated
 
 
 def test_renyi_claims_round_their_order_down(gaussian):
     for order in (Fraction(2), Fraction(22, 10), Fraction(1001, 10)):
-        assert not compare(*gaussian, RenyiDP(order=order, epsilon=order / 8)).violated
-    assert compare(*gaussian, RenyiDP(order=2, epsilon=Fraction(1, 4) - Fraction(1, 10**9))).violated
-    assert compare(*gaussian, RenyiDP(order="2.05", epsilon=Fraction(1, 4) - Fraction(1, 10**9))).violated
-    assert "close to 1" in compare(*gaussian, RenyiDP(order="1.01", epsilon=0)).detail
+        assert not compare_laws(*gaussian, RenyiDP(order=order, epsilon=order / 8)).violated
+    assert compare_laws(*gaussian, RenyiDP(order=2, epsilon=Fraction(1, 4) - Fraction(1, 10**9))).violated
+    assert compare_laws(
+        *gaussian, RenyiDP(order="2.05", epsilon=Fraction(1, 4) - Fraction(1, 10**9))
+    ).violated
+    assert "close to 1" in compare_laws(*gaussian, RenyiDP(order="1.01", epsilon=0)).detail
 
 
 def test_gaussian_claims(gaussian, laplace):
     # Discrete noise of sigma 2 needs a little more than mu = 1/2.
-    assert not compare(*gaussian, GaussianDP(mu=Fraction(6, 10))).violated
-    assert compare(*gaussian, GaussianDP(mu=Fraction(4, 10))).violated
-    assert compare(*laplace, GaussianDP(mu=Fraction(1, 2))).violated
+    assert not compare_laws(*gaussian, GaussianDP(mu=Fraction(6, 10))).violated
+    assert compare_laws(*gaussian, GaussianDP(mu=Fraction(4, 10))).violated
+    assert compare_laws(*laplace, GaussianDP(mu=Fraction(1, 2))).violated
 
 
 def test_zero_claims():
@@ -129,8 +131,8 @@ def test_zero_claims():
         ZeroConcentratedDP(rho=0),
         GaussianDP(mu=0),
     ):
-        assert not compare(p, p, claim).violated
-        assert compare(p, q, claim).violated
+        assert not compare_laws(p, p, claim).violated
+        assert compare_laws(p, q, claim).violated
 
 
 laws = st.lists(st.integers(1, 50), min_size=4, max_size=4).map(
@@ -197,5 +199,5 @@ def test_orders_off_the_grid_are_an_error(laplace):
 
 
 def test_violations_come_before_tightness(laplace):
-    right, wrong = (compare(*laplace, PureDP(epsilon=epsilon)) for epsilon in (1, Fraction(1, 2)))
+    right, wrong = (compare_laws(*laplace, PureDP(epsilon=epsilon)) for epsilon in (1, Fraction(1, 2)))
     assert tightest([right, wrong, right]) is wrong

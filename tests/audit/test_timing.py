@@ -6,7 +6,7 @@ from scipy import stats
 
 from audit.right import IntegerLaplace
 from discreet.audit.samples import collect
-from discreet.audit.timing import FALSE_ALARM, check_timing, rank_correlation, timed_releases
+from discreet.audit.timing import TIMING_FALSE_ALARM, check_timing, rank_correlation, time_releases
 
 RNG = np.random.default_rng(5)
 
@@ -42,7 +42,7 @@ def verdict(monkeypatch, correlations, count=10_000):
 
     script = iter(correlations[1:])
     monkeypatch.setattr(
-        "discreet.audit.timing.timed_releases", lambda mechanism, value, count: measurement(next(script))
+        "discreet.audit.timing.time_releases", lambda mechanism, value, count: measurement(next(script))
     )
     return check_timing(IntegerLaplace(), 0, *measurement(correlations[0]))
 
@@ -58,7 +58,7 @@ def test_a_correlation_counts_if_three_measurements_agree(monkeypatch):
 
 def test_the_limit_is_two_hundredths_at_a_hundred_thousand(monkeypatch):
     assert "up to 0.0199 is chance" in verdict(monkeypatch, [0], count=100_000).detail
-    assert FALSE_ALARM < 1e-9
+    assert TIMING_FALSE_ALARM < 1e-9
 
 
 def test_integers_that_python_keeps_ready_are_no_leak(monkeypatch):
@@ -67,7 +67,7 @@ def test_integers_that_python_keeps_ready_are_no_leak(monkeypatch):
     times = np.where(ready, 100, 200) + RNG.integers(0, 50, 20_000) - 30 * (outputs == 0)
     assert abs(rank_correlation(times, np.abs(outputs))) > 0.1
     measured = times, collect(outputs.tolist())
-    monkeypatch.setattr("discreet.audit.timing.timed_releases", lambda *arguments: measured)
+    monkeypatch.setattr("discreet.audit.timing.time_releases", lambda *arguments: measured)
     assert check_timing(IntegerLaplace(), 0, *measured).verdict == "passed"
 
 
@@ -78,6 +78,6 @@ def test_outputs_from_which_no_input_can_be_taken_are_skipped():
 
 
 def test_releases_are_timed_one_by_one():
-    times, sample = timed_releases(IntegerLaplace(), 5, 50)
+    times, sample = time_releases(IntegerLaplace(), 5, 50)
     assert times.shape == sample.values.shape == (50,)
     assert (times > 0).all()

@@ -23,7 +23,7 @@ def answered(command, *more):
 
 
 def read(content):
-    return events.Event.from_json(json.dumps(content["event"]))
+    return events.Event.from_object(content["event"])
 
 
 def test_the_table_of_the_lecture_comes_from_one_command():

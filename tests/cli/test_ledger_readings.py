@@ -120,9 +120,7 @@ def test_entries_of_another_relation_are_shown(tmp_path):
 
 def events_of(opened):
     return compose(
-        Event.from_json(json.dumps(entry.body["event"]))
-        for entry in opened.ledger.entries()
-        if entry.kind == "charge"
+        Event.from_object(entry.body["event"]) for entry in opened.ledger.entries() if entry.kind == "charge"
     )
 
 
@@ -132,7 +130,7 @@ def test_replay_is_the_accountant_over_all_events():
     expected = epsilon(events_of(open_file("clinic.toml")), delta="1e-6")
     content = json.loads(answered("ledger replay --json").output)
     assert content["epsilon"] == {"lower": expected.lower, "upper": expected.upper}
-    assert Event.from_json(json.dumps(content["event"])) == events_of(open_file("clinic.toml"))
+    assert Event.from_object(content["event"]) == events_of(open_file("clinic.toml"))
     assert content["counted_epsilon"] >= content["epsilon"]["upper"]
     shown = answered("ledger replay --delta 1e-3").output
     assert "information only" in shown

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.cli.rendering import grid, rendered, write
+from discreet.cli.rendering import grid, render, write
 
 
 def release(keys, *columns):
@@ -40,13 +40,13 @@ ODD = release(
 
 def test_a_table_shows_every_group():
     many = release({"k": list(range(50))}, ("n", list(range(50)), [0] * 50, [99] * 50))
-    lines = rendered(many, "table").decode().splitlines()
+    lines = render(many, "table").decode().splitlines()
     assert len(lines) == 51
     assert lines[0].split() == ["k", "n", "90%", "interval"]
 
 
 def test_odd_values_in_a_table():
-    text = rendered(ODD, "table").decode()
+    text = render(ODD, "table").decode()
     assert "12,345  12,000 to 13,000" in text
     assert "NULL" in text
     assert "unknown" in text
@@ -55,23 +55,23 @@ def test_odd_values_in_a_table():
 
 
 def test_odd_values_in_csv_and_json():
-    rows = list(csv.DictReader(io.StringIO(rendered(ODD, "csv").decode())))
+    rows = list(csv.DictReader(io.StringIO(render(ODD, "csv").decode())))
     assert rows[0] == {
         **{"day": "2026-01-01", 'a,"b': "x\ny", "n": "12345", "n_lower": "12000", "n_upper": "13000"},
         **{"m": "1234.5678", "m_lower": "0.0", "m_upper": "2000.0"},
     }
     assert [rows[1][name] for name in ("day", "m", "m_lower", "m_upper")] == ["", "", "", ""]
-    content = json.loads(rendered(ODD, "json"))
+    content = json.loads(render(ODD, "json"))
     assert content["rows"][1]["m"] is None
     assert content["rows"][1]["day"] is None
     assert content["rows"][0]['a,"b'] == "x\ny"
-    assert "Tromsø" in rendered(ODD, "json").decode()
+    assert "Tromsø" in render(ODD, "json").decode()
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_text_ends_with_one_line_break(form):
-    assert rendered(ODD, form).endswith(b"\n")
-    assert not rendered(ODD, form).endswith(b"\n\n")
+    assert render(ODD, form).endswith(b"\n")
+    assert not render(ODD, form).endswith(b"\n\n")
 
 
 def test_a_grid():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.template import Draft, quoted, written
+from discreet.cli.template import Draft, declaration_text, quoted
 from discreet.front.sections import BLANK
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -33,7 +33,7 @@ def test_any_names(table, source, person, names):
         columns=dict.fromkeys(names, "text"),
         keys={name: ["x", name] for name in names},
     )
-    found = tomllib.loads(written(draft))
+    found = tomllib.loads(declaration_text(draft))
     assert found["budget"] == {"epsilon": "1/3"}
     facts = found["tables"][table]
     assert (facts["source"], facts["person"], facts["limits"]) == (source, person, {"rows": 3})
@@ -43,7 +43,7 @@ def test_any_names(table, source, person, names):
 
 def test_nothing_is_known():
     draft = Draft(ledger="a.ledger")
-    found = tomllib.loads(written(draft))
+    found = tomllib.loads(declaration_text(draft))
     assert found["budget"] == {"epsilon": BLANK}
     assert found["tables"]["visits"]["source"] == BLANK
     assert found["tables"]["visits"]["person"] == BLANK
@@ -62,7 +62,7 @@ def test_numbers_are_what_was_typed(number):
         columns={"x": "float"},
         bounds={"x": [number, number, number]},
     )
-    found = tomllib.loads(written(draft), parse_float=str)
+    found = tomllib.loads(declaration_text(draft), parse_float=str)
     columns = found["tables"]["visits"]["columns"]["x"]
     for value in (found["budget"]["epsilon"], found["budget"]["delta"], *columns.values()):
         assert rational(value, "value") == rational(number, "number")
@@ -71,6 +71,6 @@ def test_numbers_are_what_was_typed(number):
 def test_keys_of_every_type():
     day = datetime.date(2026, 1, 31)
     keys = {"a": [1, -2], "b": [True, False], "c": [day], "d": ['"', "\x7f"]}
-    text = written(Draft(ledger="a", each_row=True, columns=dict.fromkeys(keys, "other"), keys=keys))
+    text = declaration_text(Draft(ledger="a", each_row=True, columns=dict.fromkeys(keys, "other"), keys=keys))
     columns = tomllib.loads(text)["tables"]["visits"]["columns"]
     assert {name: facts["keys"] for name, facts in columns.items()} == keys

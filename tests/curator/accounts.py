@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import json
-
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
-from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.entries import (
+    AMEND,
+    CHARGE,
+    ENTRY_FORMAT,
+    OPEN,
+    RENEW,
+    RESERVE,
+    SETTLE,
+    USE,
+    fold,
+)
 from discreet.curator.ledger.entry import GENESIS, seal
 
 TABLES = {"visits": {"person": "patient"}}
@@ -19,7 +27,7 @@ def at(day, hour=12):
 class Book:
     """An account, and the entries that are added to it one after another."""
 
-    def __init__(self, budget, *, day="2026-03-05", tables=TABLES, format=FORMAT):
+    def __init__(self, budget, *, day="2026-03-05", tables=TABLES, format=ENTRY_FORMAT):
         self.account, self.sequence = Account(), 0
         self.add(OPEN, day, format=format, tables=tables, budget=budget.to_body())
 
@@ -33,13 +41,13 @@ class Book:
         return self.sequence
 
     def charge(self, event, *, day="2026-03-05", analyst=""):
-        return self.add(CHARGE, day, analyst=analyst, event=json.loads(event.to_json()), plan={})
+        return self.add(CHARGE, day, analyst=analyst, event=event.to_object(), plan={})
 
     def reserve(self, event, *, day="2026-03-05", analyst=""):
-        return self.add(RESERVE, day, analyst=analyst, event=json.loads(event.to_json()), purpose="test")
+        return self.add(RESERVE, day, analyst=analyst, event=event.to_object(), purpose="test")
 
     def use(self, place, event, *, day="2026-03-05"):
-        return self.add(USE, day, reservation=place, event=json.loads(event.to_json()))
+        return self.add(USE, day, reservation=place, event=event.to_object())
 
     def settle(self, place, *, day="2026-03-05"):
         return self.add(SETTLE, day, reservation=place)

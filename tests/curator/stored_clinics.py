@@ -84,7 +84,7 @@ def readings_of(clinic: Curator) -> dict[str, object]:
     caps = [account.filter_of()]
     caps += [account.filter_of(one) for one in ("ana", "bo") if account.caps.per_analyst is not None]
     return {
-        "filters": [json.loads(cap.to_json()) for cap in caps],
+        "filters": [cap.to_object() for cap in caps],
         "remaining": [float(cap.largest_epsilon) for cap in caps],
         "reserved": [one.purpose for one in account.reserved.values()],
         "charges": account.charges,

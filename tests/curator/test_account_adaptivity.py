@@ -8,7 +8,6 @@ says. Mechanisms have finitely many answers, and are the worst that their events
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -25,7 +24,7 @@ from curator.accounts import TABLES, at
 from discreet.accounting.filters import UnionFilter
 from discreet.curator import Budget
 from discreet.curator.budget.account import Account, ChargeHistory
-from discreet.curator.budget.entries import ABANDON, CHARGE, FORMAT, OPEN, RESERVE, SETTLE, USE, fold
+from discreet.curator.budget.entries import ABANDON, CHARGE, ENTRY_FORMAT, OPEN, RESERVE, SETTLE, USE, fold
 from discreet.curator.ledger.entry import GENESIS, seal
 from discreet.errors import BudgetExceeded
 from discreet.privacy.events import Approximate, Event, Pure
@@ -87,12 +86,12 @@ class Leaf(NamedTuple):
 
     def charge(self, event, pair):
         self.account.check("", event)
-        return self.after(CHARGE, analyst="", event=json.loads(event.to_json()), plan={}).split(pair)
+        return self.after(CHARGE, analyst="", event=event.to_object(), plan={}).split(pair)
 
     def reserve(self, event, pair):
         del pair
         self.account.check("", event)
-        return [self.after(RESERVE, analyst="", event=json.loads(event.to_json()), purpose="test")]
+        return [self.after(RESERVE, analyst="", event=event.to_object(), purpose="test")]
 
     def use(self, event, pair):
         place = next(iter(self.account.reserved), None)
@@ -100,7 +99,7 @@ class Leaf(NamedTuple):
             return [self]
         held = self.account.reserved[place]
         self.account.check_covered(replace(held, used=(*held.used, event)))
-        return self.after(USE, reservation=place, event=json.loads(event.to_json())).split(pair)
+        return self.after(USE, reservation=place, event=event.to_object()).split(pair)
 
     def settle(self, event, pair):
         del event, pair
@@ -116,7 +115,7 @@ class Leaf(NamedTuple):
         """Reserve, use and settle at once."""
         (held,) = self.reserve(event, pair)
         place = max(held.account.reserved)
-        used = held.after(USE, reservation=place, event=json.loads(event.to_json()))
+        used = held.after(USE, reservation=place, event=event.to_object())
         return used.after(SETTLE, reservation=place).split(pair)
 
 
@@ -131,7 +130,7 @@ class Trees(RuleBasedStateMachine):
         self.budget = Budget(epsilon=units * LOG2, delta=delta)
         self.factor = math.exp(units * LOG2)
         start = Leaf(1.0, 1.0, Account(), 0)
-        self.leaves = [start.after(OPEN, format=FORMAT, tables=TABLES, budget=self.budget.to_body())]
+        self.leaves = [start.after(OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=self.budget.to_body())]
 
     @rule(
         choices=CHOICES,
@@ -166,7 +165,9 @@ TestTrees.settings = settings(max_examples=examples(25), stateful_step_count=8, 
 
 def greedy(budget, events_of):
     """The loss of a strategy that goes on with what it likes most, as long as that is admitted."""
-    leaves = [Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=FORMAT, tables=TABLES, budget=budget.to_body())]
+    leaves = [
+        Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=budget.to_body())
+    ]
     for step in events_of:
         after = []
         for leaf in leaves:
@@ -211,7 +212,9 @@ def test_permits_that_are_forgotten_when_they_are_settled_are_found_out(monkeypa
 def test_a_member_that_comes_back_when_a_reservation_is_freed_admits_what_was_run_alone():
     """While budget is reserved the pure sum is used up, and another member admits; freed, both do again."""
     budget = Budget(epsilon=2 * LOG2, delta="1/10")
-    start = Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=FORMAT, tables=TABLES, budget=budget.to_body())
+    start = Leaf(1.0, 1.0, Account(), 0).after(
+        OPEN, format=ENTRY_FORMAT, tables=TABLES, budget=budget.to_body()
+    )
     (held,) = start.reserve(Pure(epsilon=2 * LOG2), None)
     assert [one.title for one in held.account.filter_of().alive] == ["pure", "tight"]
     with pytest.raises(BudgetExceeded):

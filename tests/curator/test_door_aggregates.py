@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curator.doors import CITIES, LIMITS, clinic, usual_visits, visits
-from discreet.cli.rendering import rendered
+from discreet.cli.rendering import render
 from discreet.curator import Budget
 from discreet.curator.release.release import pack, unpack
 from discreet.curator.request.histogram_choices import Choices
@@ -53,7 +53,7 @@ def test_every_aggregate_is_answered_once(place, question, offer):
     assert first.label["private"] is True
     assert json.dumps(first.label)
     for form in ("table", "csv", "json"):
-        assert rendered(first, form)
+        assert render(first, form)
     assert first.to_arrow().num_rows == len(first.to_pandas())
     assert f"{first}\nanswered from the store, nothing spent" == str(again)
     assert first._repr_html_()

@@ -22,7 +22,7 @@ from curator.doors import COLUMNS, Clock, clinic, computing, usual_visits, visit
 from curator.ledger.backends import FileBackend
 from discreet.curator import Budget
 from discreet.curator import door as door_module
-from discreet.data import Limits, col, count, to_json
+from discreet.data import Limits, col, count, to_object
 from discreet.errors import DiscreetError
 from discreet.mechanisms import Laplace
 from discreet.privacy.events import Pure
@@ -275,7 +275,7 @@ def test_the_search_finds_what_is_there(place):
     net.fails(lambda: int(PLANTED["city"]), ValueError)
     assert ASKED["city"] in "\n".join(net.caught)
     assert PLANTED["city"] in "\n".join(net.caught)
-    with mock.patch.object(door_module, "outline", lambda plan, **_: to_json(plan)), computing():
+    with mock.patch.object(door_module, "outline", lambda plan, **_: to_object(plan)), computing():
         clinic(place).ask(GOOD[0], epsilon="1/4")
     assert ASKED["city"].encode() in (place / "clinic.ledger").read_bytes()
 

@@ -221,7 +221,7 @@ def test_an_amendment_between_check_and_charge_is_noticed(place):
     """The request was checked against the old tables, and another thread amends them."""
     curator = clinic(place)
     request = curator.request(COUNT, **HALF)
-    original = curator._charged
+    original = curator._find_or_charge
 
     def amended_first(*arguments):
         thread = threading.Thread(
@@ -232,7 +232,7 @@ def test_an_amendment_between_check_and_charge_is_noticed(place):
         return original(*arguments)
 
     with (
-        mock.patch.object(curator, "_charged", amended_first),
+        mock.patch.object(curator, "_find_or_charge", amended_first),
         computing(refuse_to_compute),
         pytest.raises(LedgerMismatch, match="amended since"),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -123,8 +122,7 @@ def test_a_permit_takes_an_event_or_a_budget(place):
         permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
     reserved = [entry.body["event"] for entry in entries(curator, "reserve")]
     assert reserved == [
-        json.loads(one.to_json())
-        for one in (run, Pure(epsilon="1/10"), Approximate(epsilon="1/10", delta="1e-9"))
+        one.to_object() for one in (run, Pure(epsilon="1/10"), Approximate(epsilon="1/10", delta="1e-9"))
     ]
     for bad in (
         {"most": 3},
@@ -295,7 +293,7 @@ def test_a_permit_whose_end_was_recorded_unnoticed_is_closed(place):
     permit = curator.permit("training", epsilon=4)
     permit.charge(Pure(epsilon=1))
     with (
-        mock.patch.object(curator.ledger, "_committed", side_effect=LedgerUnavailable("not now")),
+        mock.patch.object(curator.ledger, "_after_commit", side_effect=LedgerUnavailable("not now")),
         pytest.raises(LedgerUnavailable),
     ):
         permit.close()

@@ -23,7 +23,7 @@ from discreet.data import (
     check_condition,
     col,
 )
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import double, lot
 from discreet.data.grid import steps
 
@@ -51,7 +51,9 @@ def truths(engine, table, formulas):
     """The values of some conditions in each row."""
     for formula in formulas:
         check_condition(formula.expression, table.schema)
-    makers = {f"c{place}": partial(compiled, formula.expression) for place, formula in enumerate(formulas)}
+    makers = {
+        f"c{place}": partial(compile_expression, formula.expression) for place, formula in enumerate(formulas)
+    }
     return list(engine.values(table, **makers).values())
 
 
@@ -221,7 +223,9 @@ def test_calculations_are_those_of_the_oracle(engine):
     )
     def check_all(formulas, rows):
         table = engine.table(function_strategies.numbered(rows))
-        makers = {f"c{place}": partial(compiled, one.expression) for place, one in enumerate(formulas)}
+        makers = {
+            f"c{place}": partial(compile_expression, one.expression) for place, one in enumerate(formulas)
+        }
         found = engine.values(table, **makers)
         for formula, values in zip(formulas, found.values(), strict=True):
             check(values, formula, rows)

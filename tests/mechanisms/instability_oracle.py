@@ -6,7 +6,7 @@ from collections import deque
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from discreet.audit.divergence import compare
+from discreet.audit.divergence import compare_laws
 from discreet.audit.enumeration import output_law
 
 if TYPE_CHECKING:
@@ -106,5 +106,5 @@ def worst(mechanism, graph: Graph, inputs: Callable[[Hashable], tuple], claim=No
 
     claim = claim or mechanism.guarantee
     pairs = {(inputs(x), inputs(y)): (x, y) for x, y in edges(graph)}
-    found = [compare(law(x), law(y), claim) for x, y in pairs.values()]
+    found = [compare_laws(law(x), law(y), claim) for x, y in pairs.values()]
     return max(found, key=lambda comparison: (comparison.violated, comparison.tightness))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.mechanisms.tails import (
-    BITS,
+    TAIL_BITS,
     gaussian_tail,
     laplace_tail,
     passes_at_most,
@@ -19,7 +19,7 @@ from discreet.mechanisms.tails import (
 )
 from mechanisms.key_selection_oracle import gaussian_chance, laplace_chance, real, rounded_chance
 
-ONE = 1 << BITS
+ONE = 1 << TAIL_BITS
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_tails_enclose_the_sums(tail, oracle, parameters):
         for least in (-40, -3, -1, 0, 1, 2, 5, 40, 120):
             low, high = tail(parameter, least)
             assert low <= high
-            assert high - low < 1 << (BITS // 4)
+            assert high - low < 1 << (TAIL_BITS // 4)
             with mpmath.workdps(60):
                 assert abs(mpmath.mpf(low) / ONE - chance(1000 - least)) < mpmath.mpf(10) ** -55
 
@@ -62,7 +62,7 @@ def test_the_chance_of_any_key_is_compared_exactly(chance, keys, delta):
     if passes_at_most(enclosure, keys, delta):
         assert exact <= delta
     else:
-        assert exact > delta - Fraction(1, 1 << (BITS - 64))
+        assert exact > delta - Fraction(1, 1 << (TAIL_BITS - 64))
 
 
 def test_many_keys_are_compared_in_bounded_work():

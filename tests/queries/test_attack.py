@@ -107,7 +107,7 @@ def test_the_comparison_notices_rows_that_multiply():
     """The control: without the bound before a join, a person of 309 rows has 95,481 behind it."""
     pair, salt = hard_worlds(three_engines.embedded(), CROWDED), Salt(value="salt")
     attack(BESIDE_THEMSELVES, pair, salt, Counter())
-    with mock.patch.object(relations, "thinned", lambda left, *_: left), pytest.raises(AssertionError):
+    with mock.patch.object(relations, "thin_rows", lambda left, *_: left), pytest.raises(AssertionError):
         attack(BESIDE_THEMSELVES, pair, salt, Counter())
 
 

@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
 from discreet.stability.enumeration import Enumeration, multisets, neighbors_of
-from discreet.stability.prediction_variance import prediction_variance, shortened
+from discreet.stability.prediction_variance import prediction_variance, scaled_rows
 
 GRID = [row for row in product(range(-2, 3), repeat=2) if row[0] ** 2 + row[1] ** 2 <= 4]
 POINT = (1, 2)
@@ -73,9 +73,11 @@ def test_singular_designs_and_long_rows_have_an_answer():
     assert prediction_variance(singular, [1, -1], largest=5, ridge=1).value == 2
     assert prediction_variance([], [1, -1], largest=5, ridge=1).value == 2
     assert prediction_variance([], [1, -1], largest=5, ridge=1, relation=REPLACE_ROW).smooth(1) == 0
-    held = shortened(np.array([[30, -40], [3, 4], [2**62, 2**62]]), 10)
+    held = scaled_rows(np.array([[30, -40], [3, 4], [2**62, 2**62]]), 10)
     assert (held == [[6, -8], [3, 4], [7, 7]]).all()
-    assert ((shortened(np.array([[2**31, -(2**31)]]), 2**31).astype(object) ** 2).sum(axis=1) <= 2**62).all()
+    assert (
+        (scaled_rows(np.array([[2**31, -(2**31)]]), 2**31).astype(object) ** 2).sum(axis=1) <= 2**62
+    ).all()
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from discreet.accounting.ladder import ladder
 from discreet.accounting.rho_and_mu import divergence, mu, rho
 from discreet.accounting.tight import delta, epsilon
 from discreet.accounting.tradeoff import tradeoff
+from discreet.exports import publish
 
 __all__ = [
     "Interval",
@@ -52,3 +53,5 @@ __all__ = [
     "theorems",
     "tradeoff",
 ]
+
+publish(__name__)

@@ -15,7 +15,6 @@ from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting import renyi
 from discreet.accounting.interval import Interval
@@ -23,6 +22,7 @@ from discreet.accounting.runs.composed_run import WIDTH, Runs
 from discreet.accounting.tight import delta as tight_delta
 from discreet.accounting.tight import epsilon as tight_epsilon
 from discreet.accounting.tight import epsilon_within
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Curve", "Profile", "curve", "profile"]
 
-Array = NDArray[np.float64]
 
 SMALLEST = 1e-12
 """The delta down to which curves are drawn unless something else is asked for."""
@@ -49,8 +48,8 @@ _ABOVE = 1 + 1e-14
 class _Band:
     """Bounds on one number at many points."""
 
-    lower: Array
-    upper: Array
+    lower: Floats
+    upper: Floats
     method: str
     neighbors: Neighbors | None
     certified: bool
@@ -71,7 +70,7 @@ class Curve(_Band):
         As in `Interval`; the methods of all points, and certified if every point is.
     """
 
-    deltas: Array
+    deltas: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,7 +89,7 @@ class Profile(_Band):
         As in `Interval`; the methods of all points, and certified if every point is.
     """
 
-    epsilons: Array
+    epsilons: Floats
 
     def __call__(self, epsilon: float) -> float:
         """Return an upper bound on delta at any epsilon >= 0.
@@ -116,7 +115,7 @@ class Profile(_Band):
         return min(float(bounds[left]), between * _ABOVE)
 
     @property
-    def corners(self) -> tuple[Array, Array]:
+    def corners(self) -> tuple[Floats, Floats]:
         """The corners of the upper bound: epsilons in increasing order, and delta at each.
 
         Delta is convex over e^epsilon, so what lies above a chord of two others is not a corner.
@@ -209,7 +208,7 @@ def profile(event: Event, *, epsilons: Iterable[Number] | None = None) -> Profil
     return Profile(epsilons=points, assumption=sampling_assumption(event), **found)
 
 
-def joined(first: Profile, second: Profile) -> Profile:
+def joined_profiles(first: Profile, second: Profile) -> Profile:
     """Return the profile of one event that two profiles of it give together, by increasing epsilon."""
     order = np.argsort(np.concatenate([first.epsilons, second.epsilons]), kind="stable")
     lower = np.concatenate([first.lower, second.lower])[order]
@@ -248,7 +247,7 @@ def farthest(event: Event, delta: float) -> float:
     return 1.0
 
 
-def _fall(points: Array, bounds: Array, left: int, right: int) -> float:
+def _fall(points: Floats, bounds: Floats, left: int, right: int) -> float:
     """Return the logarithm of how fast a chord falls over e^epsilon."""
     fall = float(bounds[left] - bounds[right])
     gap = float(points[right] - points[left])
@@ -268,14 +267,14 @@ def _several(values: object, name: str) -> list[Number]:
 class _Found(TypedDict):
     """What every band holds."""
 
-    lower: Array
-    upper: Array
+    lower: Floats
+    upper: Floats
     method: str
     neighbors: Neighbors | None
     certified: bool
 
 
-def _visit(asked: Sequence[Number], name: str, bound: Callable[[Number], Interval]) -> tuple[Array, _Found]:
+def _visit(asked: Sequence[Number], name: str, bound: Callable[[Number], Interval]) -> tuple[Floats, _Found]:
     """Bound a falling function at each point once, from left to right; past its first zero it is zero."""
     exact = [rational(value, name) for value in asked]
     seen: dict[Fraction, Interval] = {}
@@ -299,7 +298,7 @@ def _visit(asked: Sequence[Number], name: str, bound: Callable[[Number], Interva
     )
 
 
-def _fixed(values: Sequence[float] | Array) -> Array:
+def _fixed(values: Sequence[float] | Floats) -> Floats:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

@@ -13,7 +13,7 @@ from math import ceil, isfinite, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.accounting.curves import check_event, profile
 from discreet.accounting.loss import Pair, pair_of
@@ -21,6 +21,7 @@ from discreet.accounting.loss.cells import CutPair
 from discreet.accounting.loss.finite import worst_outcomes
 from discreet.accounting.loss.law import AtomicLoss
 from discreet.accounting.tight import epsilon as tight_epsilon
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
@@ -31,7 +32,6 @@ from discreet.records import Record
 
 __all__ = ["LossDistribution", "LossDistributions", "loss_distributions", "read_losses"]
 
-Array = NDArray[np.float64]
 
 _MOST_LOSS = 600.0  # beyond, e^loss comes near the end of floats
 _MOST_ASKED, _MOST_HELD = 200, 10**6
@@ -61,7 +61,7 @@ class LossDistribution(Record):
 
     spacing: float
     lowest: int
-    masses: Array
+    masses: Floats
     infinity: float = 0.0
 
     def __init__(self, *, spacing: float, lowest: int, masses: ArrayLike, infinity: float = 0.0) -> None:
@@ -82,7 +82,7 @@ class LossDistribution(Record):
         self._set(spacing=step, lowest=first, masses=array, infinity=rest)
 
     @property
-    def losses(self) -> Array:
+    def losses(self) -> Floats:
         """The losses, one for each mass."""
         return np.asarray(self.spacing * (self.lowest + np.arange(len(self.masses))), np.float64)
 
@@ -177,7 +177,7 @@ def _outcomes(found: LossDistribution) -> list[tuple[Fraction, Fraction]]:
     return [(Fraction(float(a)), Fraction(float(b))) for a, b in zip(p, q, strict=True)]
 
 
-def _trimmed(masses: Array, most: float) -> Array:
+def _trimmed(masses: Floats, most: float) -> Floats:
     """Lower the first masses until the sum, in fractions, is at most this."""
     over = sum(map(Fraction, masses.tolist()), Fraction(0)) - Fraction(most)
     if over > _TOLERANCE:
@@ -193,7 +193,7 @@ def _trimmed(masses: Array, most: float) -> Array:
     return left
 
 
-def _on_grid(masses: Array, losses: Array, infinity: float, step: float, least: float) -> LossDistribution:
+def _on_grid(masses: Floats, losses: Floats, infinity: float, step: float, least: float) -> LossDistribution:
     """Move every atom to its two neighbors on the grid, so that its P-mass and its Q-mass are kept."""
     low = np.floor(losses / step)
     first, last = _range(low, masses, least)
@@ -210,7 +210,7 @@ def _on_grid(masses: Array, losses: Array, infinity: float, step: float, least: 
     return _written(step, first, np.asarray(grid, np.float64), far)
 
 
-def _range(low: Array, masses: Array, least: float) -> tuple[int, int]:
+def _range(low: Floats, masses: Floats, least: float) -> tuple[int, int]:
     """Return the first and the last multiple between which all but a little of the mass lies."""
     order = np.argsort(low, kind="stable")
     ranked, total = low[order], np.cumsum(masses[order])
@@ -299,6 +299,6 @@ def _from_profile(event: Event, step: float, least: float) -> LossDistribution:
     return _written(step, -count, grid, far)
 
 
-def _written(step: float, first: int, grid: Array, far: float) -> LossDistribution:
+def _written(step: float, first: int, grid: Floats, far: float) -> LossDistribution:
     far = min(far, 1.0)
     return LossDistribution(spacing=step, lowest=first, masses=_trimmed(grid, 1 - far), infinity=far)

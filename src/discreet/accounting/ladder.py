@@ -30,14 +30,14 @@ from discreet.privacy.rational import float_above, float_below
 if TYPE_CHECKING:
     from discreet.accounting.plot import Axes
 
-__all__ = ["Ladder", "Row", "ladder"]
+__all__ = ["Ladder", "Rung", "ladder"]
 
 SLACK = 1 / 10
 """The share of the whole delta that strong composition takes for its slack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Rung:
     """One rung: what a method says about the run.
 
     Attributes
@@ -66,22 +66,22 @@ class Row:
 class Ladder:
     """The rows, from the loosest to the tightest, for one run under one relation."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Rung, ...]
     run: str
     delta: float
     neighbors: Neighbors | None
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Rung]:
         return iter(self.rows)
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> Rung:
         for row in self.rows:
             if row.name == name:
                 return row
         raise KeyError(name)
 
     @staticmethod
-    def shown(row: Row) -> str:
+    def shown(row: Rung) -> str:
         """The epsilon of a row, rounded to the nearest: whole from 100 on, four decimals below 10."""
         if row.epsilon == inf:
             return "infinity"
@@ -132,7 +132,7 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
     if not 0 < delta < 1:
         raise ParameterError("delta", "is out of range", "above 0 and below 1")
     parts = event.parts if isinstance(event, events.Composed) else ((event, 1),)
-    best = Row(
+    best = Rung(
         name="renyi",
         epsilon=renyi.epsilon(event, delta),
         delta=delta,
@@ -141,11 +141,11 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
     rows = [*_by_steps(parts, delta), *_by_moments(parts, delta), best]
     rows.sort(key=lambda row: row.epsilon, reverse=True)
     last = _tight(event, delta, tight)
-    rows.append(Row(name="tight", epsilon=last, delta=delta, method="laws of the losses, composed"))
+    rows.append(Rung(name="tight", epsilon=last, delta=delta, method="laws of the losses, composed"))
     return Ladder(rows=tuple(rows), run=repr(event), delta=delta, neighbors=event.neighbors)
 
 
-def _by_steps(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]:
+def _by_steps(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Rung]:
     """The methods that see each step as an (epsilon, delta): first without sampling, then with it."""
     known = [(_step(part, delta), times) for part, times in parts]
     if any(found is None for found, _ in known):
@@ -155,7 +155,7 @@ def _by_steps(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]:
     total = theorems.basic(plain)
     each = f"each step ({plain[0].epsilon:.4g}, {plain[0].delta:.3g})" if len(plain) == 1 else ""
     method = "sum of epsilon, sum of delta"
-    rows = [Row(name="basic", epsilon=total.epsilon, delta=total.delta, method=method, note=each)]
+    rows = [Rung(name="basic", epsilon=total.epsilon, delta=total.delta, method=method, note=each)]
     rows += _composed(plain, "", delta)
     if len(plain) == 1 and plain[0].times > 1:
         rows.append(_taught(plain[0], "strong", "leading term of strong composition", delta))
@@ -174,24 +174,24 @@ def _slack(steps: list[Step], delta: float) -> float:
     return theorems.basic(steps).delta * SLACK / (1 - SLACK) or delta
 
 
-def _composed(steps: list[Step], prefix: str, delta: float) -> list[Row]:
+def _composed(steps: list[Step], prefix: str, delta: float) -> list[Rung]:
     slack, rows = _slack(steps, delta), []
     whole = min(1.0, theorems.basic(steps).delta + slack)
     if len(steps) == 1 and steps[0].times > 1:
         full = theorems.advanced(steps[0], slack).epsilon
         method = "strong composition, all terms"
-        rows.append(Row(name=f"{prefix}advanced", epsilon=full, delta=whole, method=method))
+        rows.append(Rung(name=f"{prefix}advanced", epsilon=full, delta=whole, method=method))
     best = theorems.optimal_epsilon(steps, whole)
     method = "optimal composition (Kairouz, Oh & Viswanath)"
-    return [*rows, Row(name=f"{prefix}optimal", epsilon=best, delta=whole, method=method)]
+    return [*rows, Rung(name=f"{prefix}optimal", epsilon=best, delta=whole, method=method)]
 
 
-def _taught(step: Step, name: str, method: str, delta: float) -> Row:
+def _taught(step: Step, name: str, method: str, delta: float) -> Rung:
     slack = _slack([step], delta)
     cost = theorems.strong_as_taught(step, slack)
     dropped = theorems.advanced(step, slack).epsilon - cost.epsilon
     note = f"as taught; drops a term of {float(f'{dropped:.3g}'):,g}: no guarantee"
-    return Row(name=name, epsilon=cost.epsilon, delta=cost.delta, method=method, note=note, proven=False)
+    return Rung(name=name, epsilon=cost.epsilon, delta=cost.delta, method=method, note=note, proven=False)
 
 
 def _step(part: Event, delta: float) -> tuple[Cost, float] | None:
@@ -209,7 +209,7 @@ def _step(part: Event, delta: float) -> tuple[Cost, float] | None:
     return None if part.pure_epsilon is None else (Cost(float_above(part.pure_epsilon), 0.0), 1.0)
 
 
-def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]:
+def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Rung]:
     if len(parts) != 1:
         return []
     part, times = parts[0]
@@ -220,7 +220,7 @@ def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Row]
         return []
     sigma, rate = float_below(part.inner.noise_multiplier), float_above(part.rate)
     found = theorems.moments_epsilon(sigma, rate, times, delta)
-    return [Row(name="moments", epsilon=found, delta=delta, method="moments accountant, orders 2 to 33")]
+    return [Rung(name="moments", epsilon=found, delta=delta, method="moments accountant, orders 2 to 33")]
 
 
 def _tight(event: Event, delta: float, tight: Callable[..., SupportsFloat] | None) -> float:

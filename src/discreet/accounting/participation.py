@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
@@ -30,7 +31,6 @@ __all__ = [
     "separated_sensitivity",
 ]
 
-Array = NDArray[np.float64]
 
 _MOST_STEPS = 4096
 _ROWS, _FEW_SETS = 64, 20_000
@@ -180,7 +180,7 @@ def banded_event(
     return step * -(-len(matrix) // count)
 
 
-def _checked(strategy: ArrayLike) -> Array:
+def _checked(strategy: ArrayLike) -> Floats:
     matrix = np.array(strategy, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not 1 <= len(matrix) <= _MOST_STEPS:
         raise ParameterError("strategy", "is not a square matrix", f"of 1 to {_MOST_STEPS} steps")
@@ -212,13 +212,13 @@ def _bounds(lower: float, upper: float) -> ParticipationSensitivity:
     return ParticipationSensitivity(sqrt(lower * (1 - _ROUNDING)), sqrt(upper * (1 + _ROUNDING)))
 
 
-def _products(matrix: Array) -> tuple[Array, Array]:
+def _products(matrix: Floats) -> tuple[Floats, Floats]:
     """Return C^T C and bounds on its absolute values, with room for what cancelled."""
     gram = matrix.T @ matrix
     return gram, np.abs(gram) + _ROUNDING / 2 * (np.abs(matrix).T @ np.abs(matrix))
 
 
-def _attained(gram: Array, size: Array, places: NDArray[np.intp]) -> float:
+def _attained(gram: Floats, size: Floats, places: NDArray[np.intp]) -> float:
     """Return what equal vectors, or orthogonal ones, attain at these steps."""
     inner = gram[np.ix_(places, places)]
     slack = float((size[np.ix_(places, places)] - np.abs(inner)).sum())
@@ -229,7 +229,7 @@ def _number_of_sets(steps: int, apart: int, count: int) -> int:
     return sum(comb(max(steps - (size - 1) * (apart - 1), 0), size) for size in range(1, count + 1))
 
 
-def _worst_set(size: Array, apart: int, count: int) -> tuple[float, NDArray[np.intp]]:
+def _worst_set(size: Floats, apart: int, count: int) -> tuple[float, NDArray[np.intp]]:
     """Look at every set of steps: each is one that ends earlier, and a last step."""
     best, chosen = 0.0, [0]
     waiting: list[tuple[list[int], float]] = [([], 0.0)]
@@ -244,7 +244,7 @@ def _worst_set(size: Array, apart: int, count: int) -> tuple[float, NDArray[np.i
     return best, np.array(chosen, dtype=np.intp)
 
 
-def _row_weights(size: Array, apart: int, count: int) -> Array:
+def _row_weights(size: Floats, apart: int, count: int) -> Floats:
     """Return, for every step i, the most of sum_j size_ij over sets of steps that i may belong to."""
     steps = len(size)
     found = np.empty(steps)
@@ -257,10 +257,10 @@ def _row_weights(size: Array, apart: int, count: int) -> Array:
     return found
 
 
-def _best_before(weights: Array, rows: NDArray[np.intp], apart: int, count: int) -> Array:
+def _best_before(weights: Floats, rows: NDArray[np.intp], apart: int, count: int) -> Floats:
     """Return, for each row, the heaviest sets of up to 0, …, count - 1 steps that end `apart` before it."""
     found = np.zeros((len(rows), count))
-    recent: deque[Array] = deque([np.zeros((len(rows), count))] * apart, maxlen=apart)
+    recent: deque[Floats] = deque([np.zeros((len(rows), count))] * apart, maxlen=apart)
     for step in range(int(rows.max()) - apart + 1):
         taken = recent[0][:, :-1] + weights[:, step, None]
         best = recent[-1].copy()
@@ -271,7 +271,7 @@ def _best_before(weights: Array, rows: NDArray[np.intp], apart: int, count: int)
     return found
 
 
-def _heaviest(weights: Array, apart: int, count: int) -> tuple[float, NDArray[np.intp]]:
+def _heaviest(weights: Floats, apart: int, count: int) -> tuple[float, NDArray[np.intp]]:
     """Return the heaviest set of up to `count` steps that are `apart`, and its weight."""
     steps = len(weights)
     best = np.zeros((steps + apart, count + 1))

@@ -11,16 +11,16 @@ from fractions import Fraction
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
 from discreet.accounting import renyi
-from discreet.accounting.curves import Profile, check_event, farthest, joined, profile
-from discreet.accounting.filters import Cost, cost_of
+from discreet.accounting.curves import Profile, check_event, farthest, joined_profiles, profile
+from discreet.accounting.filters import FilterCost, cost_of
 from discreet.accounting.interval import Interval
 from discreet.accounting.meaning import advantage
 from discreet.accounting.tight import delta as tight_delta
 from discreet.accounting.tight import epsilon as tight_epsilon
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.directed import sqrt_interval
@@ -31,7 +31,6 @@ from discreet.privacy.rational import Number, float_above, float_below, probabil
 
 __all__ = ["divergence", "mu", "rho"]
 
-Array = NDArray[np.float64]
 
 _ABOVE, _BELOW = 1 + 1e-12, 1 - 1e-12
 _FARTHEST = 1e-30
@@ -216,7 +215,7 @@ def _largest_ratio(event: Event, pure: float, known: float) -> float:
         gaps = np.union1d(gaps, inner)
 
 
-def _chord_peaks(orders: Array, cumulants: Array) -> Array:
+def _chord_peaks(orders: Floats, cumulants: Floats) -> Floats:
     """Return the largest value of a chord over alpha (alpha - 1), on each interval from order 1 on.
 
     A chord that is -loss at order 1 and has the slope m is, over alpha (alpha - 1), gain / alpha -
@@ -234,7 +233,7 @@ def _chord_peaks(orders: Array, cumulants: Array) -> Array:
     return np.where(np.isfinite(right), np.fmax(np.maximum(left, right), inside), np.inf)
 
 
-def _squared_mu(event: Event) -> Cost:
+def _squared_mu(event: Event) -> FilterCost:
     """Return mu^2 of one simple event, rounded up. A sample is no easier to tell apart than all the data."""
     if isinstance(event, events.Gaussian | events.RoundedGaussian):
         return (event.squared_mu,)
@@ -284,11 +283,11 @@ def _refined(event: Event, last: float, pure: float | None) -> Profile:
         if not more.size:
             break
         points = np.union1d(points, more)
-        found = joined(found, profile(event, epsilons=more.tolist()))
+        found = joined_profiles(found, profile(event, epsilons=more.tolist()))
     return found
 
 
-def _sufficient_mu(found: Profile) -> Array:
+def _sufficient_mu(found: Profile) -> Floats:
     """Return, for each chord of a profile, a mu whose curve lies above it.
 
     Any alpha gives one: delta_mu(epsilon) >= 1 - G_mu(alpha) - e^epsilon alpha, a line over e^epsilon. It is
@@ -304,7 +303,7 @@ def _sufficient_mu(found: Profile) -> Array:
     return np.where(deltas[:-1] == 0, 0.0, np.fmin.reduce(bounds))
 
 
-def _mu_at(log_alpha: Array, points: Array, logs: Array) -> Array:
+def _mu_at(log_alpha: Floats, points: Floats, logs: Floats) -> Floats:
     left = np.logaddexp(logs[:-1], points[:-1] + log_alpha)
     right = np.logaddexp(logs[1:], points[1:] + log_alpha)
     power = np.maximum(left, right) + 1e-13
@@ -327,6 +326,6 @@ def _necessary_mu(found: Profile, least: float) -> float:
     return max(float(low.max()) * (1 - 1e-8) - 1e-14, 0.0)
 
 
-def _gaussian_delta(mu: Array, epsilon: Array) -> Array:
+def _gaussian_delta(mu: Floats, epsilon: Floats) -> Floats:
     first = log_ndtr(mu / 2 - epsilon / mu)
     return np.asarray(np.exp(first) * -np.expm1(epsilon + log_ndtr(-mu / 2 - epsilon / mu) - first))

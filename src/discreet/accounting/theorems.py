@@ -14,15 +14,13 @@ import numpy as np
 from scipy.special import gammaln, gammasgn, log_ndtr, xlogy
 
 from discreet.accounting.formulas.stable_sums import excess, log_choose, log_sum
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.rational import non_negative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "LINEAR",
@@ -173,7 +171,7 @@ def _optimal(steps: list[Step]) -> Callable[[float], float]:
     return delta
 
 
-def _binomial(epsilon: float, times: int) -> tuple[Array, int]:
+def _binomial(epsilon: float, times: int) -> tuple[Floats, int]:
     """The number of losses +epsilon in `times`, without tails below exp(-3200), and its first value."""
     p = 1 / (1 + math.exp(-epsilon))
     reach = 40 * math.sqrt(times) + 1
@@ -245,7 +243,7 @@ def classical_gaussian(noise_multiplier: float, delta: float) -> float:
     return epsilon
 
 
-def binomial_cumulant(order: int, rate: float, cumulants: Array) -> float:
+def binomial_cumulant(order: int, rate: float, cumulants: Floats) -> float:
     """Return log E_Q(1 - q + q P/Q)^n, from log E_Q(P/Q)^l at l = 2, …, n; exact, and all terms are positive.
 
     E_Q(1 - q + q r)^n - 1 is the sum over l >= 2 of C(n, l) (1 - q)^(n - l) q^l (E_Q r^l - 1), since the
@@ -259,7 +257,7 @@ def binomial_cumulant(order: int, rate: float, cumulants: Array) -> float:
     return float(np.logaddexp(0, log_sum(np.where(np.isnan(logs), np.inf, logs)) + rounding))
 
 
-def fixed_size_cumulant(order: int, rate: float, cumulants: Array, excess: float) -> float:
+def fixed_size_cumulant(order: int, rate: float, cumulants: Floats, excess: float) -> float:
     """Return a bound on log E_Q(P/Q)^n for samples of fixed size, from the inner cumulants at 2, …, n.
 
     Wang, Balle & Kasiviswanathan 2019: 1 + sum over k >= 2 of C(n, k) q^k B_k, where B_k is
@@ -322,7 +320,7 @@ def moments_epsilon(noise_multiplier: float, rate: float, times: int, delta: flo
     return min(bounds)
 
 
-def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
+def clone_ratios(epsilon: float, people: int) -> tuple[Floats, Floats]:
     """Return atoms (Q-mass, P/Q - 1) that dominate shuffled reports of `people` with a local `epsilon`.
 
     Feldman, McMillan & Talwar 2021: every other person's report is, with probability e^-epsilon, one of two
@@ -353,7 +351,7 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
     return weights * rounding, ratios
 
 
-def _cells(epsilon: float, size: int) -> tuple[Array, Array]:
+def _cells(epsilon: float, size: int) -> tuple[Floats, Floats]:
     w, rest = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))  # 1 - w would lose its digits
     reach = 20 * math.sqrt(size)  # beyond it lies less than exp(-700)
     a = np.arange(max(0, math.floor(size / 2 - reach)), min(size, math.ceil(size / 2 + reach)) + 1)

@@ -16,7 +16,7 @@ from discreet.accounting.interval import Interval
 from discreet.accounting.runs.composed_run import WIDTH, Runs
 from discreet.accounting.runs.domination import is_rounded, leaves_of
 from discreet.accounting.runs.groups import chained_delta, chained_epsilon, parted
-from discreet.accounting.runs.parallel import Solve, bounds_of
+from discreet.accounting.runs.parallel import Solve, run_bounds
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, Grouped, compose
 from discreet.privacy.events.sampling import sampling_assumption
@@ -144,7 +144,7 @@ def _unknown(event: Event, upper: float) -> Interval:
 
 def _worst(event: Event, solve: Solve, fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
-    found = bounds_of(leaves_of(event), solve)
+    found = run_bounds(leaves_of(event), solve)
     if found is not None and is_rounded(event):  # what is known about the ideal noise holds from above only
         found = found._replace(lower=0.0)
     lower, upper, method = (found.lower, found.upper, found.method) if found else (0.0, inf, "Rényi")

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.accounting.curves import Profile, profile
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Tradeoff", "tradeoff"]
 
-Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12
 
@@ -40,12 +40,12 @@ class Tradeoff:
     @overload
     def __call__(self, false_positive_rate: float) -> float: ...
     @overload
-    def __call__(self, false_positive_rate: ArrayLike) -> float | Array: ...
-    def __call__(self, false_positive_rate: ArrayLike) -> float | Array:
+    def __call__(self, false_positive_rate: ArrayLike) -> float | Floats: ...
+    def __call__(self, false_positive_rate: ArrayLike) -> float | Floats:
         """Return the least false negative rate at each false positive rate, rounded down."""
         return _plain(np.maximum(1 - np.asarray(self.true_positive_rate(false_positive_rate)), 0.0))
 
-    def true_positive_rate(self, false_positive_rate: ArrayLike) -> float | Array:
+    def true_positive_rate(self, false_positive_rate: ArrayLike) -> float | Floats:
         """Return the largest true positive rate at each false positive rate, rounded up."""
         rates = np.asarray(false_positive_rate, dtype=np.float64)
         if not np.all((rates >= 0) & (rates <= 1)):
@@ -97,5 +97,5 @@ def tradeoff(event: Event) -> Tradeoff:
     return Tradeoff(profile=profile(event))
 
 
-def _plain(values: Array) -> float | Array:
+def _plain(values: Floats) -> float | Floats:
     return float(values) if np.ndim(values) == 0 else values

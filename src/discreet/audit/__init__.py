@@ -16,6 +16,7 @@ from discreet.audit.check import check_mechanism
 from discreet.audit.enumeration import OutputLaw, output_law
 from discreet.audit.report import AuditFailed, Finding, Report
 from discreet.audit.words import NotEnumerable, WordLaw, word_law
+from discreet.exports import publish
 
 __all__ = [
     "AuditFailed",
@@ -28,3 +29,5 @@ __all__ = [
     "output_law",
     "word_law",
 ]
+
+publish(__name__)

@@ -9,17 +9,15 @@ import numpy as np
 
 from discreet.audit.best_event import check_best_event
 from discreet.audit.claims import check_claim
-from discreet.audit.clones import FALSE_ALARM as CLONES_FALSE_ALARM
-from discreet.audit.clones import check_clones
-from discreet.audit.divergence import Comparison, compare, tightest
+from discreet.audit.clones import CLONES_FALSE_ALARM, check_clones
+from discreet.audit.divergence import LawComparison, compare_laws, tightest
 from discreet.audit.enumeration import OutputLaw, output_law
 from discreet.audit.fit import Draws, check_fit
 from discreet.audit.outputs import observe, output_key
 from discreet.audit.precision import check_precision
 from discreet.audit.report import Finding, Report
 from discreet.audit.samples import additive_event, collect, draw, is_batched
-from discreet.audit.timing import FALSE_ALARM as TIMING_FALSE_ALARM
-from discreet.audit.timing import check_timing, timed_releases
+from discreet.audit.timing import TIMING_FALSE_ALARM, check_timing, time_releases
 from discreet.audit.words import NotEnumerable
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
@@ -27,7 +25,7 @@ from discreet.privacy.rational import whole
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from discreet.audit.samples import Mechanism, Sample
+    from discreet.audit.samples import Auditable, Sample
     from discreet.privacy.guarantees import Guarantee
 
 __all__ = ["check_mechanism"]
@@ -40,13 +38,13 @@ _FIRST_TRIES = 20
 _LEAST_DRAWS, _MOST_DRAWS = 1000, 10**9
 _LEAST_FALSE_ALARM, _MOST_FALSE_ALARM = 1e-9, 0.1
 
-Pair = tuple[Any, Any]
+InputPair = tuple[Any, Any]
 
 
 def check_mechanism(
-    mechanism: Mechanism,
+    mechanism: Auditable,
     claim: Guarantee | None = None,
-    inputs: Iterable[Pair] | None = None,
+    inputs: Iterable[InputPair] | None = None,
     *,
     draws: int = 1_000_000,
     most_runs: int = 50_000,
@@ -107,7 +105,7 @@ def check_mechanism(
     )
 
 
-def _released_once(mechanism: Mechanism, value: object) -> None:
+def _released_once(mechanism: Auditable, value: object) -> None:
     """Raise what a mechanism raises, if it never releases; one that fails by chance is left to the checks."""
     tries = (observe(mechanism.release, value) for _ in range(_FIRST_TRIES))
     failures = list(takewhile(lambda outcome: isinstance(outcome, Exception), tries))
@@ -119,7 +117,7 @@ class _Audit:
     """Laws and samples at the inputs of one mechanism, each made once and only when needed."""
 
     def __init__(
-        self, mechanism: Mechanism, claim: Guarantee, pairs: list[Pair], draws: int, most_runs: int
+        self, mechanism: Auditable, claim: Guarantee, pairs: list[InputPair], draws: int, most_runs: int
     ) -> None:
         self._mechanism, self._claim, self._pairs = mechanism, claim, pairs
         self._draws, self._most_runs = draws, most_runs
@@ -137,7 +135,7 @@ class _Audit:
             # Python stores integers near zero in ways of their own; far away it does not.
             far = value + _FAR
             value = value if isinstance(observe(self._mechanism.release, far), Exception) else far
-        times, sample = timed_releases(self._mechanism, value, self._draws // 10)
+        times, sample = time_releases(self._mechanism, value, self._draws // 10)
         self._timed = value, times, sample
         if not is_batched(self._mechanism, value):
             self._samples[output_key(value)] = sample
@@ -164,7 +162,7 @@ class _Audit:
 
     def enumeration(self) -> Finding:
         """Compare the implemented laws of all neighbors with the claim."""
-        compared: list[Comparison] = []
+        compared: list[LawComparison] = []
         reasons: list[str] = []
         unresolved, atoms = 0.0, 0
         for x, other in self._pairs:
@@ -176,7 +174,7 @@ class _Audit:
             if not p.decisions and not q.decisions:
                 reasons.append("a release makes no decision in the noise package")
                 continue
-            compared += [compare(p, q, self._claim), compare(q, p, self._claim)]
+            compared += [compare_laws(p, q, self._claim), compare_laws(q, p, self._claim)]
             unresolved = max(unresolved, float(p.unresolved), float(q.unresolved))
             atoms = max(atoms, len(p.masses), len(q.masses))
         if unresolved > GOAL:
@@ -226,7 +224,7 @@ class _Audit:
         return check_timing(self._mechanism, *self._timed)
 
 
-def _pairs(mechanism: Mechanism, inputs: Iterable[Pair] | None) -> list[Pair]:
+def _pairs(mechanism: Auditable, inputs: Iterable[InputPair] | None) -> list[InputPair]:
     allowed = "pairs of neighboring inputs, at least one"
     if inputs is None:
         known = getattr(mechanism, "neighboring_inputs", None)

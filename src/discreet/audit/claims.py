@@ -19,7 +19,7 @@ from discreet.privacy.guarantees import (
     ZeroConcentratedDP,
 )
 
-__all__ = ["check_claim", "gaussian_delta", "points"]
+__all__ = ["check_claim", "delta_of_mu", "points"]
 
 _SLACK = 1e-9
 _EPSILONS = 40
@@ -48,10 +48,10 @@ def points(claim: Guarantee) -> list[tuple[float, float]]:
         reach = float(claim.epsilon) + 14 / (float(claim.order) - 1)
         return [(e, _renyi_delta(curve, e)) for e in _grid(reach)]
     mu = float(claim.mu)
-    return [(e, gaussian_delta(mu, e)) for e in _spread(mu)]
+    return [(e, delta_of_mu(mu, e)) for e in _spread(mu)]
 
 
-def gaussian_delta(mu: float, epsilon: float) -> float:
+def delta_of_mu(mu: float, epsilon: float) -> float:
     """Return Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), rounded up.
 
     The delta of the pair N(0, 1), N(mu, 1) (Dong, Roth & Su 2022, Corollary 2.13).

@@ -25,12 +25,12 @@ from discreet.noise.entropy import current
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.audit.samples import Mechanism
+    from discreet.audit.samples import Auditable
     from discreet.noise.entropy import Source
 
 __all__ = ["check_clones"]
 
-FALSE_ALARM = 1e-12
+CLONES_FALSE_ALARM = 1e-12
 
 _TRIAL = 1000
 _MOST_RELEASES = 4000
@@ -38,7 +38,7 @@ _PATIENCE = 60.0
 _WORDS = 16
 
 
-def check_clones(mechanism: Mechanism, value: object) -> Finding:
+def check_clones(mechanism: Auditable, value: object) -> Finding:
     """Compare sequences of releases of a mechanism, its clones, and its forked children."""
     length = _length(mechanism, value)
     if length is None:
@@ -47,7 +47,7 @@ def check_clones(mechanism: Mechanism, value: object) -> Finding:
         )
 
     def trace(clone: object) -> bytes:
-        release = cast("Mechanism", clone).release
+        release = cast("Auditable", clone).release
         keys = [output_key(observe(release, value)) for _ in range(length)]
         return hashlib.sha256(repr(keys).encode()).digest()
 
@@ -74,7 +74,10 @@ def check_clones(mechanism: Mechanism, value: object) -> Finding:
         else f"no noise is repeated by {tried} over {length} releases{refused}"
     )
     return Finding(
-        name="clones", verdict="failed" if repeats else "passed", detail=detail, false_alarm=FALSE_ALARM
+        name="clones",
+        verdict="failed" if repeats else "passed",
+        detail=detail,
+        false_alarm=CLONES_FALSE_ALARM,
     )
 
 
@@ -85,8 +88,8 @@ _CLONES: dict[str, Callable[[object], object]] = {
 }
 
 
-def _length(mechanism: Mechanism, value: object) -> int | None:
-    """Return how many releases coincide by chance with probability below `FALSE_ALARM`.
+def _length(mechanism: Auditable, value: object) -> int | None:
+    """Return how many releases coincide by chance with probability below `CLONES_FALSE_ALARM`.
 
     Two independent sequences of n releases coincide with probability at most m^n, where m is the
     largest mass of an output. It is taken from a trial, raised by five standard deviations.
@@ -95,7 +98,7 @@ def _length(mechanism: Mechanism, value: object) -> int | None:
     share = max(counts.values()) / _TRIAL
     most = share + 5 * (max(share * (1 - share), 1 / _TRIAL) / _TRIAL) ** 0.5
     # Ten comparisons share the rate.
-    length = ceil(log(FALSE_ALARM / 10) / log(most)) if most < 1 else _MOST_RELEASES + 1
+    length = ceil(log(CLONES_FALSE_ALARM / 10) / log(most)) if most < 1 else _MOST_RELEASES + 1
     return max(length, 8) if length <= _MOST_RELEASES else None
 
 

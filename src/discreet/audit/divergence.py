@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.audit.enumeration import OutputLaw
     from discreet.privacy.guarantees import Guarantee
 
-__all__ = ["Comparison", "compare", "least_delta", "least_renyi_sum", "tightest", "worst_ratio"]
+__all__ = ["LawComparison", "compare_laws", "least_delta", "least_renyi_sum", "tightest", "worst_ratio"]
 
 _BITS = 256
 _ORDER_STEPS = 4
@@ -31,7 +31,7 @@ _ORDERS = [1 + Fraction(2) ** step for step in range(-3, 6)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class LawComparison:
     """Whether one law certainly breaks a claim against another.
 
     Attributes
@@ -49,7 +49,7 @@ class Comparison:
     tightness: float
 
 
-def compare(p: OutputLaw, q: OutputLaw, claim: Guarantee) -> Comparison:
+def compare_laws(p: OutputLaw, q: OutputLaw, claim: Guarantee) -> LawComparison:
     """Compare the law P at one input with the law Q at a neighbor.
 
     Pure: p(y) <= e^epsilon q(y) for every output y, and for the set of all outputs that exceed
@@ -66,45 +66,45 @@ def compare(p: OutputLaw, q: OutputLaw, claim: Guarantee) -> Comparison:
         # Divergences grow with the order: a smaller, dyadic order must keep the same bound.
         order = max(_dyadic(min(claim.order, Fraction(_LARGEST_ORDER))), 1 + Fraction(1, 1 << _ORDER_STEPS))
         if order > claim.order:
-            return Comparison(
+            return LawComparison(
                 violated=False, detail="the order is too close to 1 to be checked", tightness=0.0
             )
         return _compare_renyi(p, q, [(order, claim.epsilon)])
     return _compare_renyi(p, q, [(order, order * claim.rho) for order in _ORDERS])
 
 
-def _compare_pure(p: OutputLaw, q: OutputLaw, epsilon: Fraction) -> Comparison:
+def _compare_pure(p: OutputLaw, q: OutputLaw, epsilon: Fraction) -> LawComparison:
     ratio = worst_ratio(p, q)
     if ratio is None:
-        return Comparison(violated=True, detail="an output is possible at one input only", tightness=inf)
+        return LawComparison(violated=True, detail="an output is possible at one input only", tightness=inf)
     low, bits = _inverse_power(epsilon)
     delta = least_delta(p, q, epsilon)
     figures = f"the worst likelihood ratio is e^{_log(ratio):.12g}, where e^{float(epsilon):.12g} is claimed"
     if ratio * low <= 1 << bits and delta > 0:
         figures = f"delta at epsilon {_show(epsilon)} is at least {float(delta):.6g}, where 0 is claimed"
-    return Comparison(
+    return LawComparison(
         violated=delta > 0 or ratio * low > 1 << bits,
         detail=figures,
         tightness=_share(_log(ratio), float(epsilon)),
     )
 
 
-def _compare_approximate(p: OutputLaw, q: OutputLaw, claim: ApproximateDP) -> Comparison:
+def _compare_approximate(p: OutputLaw, q: OutputLaw, claim: ApproximateDP) -> LawComparison:
     delta, claimed = least_delta(p, q, claim.epsilon), float(claim.delta)
     found = max(float(delta), 0.0)
-    return Comparison(
+    return LawComparison(
         violated=delta > claim.delta,
         detail=f"delta at epsilon {_show(claim.epsilon)} is {found:.9g}, where {claimed:.9g} is claimed",
         tightness=_share(found, claimed),
     )
 
 
-def _compare_gaussian(p: OutputLaw, q: OutputLaw, claim: GaussianDP) -> Comparison:
+def _compare_gaussian(p: OutputLaw, q: OutputLaw, claim: GaussianDP) -> LawComparison:
     comparisons = []
     for epsilon, claimed in points(claim):  # the claimed deltas are raised far beyond their rounding
         delta = least_delta(p, q, Fraction(epsilon))
         found = max(float(delta), 0.0)
-        comparison = Comparison(
+        comparison = LawComparison(
             violated=delta > Fraction(claimed),
             detail=f"delta at epsilon {epsilon:.4g} is {found:.6g}, where {claimed:.6g} is claimed",
             tightness=_share(found, claimed),
@@ -113,15 +113,17 @@ def _compare_gaussian(p: OutputLaw, q: OutputLaw, claim: GaussianDP) -> Comparis
     return tightest(comparisons)
 
 
-def _compare_renyi(p: OutputLaw, q: OutputLaw, curve: list[tuple[Fraction, Fraction]]) -> Comparison:
+def _compare_renyi(p: OutputLaw, q: OutputLaw, curve: list[tuple[Fraction, Fraction]]) -> LawComparison:
     comparisons = []
     for order, bound in curve:
         total = least_renyi_sum(p, q, order)
         if total is None:
-            return Comparison(violated=True, detail="an output is possible at one input only", tightness=inf)
+            return LawComparison(
+                violated=True, detail="an output is possible at one input only", tightness=inf
+            )
         low, bits = _inverse_power((order - 1) * bound)
         found = max(_log(total), 0.0) / float(order - 1)
-        comparison = Comparison(
+        comparison = LawComparison(
             violated=total * low > 1 << bits,
             detail=f"the divergence of order {_show(order)} is {found:.9g},"
             f" where {float(bound):.9g} is claimed",
@@ -131,7 +133,7 @@ def _compare_renyi(p: OutputLaw, q: OutputLaw, curve: list[tuple[Fraction, Fract
     return tightest(comparisons)
 
 
-def tightest(comparisons: Sequence[Comparison]) -> Comparison:
+def tightest(comparisons: Sequence[LawComparison]) -> LawComparison:
     """Return the comparison that matters most: a violation, or else the tightest."""
     return max(comparisons, key=lambda found: (found.violated, found.tightness))
 

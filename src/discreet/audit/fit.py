@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Draws", "check_fit", "chi_square"]
 
-LEAST_EXPECTED = 1000
-MOST_CELLS = 128
+LEAST_EXPECTED_IN_CELL = 1000
+MOST_FIT_CELLS = 128
 CAUTION = 10
 """A p-value has to be this much smaller than the rate that is stated: chi-square is asymptotic."""
 
@@ -88,7 +88,7 @@ def chi_square(observed: NDArray[Any], masses: NDArray[np.float64]) -> float:
     total = observed.sum()
     order = np.argsort(-masses, kind="stable")
     observed, expected = observed[order].astype(float), masses[order] / masses.sum() * total
-    while len(expected) > 2 and expected[-1] < LEAST_EXPECTED:
+    while len(expected) > 2 and expected[-1] < LEAST_EXPECTED_IN_CELL:
         expected = np.append(expected[:-2], expected[-2] + expected[-1])
         observed = np.append(observed[:-2], observed[-2] + observed[-1])
     if len(expected) < 2:
@@ -125,7 +125,7 @@ def _pooled(
     observed: NDArray[Any], masses: NDArray[np.float64], size: int
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Join neighboring cells until each holds its share."""
-    share = max(LEAST_EXPECTED / max(size, 1), 1 / MOST_CELLS)
+    share = max(LEAST_EXPECTED_IN_CELL / max(size, 1), 1 / MOST_FIT_CELLS)
     starts, total = [0], 0.0
     for index, mass in enumerate(masses[:-1]):
         total += mass
@@ -159,7 +159,7 @@ def _against_formula(mechanism: object, steps: NDArray[np.int64]) -> float:
     if event is None:
         raise AssertionError("the noise is known only of additive events")
     cumulative, reach = _formula(event)
-    share = max(LEAST_EXPECTED / len(steps), 1 / MOST_CELLS)
+    share = max(LEAST_EXPECTED_IN_CELL / len(steps), 1 / MOST_FIT_CELLS)
     edges, below = [], 0.0
     while below + 2 * share < 1:
         edge = _first(lambda k, goal=below + share: cumulative(k) >= goal, -reach, reach)  # type: ignore[misc]

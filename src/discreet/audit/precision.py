@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.audit.samples import Mechanism, Sample
+    from discreet.audit.samples import Auditable, Sample
 
 __all__ = ["check_precision", "lowest_bit", "off_grid", "trailing_zeros", "two_sample_p_value"]
 
-LEAST_EXPECTED = 200
+LEAST_EXPECTED_BITS = 200
 FINE = 64
 """A bit counts as low-order when outputs spread over this many times its value."""
 
@@ -71,7 +71,7 @@ def two_sample_p_value(first: NDArray[np.int64], second: NDArray[np.int64]) -> f
     counts = np.array([[(side == category).sum() for category in categories] for side in (first, second)])
     totals = counts.sum(axis=1)
     shares = counts.sum(axis=0) / totals.sum()
-    rare = shares * totals.min() < LEAST_EXPECTED
+    rare = shares * totals.min() < LEAST_EXPECTED_BITS
     counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
     counts = counts[:, counts.sum(axis=0) > 0]
     if counts.shape[1] < 2:
@@ -82,7 +82,7 @@ def two_sample_p_value(first: NDArray[np.int64], second: NDArray[np.int64]) -> f
 
 
 def check_precision(
-    mechanism: Mechanism, samples: Sequence[tuple[Sample, Sample]], false_alarm: float
+    mechanism: Auditable, samples: Sequence[tuple[Sample, Sample]], false_alarm: float
 ) -> Finding:
     """Attack the low-order bits of float outputs.
 
@@ -130,7 +130,7 @@ def _floats(sample: Sample) -> NDArray[np.float64] | None:
     return np.asarray(sample.values, np.float64).ravel()
 
 
-def _strange(mechanism: Mechanism) -> list[NDArray[np.float64]]:
+def _strange(mechanism: Auditable) -> list[NDArray[np.float64]]:
     """Release inputs of many magnitudes, as far as the mechanism takes numbers."""
     outputs = []
     for value in _STRANGE_INPUTS:

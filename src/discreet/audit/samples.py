@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Mechanism", "Sample", "additive_event", "collect", "draw", "is_batched"]
+__all__ = ["Auditable", "Sample", "additive_event", "collect", "draw", "is_batched"]
 
 
-class Mechanism(Protocol):
+class Auditable(Protocol):
     """What can be audited: anything with a `release`."""
 
     def release(self, value: Any, /) -> Any:
@@ -73,7 +73,7 @@ def is_batched(mechanism: object, value: object) -> bool:
     return isinstance(value, int | float) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
-def draw(mechanism: Mechanism, value: object, count: int) -> Sample:
+def draw(mechanism: Auditable, value: object, count: int) -> Sample:
     """Return `count` fresh releases of one value."""
     if is_batched(mechanism, value):
         row = np.atleast_1d(np.asarray(value))

@@ -23,20 +23,20 @@ from discreet.audit.samples import Sample, collect
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.audit.samples import Mechanism
+    from discreet.audit.samples import Auditable
 
-__all__ = ["THRESHOLD", "check_timing", "rank_correlation", "timed_releases"]
+__all__ = ["THRESHOLD", "check_timing", "rank_correlation", "time_releases"]
 
 THRESHOLD = 6.3
 """Standard deviations of the rank correlation, 1 / sqrt(n), beyond which a release leaks: 0.02 at 1e5."""
 
-FALSE_ALARM = erfc(THRESHOLD / sqrt(2))
+TIMING_FALSE_ALARM = erfc(THRESHOLD / sqrt(2))
 
 _WARM_UP = 1000
 _MEASUREMENTS = 3
 
 
-def timed_releases(mechanism: Mechanism, value: object, count: int) -> tuple[NDArray[np.int64], Sample]:
+def time_releases(mechanism: Auditable, value: object, count: int) -> tuple[NDArray[np.int64], Sample]:
     """Release one value again and again, and return the nanoseconds of each with the outputs."""
     release, clock = mechanism.release, perf_counter_ns
     for _ in range(_WARM_UP):
@@ -57,7 +57,7 @@ def timed_releases(mechanism: Mechanism, value: object, count: int) -> tuple[NDA
     return times, collect(outputs)
 
 
-def check_timing(mechanism: Mechanism, value: object, times: NDArray[np.int64], sample: Sample) -> Finding:
+def check_timing(mechanism: Auditable, value: object, times: NDArray[np.int64], sample: Sample) -> Finding:
     """Correlate the times of scalar releases with the magnitude of their noise.
 
     Python keeps the integers from -5 to 256 ready and allocates all others, and zero has no
@@ -77,7 +77,7 @@ def check_timing(mechanism: Mechanism, value: object, times: NDArray[np.int64], 
     limit = THRESHOLD / sqrt(len(times))
     measured = [correlation]
     while abs(measured[-1]) > limit and measured[-1] * correlation > 0 and len(measured) < _MEASUREMENTS:
-        again = _correlation(value, *timed_releases(mechanism, value, len(times)))
+        again = _correlation(value, *time_releases(mechanism, value, len(times)))
         measured.append(0.0 if again is None else again)
     failed = abs(measured[-1]) > limit and measured[-1] * correlation > 0
     shown = ", then ".join(f"{figure:+.4f}" for figure in measured)
@@ -86,7 +86,7 @@ def check_timing(mechanism: Mechanism, value: object, times: NDArray[np.int64], 
         verdict="failed" if failed else "passed",
         detail=f"rank correlation of time and noise is {shown} over {len(times)} releases;"
         f" up to {limit:.4f} is chance",
-        false_alarm=FALSE_ALARM,
+        false_alarm=TIMING_FALSE_ALARM,
     )
 
 

@@ -12,5 +12,8 @@ A new command is a file with a `Command` and a line in `main.COMMANDS`.
 from __future__ import annotations
 
 from discreet.cli.main import main
+from discreet.exports import publish
 
 __all__ = ["main"]
+
+publish(__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.cli import answer, runs
 from discreet.cli.command import Command
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.events import Event, compose, group
 from discreet.privacy.rational import non_negative, rational
 
@@ -80,7 +80,7 @@ def _run(options: Namespace) -> str:
 
 def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: Ladder | None) -> str:
     content: dict[str, object] = {
-        "event": json.loads(event.to_json()),
+        "event": event.to_object(),
         **{
             name: value if isinstance(value, float) else answer.interval(value)
             for name, value in said.items()
@@ -91,15 +91,12 @@ def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: L
         "assumption": assumption,
     }
     if rows is not None:
-        content["ladder"] = [{**asdict(row), "epsilon": answer.number(row.epsilon)} for row in rows]
+        content["ladder"] = [{**asdict(row), "epsilon": answer.json_number(row.epsilon)} for row in rows]
     return answer.as_json(content)
 
 
 def _as_table(event: Event, said: Said, found: Interval, assumption: str, rows: Ladder | None) -> str:
-    shown = {
-        name: f"{value:g}" if isinstance(value, float) else f"{answer.above(value.upper)}  {_between(value)}"
-        for name, value in said.items()
-    }
+    shown = {name: f"{value:g}" if isinstance(value, float) else _held(value) for name, value in said.items()}
     table = answer.as_table(
         {
             "run": repr(event),
@@ -112,12 +109,16 @@ def _as_table(event: Event, said: Said, found: Interval, assumption: str, rows: 
     return table if rows is None else f"{table}\n\n{rows!r}"
 
 
+def _held(found: Interval) -> str:
+    return f"{float_text_above(found.upper)}  {_between(found)}"
+
+
 def _between(found: Interval) -> str:
     if found.upper == found.lower:
         return "(exact)"
     if not found.certified:
         return "(an upper bound)"
-    return f"(certified: from {answer.below(found.lower)} to {answer.above(found.upper)})"
+    return f"(certified: from {float_text_below(found.lower)} to {float_text_above(found.upper)})"
 
 
 ACCOUNT = Command(

@@ -1,10 +1,9 @@
-"""Answers as a table for people or as JSON for programs. Numbers are rounded to the safe side in both."""
+"""Answers as a table for people or as JSON for programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.accounting import Interval
 
-__all__ = ["above", "as_json", "as_table", "below", "interval", "number"]
+__all__ = ["as_json", "as_table", "interval", "json_number"]
 
 _WIDTH = 100
-_DIGITS = 6
 
 
 def as_table(lines: Mapping[str, str]) -> str:
@@ -39,28 +37,11 @@ def as_json(content: Mapping[str, object]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     """Return the JSON value of a float."""
     return value if isfinite(value) else "infinity"
 
 
 def interval(found: Interval) -> dict[str, object]:
     """Return the JSON value of an interval."""
-    return {"lower": number(found.lower), "upper": number(found.upper)}
-
-
-def above(value: float) -> str:
-    """Write six digits, rounded up."""
-    return _written(value, ROUND_CEILING)
-
-
-def below(value: float) -> str:
-    """Write six digits, rounded down."""
-    return _written(value, ROUND_FLOOR)
-
-
-def _written(value: float, rounding: str) -> str:
-    if not isfinite(value):
-        return "infinity"
-    rounded = Context(prec=_DIGITS, rounding=rounding).create_decimal_from_float(value)
-    return f"{float(rounded):,.{_DIGITS}g}" if abs(value) < 1e6 else f"{float(rounded):.{_DIGITS}g}"
+    return {"lower": json_number(found.lower), "upper": json_number(found.upper)}

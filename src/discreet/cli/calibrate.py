@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
 from discreet.cli import answer, runs
 from discreet.cli.command import Command
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.events import Event
 from discreet.privacy.rational import float_below, rational
 
@@ -91,7 +91,7 @@ def _found(options: Namespace, part: runs.RunPart, wanted: str) -> str:
             raise
         problem = f"that just keeps the promise was not found between {low:g} and {high:g}"
         raise ParameterError(wanted, problem, "another epsilon, delta or number of steps") from error
-    rounded = answer.above if wanted == "noise_multiplier" else answer.below
+    rounded = float_text_above if wanted == "noise_multiplier" else float_text_below
     short = rounded(value).replace(",", "")
     return short if keeps(short) else repr(value)
 
@@ -119,7 +119,7 @@ def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
         return answer.as_json(
             {
                 wanted: number,
-                "event": json.loads(event.to_json()),
+                "event": event.to_object(),
                 "epsilon": answer.interval(found),
                 "delta": float(rational(options.delta, "delta")),
                 "method": found.method,
@@ -128,9 +128,10 @@ def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
                 "assumption": assumption,
             }
         )
+    costs = float_text_above(found.upper)
     lines = {
         wanted.replace("_", " "): f"{number:,}" if wanted == "steps" else value,
-        "keeps": f"epsilon {options.epsilon} at delta {options.delta}: it costs {answer.above(found.upper)}",
+        "keeps": f"epsilon {options.epsilon} at delta {options.delta}: it costs {costs}",
         "run": repr(event),
         "hides": "nothing, since nothing is released" if found.neighbors is None else found.neighbors.phrase,
         "method": found.method,

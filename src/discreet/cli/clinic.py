@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.array_types import Integers
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,9 +49,8 @@ DIAGNOSES = {
 }
 """The groups of diagnoses: how frequent, the median cost of a visit, the typical age."""
 
-Integers: TypeAlias = NDArray[np.int64]
 
-MOST_ROWS = 100_000_000
+MOST_DEMO_ROWS = 100_000_000
 _SEED = 20260101
 _MISSING = 0.02
 _FIRST_DAY = "2025-01-01"
@@ -100,8 +100,8 @@ def visits(rows: int) -> pyarrow.Table:
 
 def check_rows(rows: int) -> None:
     """Refuse clinics that are empty or too large."""
-    if not 1 <= rows <= MOST_ROWS:
-        raise ParameterError("rows", "is out of range", f"from 1 to {MOST_ROWS:,}")
+    if not 1 <= rows <= MOST_DEMO_ROWS:
+        raise ParameterError("rows", "is out of range", f"from 1 to {MOST_DEMO_ROWS:,}")
 
 
 def write_visits(table: pyarrow.Table, path: Path) -> None:

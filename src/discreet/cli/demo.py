@@ -146,7 +146,7 @@ def _ask(clinic: Curator, table: pyarrow.Table) -> Release:
     began = time.monotonic()
     release = clinic.ask(_BY_CITY, epsilon="0.5", analyst="ana")
     took = time.monotonic() - began
-    _show(rendering.rendered(release, "table").decode())
+    _show(rendering.render(release, "table").decode())
     _say(
         f"Charged first, then computed, in {took:.2f} s. These patients are invented, so for once we may\n"
         "look at the truth. It counts all visits, even those beyond 25 of a patient, and all costs, even\n"
@@ -182,13 +182,13 @@ def _ask_in_other_words(clinic: Curator) -> None:
         .agg(n=count(), mean_cost=col("cost").mean())
     )
     release = clinic.ask(request, epsilon="0.5")
-    _show(rendering.rendered(release, "table").decode())
+    _show(rendering.render(release, "table").decode())
     before = _spent(clinic)
     clinic.ask(_YOUNG, epsilon="0.5")
     _say(f"In SQL it is the same question, paid for already. Spent before: {before}, after: {_spent(clinic)}")
     _typed(f'discreet query "{_CELLS}" --epsilon 0.5 --delta 1e-7')
     cells = clinic.ask(_CELLS, epsilon="0.5", delta="1e-7")
-    shown = rendering.rendered(cells, "table").decode().splitlines()
+    shown = rendering.render(cells, "table").decode().splitlines()
     _show("\n".join([*shown[: _SHOWN + 1], f"… and {len(shown) - _SHOWN - 1} more groups"]))
 
 

@@ -14,7 +14,7 @@ from discreet.cli.command import Command
 from discreet.cli.declared import DEFAULT
 from discreet.cli.progress import working
 from discreet.cli.runs import whole_number
-from discreet.cli.template import TABLE, Draft, written
+from discreet.cli.template import TABLE, Draft, declaration_text
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _run(options: Namespace) -> str:
         )
     draft = _draft(options, file)
     try:
-        content = written(draft).encode()
+        content = declaration_text(draft).encode()
     except UnicodeEncodeError:
         raise ParameterError("a name", "is not text in UTF-8", "names that can be written down") from None
     with file.open("xb") as stream:

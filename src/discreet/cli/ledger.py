@@ -43,7 +43,7 @@ def _configure(parser: ArgumentParser) -> None:
     one.add_argument("--anchor", metavar="TEXT", help="an earlier head, as 'SEQUENCE HASH'; it must be there")
     one.add_argument("--anchor-file", metavar="FILE", help="the file that holds an earlier head")
     one.add_argument("--export", metavar="FILE", help="check this exported file instead")
-    one = _action(actions, "show", "List the entries.", ledger_readings.show)
+    one = _action(actions, "show", "List the entries.", ledger_readings.show_entries)
     one.add_argument("--json", action="store_true", help="as lines of JSON, as they are hashed")
     one = _action(actions, "spent", "Show what was spent, and what is left.", ledger_readings.spent)
     one.add_argument("--analyst", default="", metavar="NAME", help="show what is left for this analyst")
@@ -52,7 +52,7 @@ def _configure(parser: ArgumentParser) -> None:
         actions,
         "replay",
         "Compute the cost of all that was run, by today's accountant.",
-        ledger_readings.replay,
+        ledger_readings.replay_ledger,
     )
     one.add_argument("--delta", metavar="D", help="show the epsilon at this delta (that of the budget)")
     one.add_argument("--json", action="store_true", help="answer as JSON")

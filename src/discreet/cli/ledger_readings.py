@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from discreet.cli import answer, declared, digits, questions, rendering
+from discreet.cli import answer, declared, questions, rendering
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
+from discreet.privacy.decimals import above, below, reading
 from discreet.privacy.rational import float_above, float_below, rational
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from discreet.curator.ledger import Entry
     from discreet.privacy.events import Event
 
-__all__ = ["replay", "show", "spent"]
+__all__ = ["replay_ledger", "show_entries", "spent"]
 
 _FREES_NOTHING = "information only: it holds if all questions were fixed in advance; the caps hold for any"
 
 
-def show(options: Namespace) -> str:
+def show_entries(options: Namespace) -> str:
     """List the entries."""
     with declared.ledger(options) as ledger:
         if options.json:
@@ -87,8 +87,8 @@ def spent(options: Namespace) -> str:
             {
                 "budget": caps.to_body(),
                 "period": account.period or None,
-                "epsilon": answer.number(now),
-                "lifetime_epsilon": answer.number(ever),
+                "epsilon": answer.json_number(now),
+                "lifetime_epsilon": answer.json_number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left(options.analyst)),
@@ -98,7 +98,7 @@ def spent(options: Namespace) -> str:
             }
         )
     names = [
-        f"{_visible(name) or 'analysts without a name'}: {digits.below(left(name))}"
+        f"{_visible(name) or 'analysts without a name'}: {below(left(name))}"
         for name in sorted(account.analysts)
     ]
     return answer.as_table(
@@ -116,7 +116,7 @@ def spent(options: Namespace) -> str:
 
 
 def _epsilon(value: float, exact: Fraction | None, delta: Fraction) -> str:
-    return f"epsilon {digits.reading(value, exact)}" + (f" at delta {digits.above(delta)}" if delta else "")
+    return f"epsilon {reading(value, exact)}" + (f" at delta {above(delta)}" if delta else "")
 
 
 def _loss(account: Account, odometer: Odometer, value: float, delta: Fraction) -> str:
@@ -124,7 +124,7 @@ def _loss(account: Account, odometer: Odometer, value: float, delta: Fraction) -
     epsilon = _epsilon(value, odometer.epsilon, delta)
     if account.caps.rho is None or odometer.rho is None:
         return epsilon
-    rho = f"rho {digits.above(odometer.rho)}"
+    rho = f"rho {above(odometer.rho)}"
     return f"{rho}, or {epsilon}" if isfinite(value) else rho
 
 
@@ -132,13 +132,13 @@ def _left(account: Account, analyst: str) -> str:
     """Write what is left for an analyst: of a budget that counts rho, also as rho."""
     from discreet.accounting.filters import Filter
 
-    pure = f"a pure epsilon of {digits.below(account.largest_epsilon(analyst))}"
+    pure = f"a pure epsilon of {below(account.largest_epsilon(analyst))}"
     rhos = [one.left.get("rho") for _, one in account.filters(analyst) if isinstance(one, Filter)]
     known = [rho for rho in rhos if rho is not None]
-    return f"rho {digits.below(min(known))}, or {pure}" if len(known) == len(rhos) > 0 else pure
+    return f"rho {below(min(known))}, or {pure}" if len(known) == len(rhos) > 0 else pure
 
 
-def replay(options: Namespace) -> str:
+def replay_ledger(options: Namespace) -> str:
     """Price everything that was ever run by today's accountant."""
     from discreet.accounting import epsilon
     from discreet.privacy.events import compose
@@ -154,21 +154,21 @@ def replay(options: Namespace) -> str:
     if options.json:
         return answer.as_json(
             {
-                "event": json.loads(run.to_json()),
+                "event": run.to_object(),
                 "epsilon": answer.interval(found),
                 "delta": float(delta),
                 "method": found.method,
                 "certified": found.certified,
-                "counted_epsilon": answer.number(counted),
+                "counted_epsilon": answer.json_number(counted),
                 "note": _FREES_NOTHING,
             }
         )
-    upper = digits.reading(found.upper, run.pure_epsilon)
+    upper = reading(found.upper, run.pure_epsilon)
     return answer.as_table(
         {
             "charges": f"{account.charges:,}",
-            "epsilon": f"{upper} at delta {digits.above(delta)}, by {found.method}",
-            "counted": f"{digits.reading(counted, lifetime.epsilon)}, as the ledger adds it up",
+            "epsilon": f"{upper} at delta {above(delta)}, by {found.method}",
+            "counted": f"{reading(counted, lifetime.epsilon)}, as the ledger adds it up",
             "note": _FREES_NOTHING,
         }
     )
@@ -187,7 +187,7 @@ def _events(account: Account) -> Iterator[Event]:
 def _event(body: Mapping[str, object]) -> Event:
     from discreet.privacy.events import Event
 
-    return Event.from_json(json.dumps(body["event"]))
+    return Event.from_object(body["event"])
 
 
 def _visible(text: object) -> str:

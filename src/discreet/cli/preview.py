@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -62,13 +61,13 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
         return "\n".join([str(found), *filter(None, [cost, remark])])
     return answer.as_json(
         {
-            "event": json.loads(found.event.to_json()),
+            "event": found.event.to_object(),
             "epsilon": found.epsilon,
             "outputs": [
                 {
                     "name": one.name,
-                    "margin": answer.number(one.margin),
-                    "standard_deviation": answer.number(one.standard_deviation),
+                    "margin": answer.json_number(one.margin),
+                    "standard_deviation": answer.json_number(one.standard_deviation),
                     "assumes": one.assumes,
                 }
                 for one in found.expectations

@@ -6,9 +6,10 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from discreet.cli import answer, declared, digits, questions, rendering
+from discreet.cli import answer, declared, questions, rendering
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
+from discreet.privacy.decimals import below
 
 if TYPE_CHECKING:
     from discreet.curator import Release
@@ -64,7 +65,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
     elif paid:
         price = "nothing: it was paid before"
     account = curator.account()
-    largest = digits.below(account.largest_epsilon(options.analyst))
+    largest = below(account.largest_epsilon(options.analyst))
     more = min(one.remaining(release.event) for _, one in account.filters(options.analyst))
     return answer.as_table(
         {
@@ -77,7 +78,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
 def _delivered(options: Namespace, release: Release, bill: str) -> str:
     """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
     form = rendering.format_of(options)
-    content = rendering.rendered(release, form)
+    content = rendering.render(release, form)
     if options.label is not None:
         label = json.dumps(release.label, indent=2, ensure_ascii=False, allow_nan=False)
         rendering.write(options.label, f"{label}\n".encode())

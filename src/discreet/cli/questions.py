@@ -6,15 +6,15 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli import digits
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import above
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event
 
 __all__ = ["add_offer_options", "add_question", "cost", "offer_of", "question_of"]
 
-MOST_CHARACTERS = 1_000_000
+MOST_QUESTION_CHARACTERS = 1_000_000
 
 
 def add_question(parser: ArgumentParser) -> None:
@@ -49,11 +49,11 @@ def question_of(options: Namespace) -> str:
     if options.question != "-":
         return str(options.question)
     try:
-        text = sys.stdin.read(MOST_CHARACTERS + 1)
+        text = sys.stdin.read(MOST_QUESTION_CHARACTERS + 1)
     except ValueError:
         raise ParameterError("question", "is not text", "SQL in UTF-8") from None
-    if len(text) > MOST_CHARACTERS:
-        raise ParameterError("question", "is too long", f"at most {MOST_CHARACTERS} characters")
+    if len(text) > MOST_QUESTION_CHARACTERS:
+        raise ParameterError("question", "is too long", f"at most {MOST_QUESTION_CHARACTERS} characters")
     return text
 
 
@@ -76,16 +76,16 @@ def offer_of(options: Namespace) -> dict[str, Any]:
 def cost(event: Event) -> str:
     """Write what an event costs: a pure epsilon, else a rho, else an epsilon with its delta; rounded up."""
     if event.pure_epsilon is not None:
-        return f"epsilon {digits.above(event.pure_epsilon)}"
+        return f"epsilon {above(event.pure_epsilon)}"
     if event.concentrated_rho is not None:
-        return f"rho {digits.above(event.concentrated_rho)}"
+        return f"rho {above(event.concentrated_rho)}"
     from discreet.accounting.filters import Odometer
     from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 
     alone = Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
     if alone.epsilon is None:
         return "what its event says"
-    return f"epsilon {digits.above(alone.epsilon)} and delta {digits.above(alone.delta)}"
+    return f"epsilon {above(alone.epsilon)} and delta {above(alone.delta)}"
 
 
 def _pairs(typed: list[str] | None, name: str) -> dict[str, str]:

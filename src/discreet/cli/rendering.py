@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from discreet.curator import Release
 
-__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "rendered", "write"]
+__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "write"]
 
 FORMATS = ("table", "csv", "json", "parquet")
 
@@ -54,7 +54,7 @@ def check_output(options: Namespace) -> None:
         raise ParameterError("output", "is missing, which Parquet needs", "--output FILE")
 
 
-def rendered(release: Release, form: str) -> bytes:
+def render(release: Release, form: str) -> bytes:
     """Return an answer as the bytes of a file."""
     written: Mapping[str, Callable[[Release], str]] = {"table": _table, "csv": _csv, "json": _json}
     return _parquet(release) if form == "parquet" else f"{written[form](release)}\n".encode()

@@ -234,4 +234,4 @@ def _read(source: str) -> Event:
         ) from None
     if not isinstance(content, list):
         return Event.from_json(text)
-    return events.compose(Event.from_json(json.dumps(one)) for one in content)
+    return events.compose(Event.from_object(one) for one in content)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["TABLE", "Draft", "quoted", "toml_key", "written"]
+__all__ = ["TABLE", "Draft", "declaration_text", "quoted", "toml_key"]
 
 TABLE = "visits"
 """The name of a table of which nothing is known."""
@@ -104,7 +104,7 @@ class Draft:
         return [name for name, blank in missing.items() if blank]
 
 
-def written(draft: Draft) -> str:
+def declaration_text(draft: Draft) -> str:
     """Write the file."""
     return (
         _HEAD.format(

@@ -18,6 +18,7 @@ from discreet.curator.release.label import label_of, schema
 from discreet.curator.release.preview import Preview
 from discreet.curator.release.release import Release
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part, Request
+from discreet.exports import publish
 
 __all__ = [
     "Account",
@@ -37,3 +38,5 @@ __all__ = [
     "offered",
     "schema",
 ]
+
+publish(__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
-from discreet.curator.budget.entries import AMEND, CHARGE, FORMAT, OPEN, RENEW, fold
+from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
 from discreet.curator.release.averaging import average_draws, check_combined
 from discreet.curator.release.label import label_of
@@ -23,7 +22,7 @@ from discreet.curator.release.release import Release, are_private, finish, pack,
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.table_records import (
-    Declared,
+    DeclaredRecord,
     amendment,
     check_current,
     check_opened,
@@ -33,6 +32,7 @@ from discreet.curator.table_records import (
     recorded,
 )
 from discreet.data import Table, compute, fresh_salt, outline
+from discreet.data.facts.question_tables import QuestionTables
 from discreet.data.language.declarations import KeyValue
 from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
@@ -101,7 +101,7 @@ class Door:
     def _open(self, budget: Budget) -> bytes:
         """Declare, if the ledger is new; else check that it declares the same. Return the ledger's secret."""
         declared = declare(self._tables)
-        body: Body = {"format": FORMAT, "tables": declared, "budget": budget.to_body()}
+        body: Body = {"format": ENTRY_FORMAT, "tables": declared, "budget": budget.to_body()}
         opened = self.ledger.find(OPEN, _OPENED)
         if opened is None:
             opened = self.ledger.decide(OPEN, lambda account, time: body, key=_OPENED)
@@ -214,7 +214,7 @@ class Door:
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
             {
-                "event": json.loads(one.event.to_json()),
+                "event": one.event.to_object(),
                 "charge": {"entry": kept.charge.sequence, "time": kept.charge.time},
             }
             for one, kept in zip(before, paid, strict=False)
@@ -240,7 +240,7 @@ class Door:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _find_or_charge(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
+    def _find_or_charge(self, request: Request | KeyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
@@ -248,8 +248,8 @@ class Door:
             account.check(analyst, event)
             return {
                 "analyst": analyst,
-                "event": json.loads(event.to_json()),
-                "plan": recorded(json.loads(outline(request.plan, declared=keys))),
+                "event": event.to_object(),
+                "plan": recorded(outline(request.plan, declared=keys)),
             }
 
         key = request.digest(self._secret, declared)
@@ -268,7 +268,12 @@ class Door:
             check(self.ledger.state())
 
     def _decide(
-        self, kind: str, rule: Callable[[Account, str], Body], *, declared: Declared, key: str | None = None
+        self,
+        kind: str,
+        rule: Callable[[Account, str], Body],
+        *,
+        declared: DeclaredRecord,
+        key: str | None = None,
     ) -> Entry:
         """Record what a rule says, in the period that has begun and under declarations that hold."""
 
@@ -360,12 +365,13 @@ def _checked_budget(budget: Budget | None) -> Budget:
     return budget
 
 
-def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
+def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
     if not isinstance(request, Request | KeyRequest):
         raise ParameterError("request", "is not a request", "a Request")
-    request.check(tables)
-    return tables
+    view = QuestionTables(tables)
+    request.check(view)
+    return view
 
 
 def _refuse(tables: Mapping[str, Table]) -> NoReturn:

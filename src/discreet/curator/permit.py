@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -62,7 +61,7 @@ class Permit:
         def rule(account: Account, time: str) -> Body:
             del time
             account.check(analyst, event)
-            return {"analyst": analyst, "event": json.loads(event.to_json()), "purpose": purpose}
+            return {"analyst": analyst, "event": event.to_object(), "purpose": purpose}
 
         door._rehearse(lambda account: account.check(analyst, event))
         self._door = door
@@ -89,7 +88,7 @@ class Permit:
         def rule(account: Account, time: str) -> Body:
             del time
             check(account)
-            return {"reservation": self._place, "event": json.loads(event.to_json())}
+            return {"reservation": self._place, "event": event.to_object()}
 
         self._door._rehearse(check)
         self._door.ledger.decide(USE, rule)

@@ -12,14 +12,14 @@ from typing import cast
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
-from discreet.curator.ledger import Body, Value
+from discreet.curator.ledger import Body, JsonValue
 from discreet.curator.ledger.canonical_json import canonical
 from discreet.data import Keys, Table
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
 
 __all__ = [
-    "Declared",
+    "DeclaredRecord",
     "amendment",
     "check_current",
     "check_opened",
@@ -30,7 +30,7 @@ __all__ = [
     "recorded",
 ]
 
-Declared = dict[str, Value]
+DeclaredRecord = dict[str, JsonValue]
 """What is declared about each table, by name."""
 
 _LONGEST = 1 << 14
@@ -54,9 +54,9 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
     return cast("dict[str, Table]", dict(tables))
 
 
-def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
+def declare(tables: Mapping[str, Table | PublicTable]) -> DeclaredRecord:
     """Return what is declared about tables, as a ledger records it."""
-    return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
+    return {name: recorded(cast("JsonValue", table.declaration)) for name, table in tables.items()}
 
 
 def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
@@ -65,7 +65,7 @@ def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
     return [one for table in private for one in table.columns.values() if isinstance(one, Keys)]
 
 
-def recorded(value: Value) -> Value:
+def recorded(value: JsonValue) -> JsonValue:
     """Return a value as a ledger records it: itself, or its hash if it is long or deeply nested."""
     text = canonical(value)
     if len(text) <= _LONGEST and _depth(value) <= _DEEPEST:
@@ -73,7 +73,7 @@ def recorded(value: Value) -> Value:
     return {"sha256": hashlib.sha256(text.encode("ascii")).hexdigest()}
 
 
-def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
+def check_opened(account: Account, declared: DeclaredRecord, budget: Budget) -> None:
     """Refuse to open a ledger with declarations other than its own, saying which differ."""
     if account.caps != budget or dict(account.tables) != declared:
         what = "other tables" if account.caps == budget else "another budget"
@@ -83,7 +83,7 @@ def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
         )
 
 
-def check_current(account: Account, declared: Declared) -> None:
+def check_current(account: Account, declared: DeclaredRecord) -> None:
     """Refuse to continue with declarations that were amended since."""
     if dict(account.tables) != declared:
         raise LedgerMismatch(
@@ -98,7 +98,7 @@ def check_reason(reason: str) -> None:
         raise ParameterError("reason", "is missing", "a reason in words, for the record")
 
 
-def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callable[[Account, str], Body]:
+def amendment(reason: str, declared: DeclaredRecord, budget: Budget | None) -> Callable[[Account, str], Body]:
     """Return the rule of an amendment: what it records, given the account.
 
     Parameters
@@ -123,7 +123,7 @@ def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callabl
     return rule
 
 
-def _depth(value: Value) -> int:
+def _depth(value: JsonValue) -> int:
     if isinstance(value, Mapping):
         return 1 + max(map(_depth, value.values()), default=0)
     if isinstance(value, list | tuple):

@@ -45,11 +45,12 @@ from discreet.data.language.measures import (
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.schema import Schema, Type
-from discreet.data.language.serialization import from_json, outline, to_json
+from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
+from discreet.exports import publish
 
 __all__ = [
     "CLAMP",
@@ -102,12 +103,16 @@ __all__ = [
     "engine_sql",
     "fresh_salt",
     "from_json",
+    "from_object",
     "greatest",
     "least",
     "literal",
     "outline",
     "sensitivity",
     "to_json",
+    "to_object",
     "type_of",
     "when",
 ]
+
+publish(__name__)

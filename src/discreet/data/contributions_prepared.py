@@ -10,7 +10,7 @@ import pyarrow
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import bounded_total
 from discreet.data.grid import clipped
 from discreet.data.language.declarations import Bounds, Keys
@@ -52,7 +52,7 @@ def prepared_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows
         return None
     rows = table._prepared.relation
     for condition in conditions:
-        rows = rows.filter(compiled(condition, {name: rows[name] for name in table.schema}))
+        rows = rows.filter(compile_expression(condition, {name: rows[name] for name in table.schema}))
     rows = table._prepared.bounded(_integers(rows, plan, table, table._prepared), plan.cells, salt)
     added = {ROWS: rows.count().cast("int64")}
     for place, measure in enumerate(plan.measures):

@@ -22,7 +22,7 @@ from discreet.privacy.rational import float_below
 from discreet.queries import TableRequest
 from discreet.queries.asking import Asked, Question, settle
 from discreet.queries.asking.remeasure import remeasure
-from discreet.queries.question.terms import CONFIDENCE, KEY_SHARE, ROWS, Terms
+from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, KEY_SHARE, Terms
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -64,7 +64,7 @@ class Curator(Door):
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Release:
@@ -135,7 +135,7 @@ class Curator(Door):
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Preview:
@@ -169,7 +169,7 @@ class Curator(Door):
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         **unknown: NoReturn,
     ) -> Request:
         """Return the request for a question and an offer, or for a wanted error.
@@ -202,7 +202,7 @@ class Curator(Door):
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
         sql: bool = False,
         **unknown: NoReturn,
     ) -> str:

@@ -53,7 +53,7 @@ from discreet.curator.ledger import Ledger, Store, open_store
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
 from discreet.errors import ParameterError
-from discreet.front.sections import Section, parsed
+from discreet.front.sections import Section, read_toml
 
 __all__ = ["TYPES", "Declaration", "LedgerPlace", "PublicFacts", "TableFacts", "read_declaration"]
 
@@ -173,7 +173,7 @@ def read_declaration(path: str | Path) -> Declaration:
         Naming the section and the key where something is wrong, missing, unknown or still blank.
     """
     whole = Section(Path(path))
-    content = whole.content(parsed(whole.file), ("ledger", "budget", "tables"), ())
+    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ())
     whole.refuse_blanks(content)
     tables = whole.of("tables").content(content["tables"])
     if not tables:

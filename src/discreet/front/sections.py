@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from discreet.errors import ParameterError
 
-__all__ = ["BLANK", "Section", "parsed"]
+__all__ = ["BLANK", "Section", "read_toml"]
 
 BLANK = "FILL IN"
 """What is in a file where its owner has still to say something."""
@@ -24,7 +24,7 @@ BLANK = "FILL IN"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def parsed(file: Path) -> object:
+def read_toml(file: Path) -> object:
     """Read a file of TOML; decimal numbers are kept exactly as written.
 
     Raises

@@ -7,14 +7,14 @@ from fractions import Fraction
 from math import inf, log, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.array_types import Floats
 from discreet.privacy.rational import Number, confidence_level, float_above, rational
 from discreet.stability.entries import reals
 
 __all__ = ["LinearFit", "Noise", "Units"]
 
-Floats = NDArray[np.float64]
 
 _RIDGE_FAILURE = 0.005
 _ROUNDED = 0.501  # how far rounding moves an entry, in steps, what floats are off before it included

@@ -24,7 +24,7 @@ from discreet.records import Record
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 from discreet.stability.entries import reals
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses
-from discreet.stability.prediction_variance import shortened
+from discreet.stability.prediction_variance import scaled_rows
 
 __all__ = ["LinearRegression"]
 
@@ -217,7 +217,7 @@ class LinearRegression(Record):
         # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
         lengths = np.sqrt((np.rint(parts * _FINE).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
         parts = parts / np.maximum(lengths / _FINE, 1.0)[:, None]
-        steps = shortened(np.rint(parts * self.units.row_steps).astype(np.int64), self.units.steps)
+        steps = scaled_rows(np.rint(parts * self.units.row_steps).astype(np.int64), self.units.steps)
         target = np.nan_to_num(target, nan=0.0).clip(-high, high)
         return steps, np.rint(target / high * self.units.response_steps).astype(np.int64)
 

@@ -10,6 +10,8 @@ Adapted to the data: `DistanceToInstability`, `ProposeTestRelease`, `PrivateLoca
 `StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity`, with the noises of `admissible`.
 """
 
+from discreet.exports import publish
+from discreet.mechanisms import admissible
 from discreet.mechanisms.adaptive.distance_to_instability import DistanceToInstability
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
 from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
@@ -49,4 +51,7 @@ __all__ = [
     "TopK",
     "TruncatedGeometric",
     "UnaryEncoding",
+    "admissible",
 ]
+
+publish(__name__)

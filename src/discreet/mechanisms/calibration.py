@@ -1,16 +1,59 @@
-"""Finding the smallest parameter that suffices: safeguarded bisection in exact decimals."""
+"""Finding the best of several: the smallest parameter that suffices, and the mechanism that errs least.
+
+The smallest parameter is found by safeguarded bisection in exact decimals. A mechanism refuses parameters for
+which its noise cannot be drawn, so that some of several cannot be built: those are passed over.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any, TypeVar
 
 from discreet.errors import ParameterError
 
-__all__ = ["smallest"]
+__all__ = ["least_error", "smallest"]
+
+Made = TypeVar("Made")
 
 _DIGITS = 12
 _LEAST, _MOST = Fraction(1, 10**9), Fraction(10**6)
+
+
+def least_error(
+    makers: Iterable[Callable[[], Made]], error: Callable[[Made], Any], *, built: Made | None = None
+) -> Made:
+    """Return, of what can be built, the one of the least error; of several such, the first.
+
+    Parameters
+    ----------
+    makers : iterable of functions
+        Each builds one, or refuses.
+    error : function
+        What is compared: numbers, or tuples of them.
+    built : object, optional
+        One that is there already, and comes before all others.
+
+    Raises
+    ------
+    ParameterError
+        The last refusal, if all refuse and nothing was there.
+    """
+    best: tuple[Any, Made] | None = None if built is None else (error(built), built)
+    refusal: ParameterError | None = None
+    for make in makers:
+        try:
+            made = make()
+        except ParameterError as refused:
+            refusal = refused
+            continue
+        size = error(made)
+        if best is None or size < best[0]:
+            best = size, made
+    if best is None:
+        assert refusal is not None  # noqa: S101
+        raise refusal
+    return best[1]
 
 
 def smallest(suffices: Callable[[Fraction], bool], name: str) -> Fraction:

@@ -1,6 +1,6 @@
 """Upper tails of the noises between certified bounds, and the threshold that a new key hardly passes.
 
-Every bound is an `Enclosure` at `BITS` bits: integers low <= a 2^BITS <= high, by integer arithmetic
+Every bound is an `Enclosure` at `TAIL_BITS` bits: integers low <= a 2^BITS <= high, by integer arithmetic
 with directed rounding.
 """
 
@@ -14,8 +14,8 @@ from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.normal_cells import tail_from
 
 __all__ = [
-    "BITS",
     "MOST_VARIANCE",
+    "TAIL_BITS",
     "gaussian_tail",
     "laplace_tail",
     "passes_at_most",
@@ -23,13 +23,13 @@ __all__ = [
     "smallest_threshold",
 ]
 
-BITS = 512
+TAIL_BITS = 512
 """Far beyond the smallest delta that is accepted, 1e-100 for 2^20 keys."""
 
 MOST_VARIANCE = 1 << 26
 """The largest variance whose tails are summed, term by term."""
 
-_ONE = 1 << BITS
+_ONE = 1 << TAIL_BITS
 
 
 def laplace_tail(scale: Fraction, least: int) -> Enclosure:
@@ -39,8 +39,8 @@ def laplace_tail(scale: Fraction, least: int) -> Enclosure:
     """
     if least < 1:
         return _complement(laplace_tail(scale, 1 - least))
-    ratio = exponential(1 / scale, BITS)
-    return quotient(exponential(least / scale, BITS), (_ONE + ratio[0], _ONE + ratio[1]), BITS)
+    ratio = exponential(1 / scale, TAIL_BITS)
+    return quotient(exponential(least / scale, TAIL_BITS), (_ONE + ratio[0], _ONE + ratio[1]), TAIL_BITS)
 
 
 def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
@@ -50,12 +50,12 @@ def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
     sums = _sums_from(variance)
     total = sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]
     beyond = sums[least] if least < len(sums) else (0, sums[-1][1])
-    return quotient(beyond, total, BITS)
+    return quotient(beyond, total, TAIL_BITS)
 
 
 def rounded_tail(variance: Fraction, least: int) -> Enclosure:
     """Enclose P(N >= least) for rounded Gaussian noise: the tail of the normal law from least - 1/2."""
-    return tail_from(variance, least - Fraction(1, 2), BITS)
+    return tail_from(variance, least - Fraction(1, 2), TAIL_BITS)
 
 
 @lru_cache(maxsize=8)
@@ -65,14 +65,14 @@ def _sums_from(variance: Fraction) -> list[Enclosure]:
     The weight at m + 1 is that at m times a ratio, and each ratio is the one before times exp(-1 / variance).
     What follows the first weight w at m that vanishes is at most w variance / m: a geometric series.
     """
-    ratio = exponential(1 / (2 * variance), BITS)
-    step = product(ratio, ratio, BITS)
+    ratio = exponential(1 / (2 * variance), TAIL_BITS)
+    step = product(ratio, ratio, TAIL_BITS)
     weights: list[Enclosure] = []
     weight: Enclosure = (_ONE, _ONE)
     while weight[0] > 0 or len(weights) < 2:
         weights.append(weight)
-        weight = product(weight, ratio, BITS)
-        ratio = product(ratio, step, BITS)
+        weight = product(weight, ratio, TAIL_BITS)
+        ratio = product(ratio, step, TAIL_BITS)
     low, high = 0, weight[1] + (weight[1] * variance / len(weights)).__ceil__()
     sums = [(low, high)]
     for term in reversed(weights):
@@ -89,10 +89,10 @@ def passes_at_most(chance: Enclosure, keys: int, delta: Fraction) -> bool:
     """Return whether 1 - (1 - p)^keys <= delta for certain: whether any of the keys passes that rarely."""
     base, power = _ONE - min(chance[1], _ONE), _ONE
     for digit in bin(keys)[2:]:
-        power = power * power >> BITS
+        power = power * power >> TAIL_BITS
         if digit == "1":
-            power = power * base >> BITS
-    return power * delta.denominator >= (delta.denominator - delta.numerator) << BITS
+            power = power * base >> TAIL_BITS
+    return power * delta.denominator >= (delta.denominator - delta.numerator) << TAIL_BITS
 
 
 def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fraction) -> int:

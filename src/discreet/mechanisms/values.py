@@ -30,7 +30,7 @@ __all__ = [
     "check_size",
     "holds_integers",
     "lattice_for",
-    "relation_of",
+    "stated_neighbors",
 ]
 
 Value: TypeAlias = (
@@ -39,7 +39,7 @@ Value: TypeAlias = (
 """What a mechanism takes and gives: a number, or an array of numbers."""
 
 LARGEST_INTEGER = 1 << 62
-LARGEST_SIZE = 1 << 40
+LARGEST_ARRAY = 1 << 40
 LEAST_DELTA = Fraction(1, 10**100)
 
 _LEAST_SENSITIVITY = Fraction(1, 1 << 800)
@@ -160,7 +160,7 @@ def holds_integers(sensitivity: Number | Sensitivity) -> bool:
     return typed_as_integers(sensitivity)
 
 
-def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
+def stated_neighbors(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) -> Neighbors:
     """Return the neighbor relation, which a `Sensitivity` brings along."""
     if neighbors is not None:
         check_relation(neighbors)
@@ -182,7 +182,7 @@ def check_delta(delta: Number) -> Fraction:
 def check_size(size: int | None, actual: int | None = None) -> None:
     """Check the declared number of values, and that a value to be released has as many."""
     if size is not None:
-        whole(size, "size", least=1, most=LARGEST_SIZE)
+        whole(size, "size", least=1, most=LARGEST_ARRAY)
         if actual is not None and actual != size:
             raise ParameterError(
                 "value",

@@ -12,6 +12,7 @@ integers and back.
 
 from __future__ import annotations
 
+from discreet.exports import publish
 from discreet.noise.bernoulli import bernoulli, bernoulli_exponential
 from discreet.noise.choice import choose
 from discreet.noise.entropy import Source, System, current, replay, using
@@ -38,3 +39,5 @@ __all__ = [
     "uniform_below",
     "using",
 ]
+
+publish(__name__)

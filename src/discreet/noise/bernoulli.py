@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.enclosure import exponential
-from discreet.noise.parameters import check_exponents, check_rate, check_rational, check_size
+from discreet.noise.parameters import check_draws, check_exponents, check_rate, check_rational
 from discreet.noise.powers import RELATIVE_ERROR, Powers
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def bernoulli(probability: Fraction, size: int, source: Source) -> NDArray[np.in
     probability = check_rational(probability, "probability")
     if not 0 <= probability <= 1:
         raise ParameterError("probability", "is out of range", "a rational from 0 to 1")
-    return source.decide(Coin(probability), check_size(size))
+    return source.decide(Coin(probability), check_draws(size))
 
 
 def bernoulli_exponential(exponents: NDArray[np.int64], rate: Fraction, source: Source) -> NDArray[np.int64]:

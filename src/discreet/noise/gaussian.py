@@ -22,17 +22,30 @@ from discreet.noise.bernoulli import Coin, ExponentialCoin, settle_exponential
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.entropy import in_batches
 from discreet.noise.geometric import LARGEST_SCALE, LEAST_SCALE, sample_geometric
-from discreet.noise.parameters import check_rational, check_size
+from discreet.noise.parameters import check_draws, check_rational
 from discreet.noise.uniform import UniformBits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
-    from discreet.noise.entropy import Source
+    from discreet.noise.entropy import Decision, Source
 
-__all__ = ["Acceptance", "block_table", "check_variance", "low_bits", "sample_gaussian", "single_table"]
+    Integers: TypeAlias = NDArray[np.int64]
+    AcceptanceRule: TypeAlias = Callable[[Integers, Integers, Integers], Decision]
+
+__all__ = [
+    "Acceptance",
+    "block_table",
+    "check_variance",
+    "falling_exponential",
+    "low_bits",
+    "sample_blocks",
+    "sample_gaussian",
+    "single_table",
+]
 
 LARGEST_SINGLE = 64
 
@@ -40,7 +53,7 @@ _TAIL_BITS = 66
 _GUARD_BITS = 32
 _LONGEST_DENOMINATOR = 2048
 BAND = 2.0**-31
-LARGEST_EXPONENT = 1 / 3
+LARGEST_TAYLOR_EXPONENT = 1 / 3
 TAYLOR = [(-1) ** order / factorial(order) for order in range(8, -1, -1)]
 
 
@@ -170,6 +183,16 @@ def _beyond(curvature: Fraction, start: int, source: Source) -> int:
             return start + excess
 
 
+def falling_exponential(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return exp(-d) for exponents d, by the Taylor polynomial of eight terms that `Acceptance` bounds."""
+    found: NDArray[np.float64] = exponents * TAYLOR[0]
+    for coefficient in TAYLOR[1:-1]:
+        found += coefficient
+        found *= exponents
+    found += TAYLOR[-1]
+    return found
+
+
 class Acceptance:
     """The decisions U < exp(-d), one for each candidate, as 1 (kept) or 0.
 
@@ -195,14 +218,10 @@ class Acceptance:
         starts = self._starts[lanes].astype(np.float64)
         advances = self._advances[lanes].astype(np.float64)
         exponents = (2.0 * starts + advances) * advances * self._half_precision
-        cuts = exponents * TAYLOR[0]
-        for coefficient in TAYLOR[1:-1]:
-            cuts += coefficient
-            cuts *= exponents
-        cuts += TAYLOR[-1]
+        cuts = falling_exponential(exponents)
         uniforms = words * 2.0**-64
         kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
-        undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_EXPONENT)
+        undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_TAYLOR_EXPONENT)
         if undecided.any():
             for position in np.flatnonzero(undecided):
                 start, advance = int(self._starts[lane + position]), int(self._advances[lane + position])
@@ -211,16 +230,32 @@ class Acceptance:
         return kept
 
 
-def _sample_blocks(variance: Fraction, shift: int, size: int, source: Source) -> NDArray[np.int64]:
-    """Draw candidates and keep them until every lane has one."""
+def sample_blocks(
+    variance: Fraction, shift: int, size: int, source: Source, acceptance: AcceptanceRule
+) -> NDArray[np.int64]:
+    """Draw candidates, and keep those that are accepted until every lane has one.
+
+    Parameters
+    ----------
+    variance : Fraction
+        Of the blocks.
+    shift : int
+        A block has 2^shift offsets.
+    size : int
+        How many to draw.
+    source : Source
+        Where the words come from.
+    acceptance : function
+        Returns the decision, given where blocks start, their signs (0 or -1) and the offsets.
+    """
     drawn = np.empty(size, np.int64)
     open_lanes = np.arange(size)
     table, low = block_table(variance, shift), UniformBits(shift)
     while open_lanes.size:
         blocks = source.decide(table, open_lanes.size)
-        signs = blocks >> 63
         offsets = source.decide(low, open_lanes.size)
-        kept = source.decide(Acceptance(blocks ^ signs, offsets - signs, variance), open_lanes.size) == 1
+        signs = blocks >> 63
+        kept = source.decide(acceptance(blocks ^ signs, signs, offsets), open_lanes.size) == 1
         drawn[open_lanes[kept]] = (blocks ^ offsets)[kept]
         open_lanes = open_lanes[~kept]
     return drawn
@@ -239,8 +274,12 @@ def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np
     source : Source
         Where the words come from.
     """
-    variance, size = check_variance(variance), check_size(size)
+    variance, size = check_variance(variance), check_draws(size)
     shift = low_bits(variance)
     if shift == 0:
         return source.decide(single_table(variance), size)
-    return in_batches(lambda lanes: _sample_blocks(variance, shift, lanes, source), size)
+
+    def acceptance(starts: Integers, signs: Integers, offsets: Integers) -> Acceptance:
+        return Acceptance(starts, offsets - signs, variance)
+
+    return in_batches(lambda lanes: sample_blocks(variance, shift, lanes, source, acceptance), size)

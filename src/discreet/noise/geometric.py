@@ -18,7 +18,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise.alias import AliasTable
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
-from discreet.noise.parameters import check_rational, check_size
+from discreet.noise.parameters import check_draws, check_rational
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ def _high_table(scale: Fraction) -> AliasTable:
 
 def sample_geometric(scale: Fraction, size: int, source: Source) -> NDArray[np.int64]:
     """Draw `size` values with P(k) = (1 - r) r^k on k >= 0, r = exp(-1 / scale), exactly."""
-    scale, size = check_scale(scale), check_size(size)
+    scale, size = check_scale(scale), check_draws(size)
     shift = low_bits(scale)
     drawn = source.decide(_high_table(scale), size) << shift
     for position, table in digit_tables(scale, shift):

@@ -15,7 +15,7 @@ from discreet.noise.alias import AliasTable
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.entropy import in_batches
 from discreet.noise.geometric import check_scale, digit_tables, high_part, low_bits, powers_of
-from discreet.noise.parameters import check_size
+from discreet.noise.parameters import check_draws
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ def sample_laplace(scale: Fraction, size: int, source: Source) -> NDArray[np.int
         Where the words come from: one word for scales up to 16, one more for each further
         ten bits; their number does not depend on what is drawn.
     """
-    scale, size = check_scale(scale), check_size(size)
+    scale, size = check_scale(scale), check_draws(size)
     signs, digits = sign_table(scale), digit_tables(scale, low_bits(scale))
     if not digits:
         return source.decide(signs, size)

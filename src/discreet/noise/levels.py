@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.parameters import check_size
+from discreet.noise.parameters import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,4 +79,4 @@ class Levels:
 
 def sample_levels(levels: Levels, size: int, source: Source) -> NDArray[np.int64]:
     """Draw `size` levels: n with probability p_n - p_(n - 1), exactly."""
-    return source.decide(levels, check_size(size))
+    return source.decide(levels, check_draws(size))

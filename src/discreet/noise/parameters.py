@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_exponents", "check_rate", "check_rational", "check_size"]
+__all__ = ["check_draws", "check_exponents", "check_rate", "check_rational"]
 
 _MOST = 1 << 48
 
@@ -32,7 +32,7 @@ def check_rate(rate: Fraction) -> Fraction:
     return rate
 
 
-def check_size(size: int) -> int:
+def check_draws(size: int) -> int:
     """Return how many values to draw."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 0 <= size <= _MOST:
         raise ParameterError("size", "is not a number of values", "an integer from 0 to 2^48")

@@ -23,23 +23,23 @@ from discreet.noise.bernoulli import Coin
 from discreet.noise.entropy import in_batches
 from discreet.noise.gaussian import (
     BAND,
-    LARGEST_EXPONENT,
     LARGEST_SINGLE,
-    TAYLOR,
-    block_table,
+    LARGEST_TAYLOR_EXPONENT,
     check_variance,
+    falling_exponential,
     low_bits,
+    sample_blocks,
 )
 from discreet.noise.geometric import LEAST_SCALE, sample_geometric
 from discreet.noise.normal_cells import cell_average, cell_masses, tail_from
-from discreet.noise.parameters import check_size
-from discreet.noise.uniform import UniformBits
+from discreet.noise.parameters import check_draws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.noise.enclosure import Enclosure
     from discreet.noise.entropy import Source
+    from discreet.noise.gaussian import Integers
 
 __all__ = ["CellAcceptance", "rounded_table", "sample_rounded_gaussian"]
 
@@ -151,17 +151,13 @@ class CellAcceptance:
         averages += 1 / 24 - half / 160
         averages *= slopes
         averages += 1 - half / 12 + half * half / 160
-        cuts = exponents * TAYLOR[0]
-        for coefficient in TAYLOR[1:-1]:
-            cuts += coefficient
-            cuts *= exponents
-        cuts += TAYLOR[-1]
+        cuts = falling_exponential(exponents)
         cuts *= averages
         uniforms = words * 2.0**-64
         kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
         cuts -= uniforms
         undecided = np.abs(cuts) <= BAND
-        undecided |= exponents > LARGEST_EXPONENT
+        undecided |= exponents > LARGEST_TAYLOR_EXPONENT
         undecided |= slopes > _LARGEST_SLOPE
         if undecided.any():
             for position in np.flatnonzero(undecided):
@@ -169,21 +165,6 @@ class CellAcceptance:
                 cell = Fraction(start + offset), Fraction(start * start), self._variance
                 kept[position] = _settle(int(words[position]), *cell, source)
         return kept
-
-
-def _sample_blocks(variance: Fraction, shift: int, size: int, source: Source) -> NDArray[np.int64]:
-    """Draw J = floor(X) for a normal X of this variance, trial by trial until every lane has one."""
-    drawn = np.empty(size, np.int64)
-    open_lanes = np.arange(size)
-    table, low = block_table(variance, shift), UniformBits(shift)
-    while open_lanes.size:
-        blocks = source.decide(table, open_lanes.size)
-        offsets = source.decide(low, open_lanes.size)
-        acceptance = CellAcceptance(blocks ^ (blocks >> 63), offsets, variance)
-        kept = source.decide(acceptance, open_lanes.size) == 1
-        drawn[open_lanes[kept]] = (blocks ^ offsets)[kept]
-        open_lanes = open_lanes[~kept]
-    return drawn
 
 
 def sample_rounded_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np.int64]:
@@ -199,14 +180,18 @@ def sample_rounded_gaussian(variance: Fraction, size: int, source: Source) -> ND
     source : Source
         Where the words come from.
     """
-    variance, size = check_variance(variance), check_size(size)
+    variance, size = check_variance(variance), check_draws(size)
     if variance <= LARGEST_SINGLE**2:
         return source.decide(rounded_table(variance), size)
     doubled = 4 * variance
     shift = low_bits(doubled)
 
+    def acceptance(starts: Integers, signs: Integers, offsets: Integers) -> CellAcceptance:
+        del signs  # a candidate and its complement weigh the same
+        return CellAcceptance(starts, offsets, doubled)
+
     def draw(lanes: int) -> NDArray[np.int64]:
-        floors = _sample_blocks(doubled, shift, lanes, source)
+        floors = sample_blocks(doubled, shift, lanes, source, acceptance)
         floors += 1
         floors >>= 1
         return floors

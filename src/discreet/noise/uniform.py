@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.parameters import check_size
+from discreet.noise.parameters import check_draws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,4 +81,4 @@ def uniform_below(bound: int, size: int, source: Source) -> NDArray[np.int64]:
     """Draw `size` integers, uniform on 0, 1, …, bound - 1, exactly."""
     if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or not 1 <= bound <= _MOST:
         raise ParameterError("bound", "is out of range", "an integer from 1 to 2^62")
-    return source.decide(UniformBelow(int(bound)), check_size(size))
+    return source.decide(UniformBelow(int(bound)), check_draws(size))

@@ -10,6 +10,7 @@ This package has almost no arithmetic and no randomness: it says what things mea
 above compute.
 """
 
+from discreet.exports import publish
 from discreet.privacy import events, guarantees, neighbors, sensitivity
 from discreet.privacy.events import Event, group, post_process
 from discreet.privacy.grouping import chain
@@ -56,3 +57,5 @@ __all__ = [
     "post_process",
     "sensitivity",
 ]
+
+publish(__name__)

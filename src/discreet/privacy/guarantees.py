@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.grouping import group_delta, group_renyi
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, Related, check_relation
-from discreet.privacy.rational import non_negative, probability, rational, show, show_above, whole
+from discreet.privacy.rational import non_negative, probability, rational, show, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

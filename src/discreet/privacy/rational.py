@@ -11,7 +11,7 @@ import math
 import operator
 import re
 import sys
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -29,7 +29,7 @@ __all__ = [
     "probability",
     "rational",
     "show",
-    "show_above",
+    "spelled",
     "typed_as_integers",
     "whole",
 ]
@@ -217,25 +217,10 @@ def show(x: Fraction) -> str:
     """
     decimal, exact = _rounded(x, digits=12)
     if exact:
-        return _plain(decimal)
+        return spelled(decimal)
     if max(abs(x.numerator), x.denominator) < 10**15 and len(str(x)) <= 15:
         return str(x)
-    return "≈" + _plain(_rounded(x, digits=6)[0])
-
-
-def show_above(x: Fraction) -> str:
-    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded up.
-
-    Examples
-    --------
-    >>> show_above(Fraction(1, 3)), show_above(Fraction(10**40 + 1, 3 * 10**40))
-    ('1/3', '0.333334')
-    """
-    text = show(x)
-    if not text.startswith("≈"):
-        return text
-    context = Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    return _plain(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
+    return "≈" + spelled(_rounded(x, digits=6)[0])
 
 
 def _rounded(x: Fraction, *, digits: int) -> tuple[Decimal, bool]:
@@ -244,7 +229,8 @@ def _rounded(x: Fraction, *, digits: int) -> tuple[Decimal, bool]:
     return decimal.normalize(context), not context.flags[Inexact]
 
 
-def _plain(decimal: Decimal) -> str:
+def spelled(decimal: Decimal) -> str:
+    """Write a decimal as people do: 1e-6 and 0.25, and no exponent where fewer than 15 zeros do without."""
     if -6 < decimal.adjusted() < 15:
         return f"{decimal:f}"
     digits, exponent = f"{decimal:e}".split("e")

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from discreet.exports import publish
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
@@ -46,3 +47,5 @@ __all__ = [
     "for_error",
     "parse",
 ]
+
+publish(__name__)

@@ -2,28 +2,49 @@
 
 Everything here is exact and private: local sensitivities, smooth sensitivities and distances
 are functions of the data, and leave only through a mechanism. A statistic returns a `Profile`;
-distances are integers.
+distances are integers. `graphs` has more for networks, `per_instance` says what a release reveals about
+each person, from the shifts of `instance_shifts`.
 """
 
+from discreet.exports import publish
+from discreet.stability import graphs, instance_shifts, per_instance, plot
 from discreet.stability.distances import NEVER, distance_to_sensitive, distance_to_unstable_mode, mode
+from discreet.stability.graphs import stars, triangles, truncated_triangles
 from discreet.stability.order_statistics.extremes import maximum, minimum
 from discreet.stability.order_statistics.interquartile_range import interquartile_range
 from discreet.stability.order_statistics.quantile import median, quantile
 from discreet.stability.order_statistics.trimmed_mean import trimmed_mean
 from discreet.stability.order_statistics.winsorized_mean import winsorized_mean
+from discreet.stability.prediction_variance import prediction_variance
 from discreet.stability.profile import Profile
+from discreet.stability.ratio import ratio
+from discreet.stability.reciprocal import reciprocal
+from discreet.stability.variance import variance
 
 __all__ = [
     "NEVER",
     "Profile",
     "distance_to_sensitive",
     "distance_to_unstable_mode",
+    "graphs",
+    "instance_shifts",
     "interquartile_range",
     "maximum",
     "median",
     "minimum",
     "mode",
+    "per_instance",
+    "plot",
+    "prediction_variance",
     "quantile",
+    "ratio",
+    "reciprocal",
+    "stars",
+    "triangles",
     "trimmed_mean",
+    "truncated_triangles",
+    "variance",
     "winsorized_mean",
 ]
+
+publish(__name__)

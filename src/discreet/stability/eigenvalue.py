@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 __all__ = ["gram", "quadratic_form", "smallest_eigenvalue"]
 
-Matrix = list[list[int]]
+IntegerRows = list[list[int]]
 
 
-def gram(design: NDArray[np.int64], largest: int) -> Matrix:
+def gram(design: NDArray[np.int64], largest: int) -> IntegerRows:
     """Return X^T X exactly, where no row of X is longer than `largest`."""
     wide = max(len(design), 1) * largest**2 >= 2**62
     held = design.astype(object) if wide else design
@@ -27,7 +27,7 @@ def gram(design: NDArray[np.int64], largest: int) -> Matrix:
     return [[int(entry) for entry in row] for row in held.T @ held]
 
 
-def smallest_eigenvalue(matrix: Matrix) -> int:
+def smallest_eigenvalue(matrix: IntegerRows) -> int:
     """Return the integer part of the smallest eigenvalue of a positive semidefinite matrix of integers.
 
     It is the largest integer g for which matrix - g is positive semidefinite. A float guess is
@@ -53,7 +53,7 @@ def smallest_eigenvalue(matrix: Matrix) -> int:
     return low
 
 
-def _at_least(matrix: Matrix, shift: int) -> bool:
+def _at_least(matrix: IntegerRows, shift: int) -> bool:
     """Return whether matrix - shift has no negative eigenvalue.
 
     Elimination with pivots from the diagonal: what remains is a positive multiple of a Schur
@@ -76,7 +76,7 @@ def _at_least(matrix: Matrix, shift: int) -> bool:
     return True
 
 
-def quadratic_form(matrix: Matrix, ridge: Fraction, point: Sequence[Fraction]) -> Fraction:
+def quadratic_form(matrix: IntegerRows, ridge: Fraction, point: Sequence[Fraction]) -> Fraction:
     """Return x^T (matrix + ridge)^-1 x for a positive semidefinite matrix and a positive ridge.
 
     With M = matrix + ridge it is -det [[M, x], [x^T, 0]] / det M, and elimination meets both

@@ -17,7 +17,7 @@ from discreet.stability.profile import check_step
 
 __all__ = ["Enumeration", "multisets", "neighbors_of"]
 
-Node = TypeVar("Node")
+DataSet = TypeVar("DataSet")
 Answer = TypeVar("Answer")
 
 MultiSet = tuple[int, ...]
@@ -59,7 +59,7 @@ def _difference(one: Answer, other: Answer) -> Fraction:
     return abs(Fraction(one) - Fraction(other))  # type: ignore[call-overload,no-any-return]
 
 
-class Enumeration(Generic[Node, Answer]):
+class Enumeration(Generic[DataSet, Answer]):
     """A statistic on a graph of data sets, with everything about its stability by exhaustion.
 
     Parameters
@@ -74,31 +74,31 @@ class Enumeration(Generic[Node, Answer]):
 
     def __init__(
         self,
-        function: Callable[[Node], Answer],
-        neighbors: Callable[[Node], Iterable[Node]],
+        function: Callable[[DataSet], Answer],
+        neighbors: Callable[[DataSet], Iterable[DataSet]],
         *,
         difference: Callable[[Answer, Answer], Fraction] = _difference,
     ) -> None:
         self._function = function
         self._neighbors = neighbors
         self._difference = difference
-        self._answers: dict[Node, Answer] = {}
-        self._around: dict[Node, tuple[Node, ...]] = {}
-        self._local: dict[Node, Fraction] = {}
+        self._answers: dict[DataSet, Answer] = {}
+        self._around: dict[DataSet, tuple[DataSet, ...]] = {}
+        self._local: dict[DataSet, Fraction] = {}
 
-    def answer(self, data: Node) -> Answer:
+    def answer(self, data: DataSet) -> Answer:
         """Return the statistic of a data set."""
         if data not in self._answers:
             self._answers[data] = self._function(data)
         return self._answers[data]
 
-    def around(self, data: Node) -> tuple[Node, ...]:
+    def around(self, data: DataSet) -> tuple[DataSet, ...]:
         """Return the neighbors of a data set."""
         if data not in self._around:
             self._around[data] = tuple(self._neighbors(data))
         return self._around[data]
 
-    def local(self, data: Node) -> Fraction:
+    def local(self, data: DataSet) -> Fraction:
         """Return the local sensitivity: the largest difference to a neighbor."""
         if data not in self._local:
             here = self.answer(data)
@@ -106,16 +106,16 @@ class Enumeration(Generic[Node, Answer]):
             self._local[data] = max(gaps, default=Fraction(0))
         return self._local[data]
 
-    def shells(self, data: Node, most: int) -> Iterator[set[Node]]:
+    def shells(self, data: DataSet, most: int) -> Iterator[set[DataSet]]:
         """Yield the data sets at distance 0, 1, …, most."""
         shell = {data}
-        before: set[Node] = set()
+        before: set[DataSet] = set()
         for _ in range(most + 1):
             yield shell
             after = {other for one in shell for other in self.around(one)} - shell - before
             before, shell = shell, after
 
-    def profile(self, data: Node, most: int) -> list[Fraction]:
+    def profile(self, data: DataSet, most: int) -> list[Fraction]:
         """Return the local sensitivities at the distances 0, 1, …, most."""
         found: list[Fraction] = []
         for shell in self.shells(data, most):
@@ -123,18 +123,18 @@ class Enumeration(Generic[Node, Answer]):
             found.append(max(here, found[-1]) if found else here)
         return found
 
-    def smooth(self, data: Node, decay: float | Fraction, most: int) -> float:
+    def smooth(self, data: DataSet, decay: float | Fraction, most: int) -> float:
         """Return the largest e^{-decay k} A_k over the distances k up to `most`, as a float."""
         local = self.profile(data, most)
         return max(math.exp(-float(decay) * distance) * float(size) for distance, size in enumerate(local))
 
-    def distance(self, data: Node, found: Callable[[Node], bool], most: int) -> int | None:
+    def distance(self, data: DataSet, found: Callable[[DataSet], bool], most: int) -> int | None:
         """Return how far the nearest data set is on which `found` holds; None beyond `most`."""
         for distance, shell in enumerate(self.shells(data, most)):
             if any(found(other) for other in shell):
                 return distance
         return None
 
-    def unstable(self, data: Node) -> bool:
+    def unstable(self, data: DataSet) -> bool:
         """Return whether some neighbor has another answer."""
         return any(self.answer(other) != self.answer(data) for other in self.around(data))

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, float_above, rational
 from discreet.stability.entries import exact_integers, reals
 
 __all__ = ["count_shifts", "mean_shifts", "regression_shifts", "sum_shifts"]
 
-Floats = NDArray[np.float64]
 
 _MOST_RIDGE = Fraction(2**800)
 _LEAST = 2.0**-450  # the square is still a float

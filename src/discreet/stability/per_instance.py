@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PerInstanceReport", "gaussian_losses", "laplace_losses", "worst_case"]
 
-Floats = NDArray[np.float64]
 
 _UP = 1 + 2.0**-40  # more than all roundings of a loss together
 _CANCELED = 2.0**-45  # more than the roundings of a sum, for each unit in its terms

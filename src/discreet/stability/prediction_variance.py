@@ -17,14 +17,14 @@ from discreet.stability.eigenvalue import gram, quadratic_form, smallest_eigenva
 from discreet.stability.entries import exact_integers
 from discreet.stability.profile import Profile, check_step
 
-__all__ = ["prediction_variance", "shortened"]
+__all__ = ["prediction_variance", "scaled_rows"]
 
 _MOST_COLUMNS = 64
 _MOST = 2**31
 _LARGEST = Fraction(2**256)
 
 
-def shortened(design: NDArray[Any], largest: int) -> NDArray[np.int64]:
+def scaled_rows(design: NDArray[Any], largest: int) -> NDArray[np.int64]:
     """Return integer rows, each no longer than `largest`: longer ones are scaled, and rounded toward 0."""
     wide = design.dtype == object or np.abs(design.astype(np.float64)).max(initial=0.0) > 2**28
     held = design.astype(object) if wide else design.copy()
@@ -96,7 +96,7 @@ def prediction_variance(
         raise ParameterError(
             "design", "has another number of columns than the point", "one for each coordinate"
         )
-    matrix = gram(shortened(held, bound), bound)
+    matrix = gram(scaled_rows(held, bound), bound)
     value = quadratic_form(matrix, extra, place)
     least = smallest_eigenvalue(matrix)
     floor = extra + least

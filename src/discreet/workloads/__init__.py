@@ -2,13 +2,16 @@
 
 A workload is a set of linear queries over a public domain; a strategy is what is measured instead
 of the queries themselves; the planner picks strategy and noise by their exact error and reports a
-bound that no strategy can beat.
+bound that no strategy can beat. `inference` fits noisy answers to what is known of them, `data_release`
+makes cells that stand in for the data.
 
 >>> from discreet.workloads import AllRanges, plan
 >>> plan(AllRanges(64), rho=0.5).gap < 0.001
 True
 """
 
+from discreet.exports import publish
+from discreet.workloads import data_release, inference
 from discreet.workloads.continual import ContinualCounter
 from discreet.workloads.error.expected_error import ExpectedError, direct_error, expected_error
 from discreet.workloads.error.intervals import LinearAnswer
@@ -66,11 +69,15 @@ __all__ = [
     "Wavelet",
     "WeightedUnion",
     "Workload",
+    "data_release",
     "direct_error",
     "expected_error",
+    "inference",
     "lower_bound",
     "optimize",
     "p_identity",
     "plan",
     "weighted_tree",
 ]
+
+publish(__name__)

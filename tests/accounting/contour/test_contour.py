@@ -14,7 +14,7 @@ from discreet.accounting.contour.contour import (
     BUMP_HEIGHT,
     BUMP_WIDTH,
     Contour,
-    Steps,
+    LossComposition,
     choose_line,
 )
 from discreet.accounting.loss.laplace import LaplaceLoss
@@ -72,7 +72,7 @@ def test_any_line_gives_true_bounds(trial):
     epsilon = float(generator.uniform(0.05, 0.9)) * loss * times
     exact = exact_binomial(loss, times, epsilon)
     truth = 1 / (1 + exp(-loss))
-    steps = Steps([AtomicLoss(np.array([1 - truth, truth]), np.array([-loss, loss]), 0.0)], [times])
+    steps = LossComposition([AtomicLoss(np.array([1 - truth, truth]), np.array([-loss, loss]), 0.0)], [times])
     line = choose_line(steps, log(exact), 1e-5, epsilon)
     order = line.order * generator.uniform(0.5, 2)
     bent = replace(
@@ -96,7 +96,7 @@ def test_without_a_correction_the_lower_bound_would_be_wrong(dropped, monkeypatc
     loss, times, epsilon = 0.2, 20, 1.0
     exact = exact_binomial(loss, times, epsilon)
     truth = 1 / (1 + exp(-loss))
-    steps = Steps([AtomicLoss(np.array([1 - truth, truth]), np.array([-loss, loss]), 0.0)], [times])
+    steps = LossComposition([AtomicLoss(np.array([1 - truth, truth]), np.array([-loss, loss]), 0.0)], [times])
     line = choose_line(steps, log(exact), 1e-5, epsilon)
     if dropped == "images":
         contour = Contour(steps, replace(line, period=line.period / 10))
@@ -110,7 +110,7 @@ def test_without_a_correction_the_lower_bound_would_be_wrong(dropped, monkeypatc
 def test_what_is_left_out_is_needed():
     """With few nodes the sum alone is below the truth; the bound on the tail covers the difference."""
     loss = LaplaceLoss(1.0)
-    steps = Steps([loss], [3])
+    steps = LossComposition([loss], [3])
     line = choose_line(steps, log(1e-3), 1e-6)
     contour = Contour(steps, line)
     reference = contour.upper(line.guess)[0]

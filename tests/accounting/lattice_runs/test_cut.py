@@ -28,8 +28,8 @@ def law_delta(law, epsilon, slack):
 def test_laws_bound_one_step_from_both_sides(sigma, rate, spacing, direction):
     step = NormalStep(1 / sigma, rate, 1, direction, 8.0)
     low, high = step.ends
-    upper = cut.above(step, spacing, low, high)
-    lower = cut.below(step, spacing, low, high, 1.0)
+    upper = cut.law_above(step, spacing, low, high)
+    lower = cut.law_below(step, spacing, low, high, 1.0)
     top = high if direction == 0 else -np.log1p(-rate)
     for epsilon in np.linspace(0, 0.6, 7) * min(top, 1.0):
         exact = float(delta_of_one_sampled_step(epsilon, sigma, rate)[direction])
@@ -42,7 +42,7 @@ def test_laws_bound_one_step_from_both_sides(sigma, rate, spacing, direction):
 
 def test_less_mass_upward_would_be_wrong():
     step = NormalStep(1.0, 0.01, 1, 0, 8.0)
-    law = cut.above(step, 0.01, *step.ends)
+    law = cut.law_above(step, 0.01, *step.ends)
     moved = np.append(law.masses[1:], 0.0) * 0.1 + law.masses * 0.9
     epsilon = 0.1
     exact = float(delta_of_one_sampled_step(epsilon, 1.0, 0.01)[0])
@@ -53,7 +53,7 @@ def test_less_mass_upward_would_be_wrong():
 def test_no_cell_is_above_its_outcome(sigma, rate, spacing):
     """The profile of the lower law stays below the true one at every epsilon, negative ones too."""
     step = NormalStep(1 / sigma, rate, 1, 0, 8.0)
-    law = cut.below(step, spacing, *step.ends, 1.0)
+    law = cut.law_below(step, spacing, *step.ends, 1.0)
     points = law.base - law.slack + law.spacing * (law.first + np.arange(len(law.masses)))
     # E max(0, e^L - e^t) under Q is convex in e^t; the lower law stays below it everywhere.
     q = law.masses * np.exp(-points)
@@ -69,7 +69,7 @@ def test_without_its_slack_the_lower_law_would_be_wrong(monkeypatch):
     """Where cells take nothing from their neighbors, they miss their points: the shift keeps the bound."""
     monkeypatch.setattr(cut, "_MOST_TAKEN", 0.0)
     step = NormalStep(1.0, 0.3, 1, 0, 8.0)
-    law = cut.below(step, 0.2, *step.ends, 1.0)
+    law = cut.law_below(step, 0.2, *step.ends, 1.0)
     assert law.slack > 1e-4
     exact = float(delta_of_one_sampled_step(0.5, 1.0, 0.3)[0])
     assert law_delta(law, 0.5, -law.slack) <= exact
@@ -102,7 +102,7 @@ def test_a_lower_law_loses_no_more_than_spacings_squared(sigma, rate, finer):
     """Cells keep their mean losses wherever the lattice lies: what is lost is of second order."""
     step = NormalStep(1 / sigma, rate, 1, 0, 8.0)
     spread = float(step.losses(np.array([1.0]))[0] - step.ends[0]) / finer
-    law = cut.below(step, spread, *step.ends, 0.0)
+    law = cut.law_below(step, spread, *step.ends, 0.0)
     points = law.base - law.slack + law.spacing * (law.first + np.arange(len(law.masses)))
     z = np.linspace(-8.0, float(step.outcomes(np.array([law.threshold]))[0][0]), 400_001)
     exact = float(step.masses(z).p @ step.losses((z[1:] + z[:-1]) / 2))

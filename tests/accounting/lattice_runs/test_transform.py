@@ -11,7 +11,7 @@ import pytest
 
 from accounting.lattice_runs.quadrature import two_steps_delta
 from discreet.accounting.lattice_runs import transform
-from discreet.accounting.lattice_runs.cut import above, below
+from discreet.accounting.lattice_runs.cut import law_above, law_below
 from discreet.accounting.lattice_runs.run import LatticeRun
 from discreet.accounting.lattice_runs.step import NormalStep
 from discreet.accounting.lattice_runs.window import choose_window, deciding
@@ -26,10 +26,10 @@ def built(side, *, size=2048, deciding_from=None, **changes):
     window = replace(window, **changes)
     spacing = window.length / size
     if side == "upper":
-        laws = [above(steps[0], spacing, window.least[0], window.most)]
+        laws = [law_above(steps[0], spacing, window.least[0], window.most)]
     else:
-        laws = [below(steps[0], spacing, window.least[0], window.most, window.order)]
-    return transform.nodes(steps, laws, window, size, side)
+        laws = [law_below(steps[0], spacing, window.least[0], window.most, window.order)]
+    return transform.delta_nodes(steps, laws, window, size, side)
 
 
 @cache

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounting.loss.profiles import of_masses
-from discreet.accounting.loss.cells import Cells, Masses, mixed_losses, spaced
+from discreet.accounting.loss.cells import CellMasses, Cells, mixed_losses, spaced
 
 EPSILONS = np.linspace(-3, 3, 25)
 
@@ -32,7 +32,7 @@ def cut(p, q, number, first=0, last=None):
     borders = np.append(losses[starts[:-1]], losses[last - 1])
     inside = [np.array([law[a:b].sum() for a, b in pairwise(starts)]) for law in (p, q)]
     outside = [
-        Masses(float(p[part].sum()), float(q[part].sum())) for part in (slice(first), slice(last, None))
+        CellMasses(float(p[part].sum()), float(q[part].sum())) for part in (slice(first), slice(last, None))
     ]
     return Cells(borders, *inside, *outside)
 
@@ -58,7 +58,9 @@ def test_cells_bound_their_law(trial, number):
 
 
 def test_what_lies_above_is_charged_and_never_counted_from_below():
-    cells = Cells(np.array([-0.1, 0.1]), np.array([0.5]), np.array([0.5]), Masses(0.2, 0.4), Masses(0.3, 0.1))
+    cells = Cells(
+        np.array([-0.1, 0.1]), np.array([0.5]), np.array([0.5]), CellMasses(0.2, 0.4), CellMasses(0.3, 0.1)
+    )
     assert cells.law("upper").infinity == 0.3
     assert cells.law("upper").masses.sum() == pytest.approx(0.7)
     assert cells.law("lower").masses.sum() == 0.5

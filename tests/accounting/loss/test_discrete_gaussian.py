@@ -11,7 +11,7 @@ import pytest
 from accounting.loss.profiles import assert_between, of_masses, upper
 from discreet.accounting.loss.discrete_gaussian import DiscreteGaussianPair
 from discreet.accounting.loss.gaussian import GaussianPair
-from discreet.accounting.loss.pair import NOTHING, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, pair_of
 from discreet.privacy import events
 
 
@@ -116,7 +116,7 @@ def test_there_is_no_one_worst_shift_of_those_vectors():
 
 
 def test_less_than_a_step_is_nothing():
-    assert pair_of(events.DiscreteGaussian(squared_sensitivity="1/2", variance=1)) is NOTHING
+    assert pair_of(events.DiscreteGaussian(squared_sensitivity="1/2", variance=1)) is NO_LOSS
 
 
 def test_what_is_cut_off_is_charged():

@@ -11,7 +11,7 @@ import pytest
 
 from accounting.loss.profiles import assert_between, of_masses, upper
 from discreet.accounting.loss.discrete_laplace import FineLaplacePair
-from discreet.accounting.loss.pair import NOTHING, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, pair_of
 from discreet.privacy import events
 
 
@@ -107,4 +107,4 @@ def test_vectors_are_charged_as_one_value():
 
 
 def test_less_than_a_step_is_nothing():
-    assert pair_of(events.DiscreteLaplace(sensitivity="1/2", scale=1)) is NOTHING
+    assert pair_of(events.DiscreteLaplace(sensitivity="1/2", scale=1)) is NO_LOSS

@@ -10,7 +10,7 @@ import pytest
 
 from accounting.loss.profiles import of_masses, upper
 from discreet.accounting.loss.exponential import BoundedRangeLoss, BoundedRangePair
-from discreet.accounting.loss.pair import NOTHING, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, pair_of
 from discreet.privacy import events
 
 RANGES = [0.01, 0.3, 1.0, 4.0]
@@ -177,7 +177,7 @@ def test_it_is_less_than_any_pure_law_and_no_less_than_half_of_it():
 
 
 def test_no_range_is_nothing_and_a_tiny_one_is_almost_nothing():
-    assert pair_of(events.ExponentialChoice(epsilon=0)) is NOTHING
+    assert pair_of(events.ExponentialChoice(epsilon=0)) is NO_LOSS
     law = pair_of(events.ExponentialChoice(epsilon="1e-9")).law(0, "upper", 3)
     assert law.tilted(1.0).variance == pytest.approx(1e-18 / 3, rel=1e-8)
     assert sqrt(law.delta(0.0)) > 0

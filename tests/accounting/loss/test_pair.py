@@ -10,7 +10,7 @@ import pytest
 
 from accounting.loss.profiles import of_masses
 from discreet.accounting import loss as losses
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, FinitePair, finite_pair, pair_of
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON, REPLACE_ROW
 
@@ -118,8 +118,8 @@ def test_a_bounded_pair_takes_each_side_from_its_own():
 
 
 def test_nothing_tells_nothing():
-    assert isinstance(NOTHING, FinitePair)
-    law = NOTHING.law(0, "upper", 3)
+    assert isinstance(NO_LOSS, FinitePair)
+    law = NO_LOSS.law(0, "upper", 3)
     assert (law.delta(0.0), law.infinity, law.largest) == (0.0, 0.0, 0.0)
     assert law.delta(-1.0) == pytest.approx(1 - exp(-1))
 

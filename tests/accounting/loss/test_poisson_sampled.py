@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from accounting.loss.profiles import assert_between, normal, of_densities, of_masses, upper
-from discreet.accounting.loss.pair import NOTHING, finite_pair, pair_of
-from discreet.accounting.loss.poisson_sampled import MirroredPair, SampledGaussianPair, sampled
+from discreet.accounting.loss.pair import NO_LOSS, finite_pair, pair_of
+from discreet.accounting.loss.poisson_sampled import MirroredPair, SampledGaussianPair, sampled_pair
 from discreet.accounting.tight import epsilon as epsilon_at
 from discreet.errors import ParameterError
 from discreet.privacy import events
@@ -162,7 +162,7 @@ def test_each_direction_is_dominated_by_its_own_pair(trial):
 
 def test_an_asymmetric_pair_keeps_its_directions():
     p, q = np.array([0.7, 0.2, 0.1]), np.array([0.3, 0.3, 0.4])
-    pair = sampled(finite_pair(p, q, directions=2), 0.3)
+    pair = sampled_pair(finite_pair(p, q, directions=2), 0.3)
     assert_between(pair, of_mixture(p, q, 0.3), (-0.3, 0.0, 0.1, 0.2), width=1e-9)
     wrong = of_mixture(q, p, 0.3)
     assert any(abs(wrong(0, at) - upper(pair, 0, at)) > 1e-3 for at in (0.0, 0.1, 0.2))
@@ -186,7 +186,7 @@ def test_sampling_twice_is_sampling_at_the_product():
 
 def test_rates_at_their_ends():
     step = events.Laplace(epsilon=1)
-    assert pair_of(events.PoissonSampled(step, rate=0)) is NOTHING
+    assert pair_of(events.PoissonSampled(step, rate=0)) is NO_LOSS
     assert pair_of(events.PoissonSampled(step, rate=1)) == pair_of(step)
     tiny = pair_of(events.PoissonSampled(step, rate=Fraction(1, 10**400)))
     assert 0 < upper(tiny, 0, 0.0) < 1e-150
@@ -240,7 +240,7 @@ def test_neither_direction_of_a_poisson_sample_covers_replacements():
     """The replaced unit may be like the others before or after: each direction fails for one of the two."""
     inner = events.DiscreteLaplace(sensitivity=4, scale=2, neighbors=REPLACE_ROW)
     right = pair_of(events.SampledWithoutReplacement(inner, batch=1, population=4))
-    wrong = sampled(pair_of(inner), 0.25)
+    wrong = sampled_pair(pair_of(inner), 0.25)
     odd, alike = (fixed_size_law((0, 0, 0, x), 1, discrete_laplace_of_sum(2.0)) for x in (4, 0))
     places = np.linspace(-1.2, 1.2, 49)
     for direction, (p, q) in enumerate(((alike, odd), (odd, alike))):
@@ -258,7 +258,7 @@ def test_the_mirrored_pair_covers_three_laws_that_are_pairwise_close(trial):
     for _ in range(2):
         tilt = centre * np.exp(generator.choice([-0.25, 0.25], 5) * epsilon)
         laws.append(tilt / tilt.sum())
-    mirrored = MirroredPair(sampled(pair_of(events.Pure(epsilon=1)), rate))
+    mirrored = MirroredPair(sampled_pair(pair_of(events.Pure(epsilon=1)), rate))
     p, q = ((1 - rate) * centre + rate * law for law in laws)
     for at in np.linspace(-1.2, 1.2, 25):
         assert of_masses(p, q, at) <= upper(mirrored, 0, at) + 1e-13
@@ -267,7 +267,7 @@ def test_the_mirrored_pair_covers_three_laws_that_are_pairwise_close(trial):
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
 def test_the_mirrored_law_is_a_law_and_its_own_mirror_image(rate):
     for step in (events.Gaussian(noise_multiplier=1), events.Pure(epsilon=2), events.Laplace(epsilon=1)):
-        one_sided = sampled(pair_of(step), rate)
+        one_sided = sampled_pair(pair_of(step), rate)
         law = MirroredPair(one_sided).law(0, "upper", 2000)
         assert law.masses.sum() + law.infinity == pytest.approx(1, abs=1e-9)
         assert (law.masses * np.exp(-law.losses)).sum() + law.infinity == pytest.approx(1, abs=1e-9)
@@ -281,7 +281,7 @@ def test_whole_batches_are_the_step_and_empty_ones_are_nothing():
     inner = events.Pure(epsilon=1, neighbors=REPLACE_ROW)
     whole = pair_of(events.SampledWithoutReplacement(inner, batch=5, population=5))
     assert np.array_equal(whole.p, pair_of(inner).p)
-    assert pair_of(events.SampledWithoutReplacement(inner, batch=0, population=5)) is NOTHING
+    assert pair_of(events.SampledWithoutReplacement(inner, batch=0, population=5)) is NO_LOSS
 
 
 @pytest.mark.parametrize("digits", [5, 8, 12, 15, 17, 40])

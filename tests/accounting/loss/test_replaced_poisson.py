@@ -11,7 +11,7 @@ import pytest
 from accounting.loss.profiles import assert_between, normal, of_densities, upper
 from discreet import accounting
 from discreet.accounting import filters, renyi
-from discreet.accounting.loss.pair import NOTHING, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, pair_of
 from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import events
@@ -87,7 +87,7 @@ def test_the_cumulant_is_the_integral_from_above(shift, rate, order):
 
 
 def test_the_ends_are_nothing_and_a_gaussian_of_twice_the_shift():
-    assert pair_of(events.ReplacedPoissonGaussian(noise_multiplier=1, rate=0)) is NOTHING
+    assert pair_of(events.ReplacedPoissonGaussian(noise_multiplier=1, rate=0)) is NO_LOSS
     sure = events.ReplacedPoissonGaussian(noise_multiplier=4, rate=1)
     assert pair_of(sure).mu == 0.5
     assert facing_cumulant(0.25, 1.0, 3.0) == pytest.approx(2 * 0.25**2 * 6)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from accounting.loss.profiles import of_masses, upper
 from discreet.accounting import theorems
-from discreet.accounting.loss.pair import NOTHING, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, pair_of
 from discreet.accounting.loss.shuffled import ClonesPair
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_PERSON
@@ -59,4 +59,4 @@ def test_one_person_hides_behind_nobody():
 
 def test_reports_without_content_are_nothing():
     blind = events.Shuffled(events.Pure(epsilon=0, neighbors=REPLACE_PERSON), people=3)
-    assert pair_of(blind) is NOTHING
+    assert pair_of(blind) is NO_LOSS

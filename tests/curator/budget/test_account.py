@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator.accounts import Book, at
 from discreet import accounting
 from discreet.curator import Budget
 from discreet.curator.budget.account import Account
-from discreet.curator.budget.wording import percent_above, percent_below
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.privacy.events import Approximate, Gaussian, PoissonSampled, Pure, ZeroConcentrated, compose
 
@@ -263,19 +262,6 @@ def test_an_account_that_was_not_opened_promises_nothing():
         Account().check("", Pure(epsilon=0))
     with pytest.raises(LedgerError, match="no such cap"):
         Book(Budget(epsilon=1)).account.filter_of("ana")
-
-
-@given(st.fractions(0, 100), st.fractions(0, 10))
-@example(Fraction(10), Fraction(1))
-def test_shares_are_rounded_against_us(part, whole):
-    above, below = percent_above(part, whole), percent_below(part, whole)
-    if part > 10 * whole:
-        assert above == "over 1000%"
-    elif whole:
-        assert Fraction(above[:-1]) / 100 >= part / whole >= Fraction(below[:-1]) / 100
-        assert Fraction(above[:-1]) - Fraction(below[:-1]) <= Fraction(1, 100)
-    else:
-        assert above == "0.00%"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.curator.ledger.canonical_json import MOST_CHARACTERS, canonical, check_body, read_canonical
+from discreet.curator.ledger.canonical_json import MOST_BODY_CHARACTERS, canonical, check_body, read_canonical
 from discreet.errors import ParameterError
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -64,7 +64,7 @@ def test_what_is_no_value_is_refused_by_its_type_alone(value):
         ({"a": -(2**63) - 1}, "64 bits"),
         ({"a": "\ud83d\ude00"}, "surrogate"),
         ({"\ud83d": 1}, "surrogate"),
-        ({"a": "x" * MOST_CHARACTERS}, "too long"),
+        ({"a": "x" * MOST_BODY_CHARACTERS}, "too long"),
     ],
 )
 def test_refusals(body, problem):

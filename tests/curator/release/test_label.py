@@ -15,8 +15,8 @@ from discreet.curator import Budget, schema
 from discreet.data import EACH_ROW, Bounds, Table
 from discreet.front import Curator
 from discreet.noise import replay
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event, Pure
-from discreet.privacy.rational import show_above
 
 TYPES = {
     "object": dict,
@@ -88,7 +88,7 @@ def test_labels_keep_to_the_schema(place, kind):
     curator = clinic(place, budget=budget, clock=Clock(2026, 3, 5))
     for question in (BY_CITY, COUNT):
         label = valid(curator.ask(question, **offer).label)
-        event = Event.from_json(json.dumps(label["event"]))
+        event = Event.from_object(label["event"])
         assert event == curator.request(question, **offer).event
         epsilon, rho = label["loss"]["epsilon"], label["loss"]["rho"]
         assert epsilon is None or event.pure_epsilon == Fraction(epsilon)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from data import oracle, strategies
 from discreet.data import EACH_ROW, Bounds, Table, Type, check_condition, col
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from effort import examples
 
@@ -24,7 +24,9 @@ def truths(table, condition):
     """The value of a condition in each row."""
     check_condition(condition.expression, table.schema)
     rows = table._relation
-    return fetch(rows.select(truth=compiled(condition.expression, rows)), table._backend)["truth"].to_pylist()
+    return fetch(rows.select(truth=compile_expression(condition.expression, rows)), table._backend)[
+        "truth"
+    ].to_pylist()
 
 
 @settings(max_examples=examples(100))
@@ -70,7 +72,7 @@ def test_numbers_compare_exactly_whatever_their_type(kind, values):
         typed = Decimal(number) if isinstance(number, str) else number
         conditions += [compare(col("x"), typed) for compare in COMPARISONS]
     rows = table._relation
-    named = {f"c{place}": compiled(one.expression, rows) for place, one in enumerate(conditions)}
+    named = {f"c{place}": compile_expression(one.expression, rows) for place, one in enumerate(conditions)}
     found = fetch(rows.select(**named), table._backend)
     for place, condition in enumerate(conditions):
         expected = [oracle.evaluate(condition.expression, {"x": value}) for value in values]

@@ -10,7 +10,7 @@ import pytest
 
 from canary import DATA_TEXT
 from discreet.data import EACH_ROW, CountRows, Group, Salt, Source, Table, Type, compute
-from discreet.data.engines.base import double, fetch, guarded, public_type
+from discreet.data.engines.base import double, fetch, public_type, run_guarded
 from discreet.errors import EngineFailed, ParameterError
 
 CANARY = DATA_TEXT
@@ -30,7 +30,7 @@ def test_what_an_engine_says_goes_no_further():
 
 
 def test_guarded_work_that_succeeds_is_returned():
-    assert guarded(lambda: 3, EngineFailed) == 3
+    assert run_guarded(lambda: 3, EngineFailed) == 3
 
 
 @pytest.mark.parametrize(

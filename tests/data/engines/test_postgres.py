@@ -27,7 +27,7 @@ from discreet.data import (
     col,
     compute,
 )
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from discreet.errors import EngineFailed, ParameterError
 
@@ -63,7 +63,9 @@ def rows_of(table):
 
 def truths(table, formula):
     rows = table._relation
-    return fetch(rows.select(truth=compiled(formula.expression, rows)), table._backend)["truth"].to_pylist()
+    return fetch(rows.select(truth=compile_expression(formula.expression, rows)), table._backend)[
+        "truth"
+    ].to_pylist()
 
 
 def test_a_table_is_named_by_the_address_of_its_database(postgres, database):

@@ -25,7 +25,7 @@ from discreet.data import (
     col,
     compute,
 )
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from discreet.data.engines.spark import own_session
 from discreet.data.language.relations import Equality, JoinPublic
@@ -48,7 +48,9 @@ def counted(table):
 
 def truths(table, *formulas):
     rows = table._relation
-    makers = {f"c{place}": compiled(formula.expression, rows) for place, formula in enumerate(formulas)}
+    makers = {
+        f"c{place}": compile_expression(formula.expression, rows) for place, formula in enumerate(formulas)
+    }
     found = fetch(rows.select(**makers), table._backend)
     return [found[name].to_pylist() for name in makers]
 

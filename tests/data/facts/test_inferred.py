@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from data import oracle
 from discreet.data import Bounds, Dates, Keys, Type, coalesce, col, concat, greatest, least, type_of, when
-from discreet.data.facts.inferred import completed, implied
+from discreet.data.facts.inferred import completed, infer
 from discreet.data.language.column_facts import ColumnFacts, types_of
-from discreet.data.language.declarations import LARGEST_STEPS
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from effort import examples
 
@@ -168,7 +168,7 @@ def admitted(formula):
 @settings(max_examples=examples(250), deadline=None)
 @given(calculated.filter(admitted), st.lists(row, min_size=8, max_size=8))
 def test_values_keep_to_what_is_implied(formula, rows):
-    facts = implied(formula.expression, COLUMNS)
+    facts = infer(formula.expression, COLUMNS)
     assert facts.type is type_of(formula.expression, types_of(COLUMNS))
     for kept in rows:
         value = oracle.evaluate(formula.expression, kept)
@@ -193,9 +193,9 @@ def test_values_keep_to_what_is_implied(formula, rows):
 @settings(max_examples=examples(200), deadline=None)
 @given(calculated.filter(admitted))
 def test_grids_are_within_what_doubles_hold(formula):
-    bounds = implied(formula.expression, COLUMNS).bounds
+    bounds = infer(formula.expression, COLUMNS).bounds
     if bounds is not None:
-        assert max(abs(bounds.lower_steps), abs(bounds.upper_steps)) <= LARGEST_STEPS
+        assert max(abs(bounds.lower_steps), abs(bounds.upper_steps)) <= LARGEST_BOUND_STEPS
         assert bounds.lower < bounds.upper
 
 
@@ -235,7 +235,7 @@ def test_grids_are_within_what_doubles_hold(formula):
     ],
 )
 def test_ranges(formula, bounds):
-    assert implied(formula.expression, COLUMNS).bounds == bounds
+    assert infer(formula.expression, COLUMNS).bounds == bounds
 
 
 def test_one_end_may_be_known():
@@ -250,13 +250,13 @@ def test_one_end_may_be_known():
         (col("name").length(), (0, None)),
         (col("n") / 0.5, (0, None)),
     ]:
-        facts = implied(formula.expression, COLUMNS)
+        facts = infer(formula.expression, COLUMNS)
         assert (facts.least, facts.most) == ends, formula
 
 
 def test_a_column_that_may_be_null_does_not_bound_the_least():
-    assert implied(least(col("age"), col("n")).expression, COLUMNS).bounds is None
-    assert implied(least(col("age").coalesce(0), col("n")).expression, COLUMNS).bounds == Bounds(0, 12)
+    assert infer(least(col("age"), col("n")).expression, COLUMNS).bounds is None
+    assert infer(least(col("age").coalesce(0), col("n")).expression, COLUMNS).bounds == Bounds(0, 12)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_column_that_may_be_null_does_not_bound_the_least():
     ],
 )
 def test_keys(formula, keys):
-    found = implied(formula.expression, COLUMNS).keys
+    found = infer(formula.expression, COLUMNS).keys
     assert list(found.values) == keys
 
 
@@ -308,15 +308,15 @@ def test_keys(formula, keys):
     ],
 )
 def test_no_keys_where_none_follow(formula):
-    assert implied(formula.expression, COLUMNS).keys is None
+    assert infer(formula.expression, COLUMNS).keys is None
 
 
 def test_months_and_weeks_between_two_days():
-    months = implied(col("day").truncate("month").expression, COLUMNS).keys.values
+    months = infer(col("day").truncate("month").expression, COLUMNS).keys.values
     assert months[0] == D(2023, 12, 1)
     assert months[-1] == D(2025, 2, 1)
     assert len(months) == 15
-    weeks = implied(col("seen").truncate("week").expression, COLUMNS).keys.values
+    weeks = infer(col("seen").truncate("week").expression, COLUMNS).keys.values
     assert {week.isoweekday() for week in weeks} == {1}
     assert weeks[0] <= FIRST < weeks[1]
     assert weeks[-1] <= LAST
@@ -325,15 +325,15 @@ def test_months_and_weeks_between_two_days():
 
 def test_long_ranges_are_no_keys():
     wide = {"x": ColumnFacts(type=Type.INTEGER, bounds=Bounds(0, 10_000))}
-    assert implied(col("x").expression, wide).keys is None
-    assert len(implied((col("x") / 2).floor().expression, wide).keys) == 5001
+    assert infer(col("x").expression, wide).keys is None
+    assert len(infer((col("x") / 2).floor().expression, wide).keys) == 5001
     days = {"d": ColumnFacts(type=Type.DATE, dates=Dates(D(1, 1, 1), D(9999, 12, 31)))}
-    assert implied(col("d").expression, days).keys is None
-    assert len(implied(col("d").truncate("year").expression, days).keys) == 9999
+    assert infer(col("d").expression, days).keys is None
+    assert len(infer(col("d").truncate("year").expression, days).keys) == 9999
 
 
 def test_a_calculation_is_refused_under_its_types():
     with pytest.raises(UnsupportedQuery):
-        implied((col("city") + 1).expression, COLUMNS)
+        infer((col("city") + 1).expression, COLUMNS)
     with pytest.raises(UndeclaredColumn):
-        implied(col("nobody").expression, COLUMNS)
+        infer(col("nobody").expression, COLUMNS)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from data import function_strategies as made
 from data import oracle
 from discreet.data import EACH_ROW, Table, Type, col, least, type_of
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from discreet.data.language.expressions import Function, columns_of
 from discreet.data.language.functions import EXAMPLES, OPERANDS
@@ -55,7 +55,7 @@ def check(found, formula, rows):
 def test_calculations_are_those_of_the_oracle(formulas, rows):
     table = Table(made.numbered(rows), person=EACH_ROW)
     relation = table._relation
-    named = {f"c{place}": compiled(one.expression, relation) for place, one in enumerate(formulas)}
+    named = {f"c{place}": compile_expression(one.expression, relation) for place, one in enumerate(formulas)}
     found = fetch(relation.select(row=relation["row"], **named).order_by("row"), table._backend)
     for place, formula in enumerate(formulas):
         check(found[f"c{place}"].to_pylist(), formula, rows)
@@ -144,7 +144,7 @@ def test_every_function_means_the_same_on_every_engine(engine):
     table = engine.table(made.numbered(HARD))
     for place in range(0, len(EVERY), 60):
         some = EVERY[place : place + 60]
-        makers = {f"c{index}": partial(compiled, one.expression) for index, one in enumerate(some)}
+        makers = {f"c{index}": partial(compile_expression, one.expression) for index, one in enumerate(some)}
         for formula, values in zip(some, engine.values(table, **makers).values(), strict=True):
             check(values, formula, HARD)
 
@@ -165,7 +165,9 @@ def test_every_engine_calculates_the_same(engine):
     )
     def run(formulas, rows):
         table = engine.table(made.numbered(rows))
-        makers = {f"c{place}": partial(compiled, one.expression) for place, one in enumerate(formulas)}
+        makers = {
+            f"c{place}": partial(compile_expression, one.expression) for place, one in enumerate(formulas)
+        }
         for formula, values in zip(formulas, engine.values(table, **makers).values(), strict=True):
             check(values, formula, rows)
 
@@ -205,7 +207,7 @@ def test_functions_do_not_fail_where_engines_would():
     formulas += [x.cast("integer"), n * n, n + n, x * y, x / n, day - D(9999, 12, 31), day.cast("timestamp")]
     formulas += [col("seen").coalesce(D(1, 1, 1)), day.truncate("week"), x.bins(0, 1, 1000)]
     relation = table._relation
-    named = {f"c{place}": compiled(one.expression, relation) for place, one in enumerate(formulas)}
+    named = {f"c{place}": compile_expression(one.expression, relation) for place, one in enumerate(formulas)}
     found = fetch(relation.select(row=relation["row"], **named).order_by("row"), table._backend)
     for place, formula in enumerate(formulas):
         check(found[f"c{place}"].to_pylist(), formula, full)
@@ -231,7 +233,7 @@ def test_far_dates_and_infinite_ones_are_null():
         col("d").cast("timestamp"),
         col("d").cast("text"),
     ):
-        found = fetch(relation.select(found=compiled(formula.expression, relation)), table._backend)
+        found = fetch(relation.select(found=compile_expression(formula.expression, relation)), table._backend)
         assert [value is None for value in found["found"].to_pylist()] == [False, True, True, True, True], (
             formula
         )
@@ -247,7 +249,9 @@ def test_a_bucket_tree_is_exact_at_its_edges():
     relation = table._relation
     for formula in (col("x").bins(0, 1, 10), col("exact").bins(0, 1, 10), col("x").bins(0.1, 0.7, 6)):
         found = fetch(
-            relation.select(row=relation["row"], c=compiled(formula.expression, relation)).order_by("row"),
+            relation.select(row=relation["row"], c=compile_expression(formula.expression, relation)).order_by(
+                "row"
+            ),
             table._backend,
         )
         check(found["c"].to_pylist(), formula, full)
@@ -262,7 +266,7 @@ def test_unsigned_integers_beyond_64_bits_are_null():
     )
     relation = table._relation
     for formula in (col("u").abs(), col("u").coalesce(col("u")), least(col("u"), 2**62), col("u").floor()):
-        found = fetch(relation.select(c=compiled(formula.expression, relation)), table._backend)[
+        found = fetch(relation.select(c=compile_expression(formula.expression, relation)), table._backend)[
             "c"
         ].to_pylist()
         assert found[1:] in ([5, None], [5, 2**62])

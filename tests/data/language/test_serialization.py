@@ -21,13 +21,14 @@ from discreet.data import (
     Sum,
     col,
     from_json,
+    from_object,
     literal,
     outline,
     to_json,
+    to_object,
     when,
 )
 from discreet.data.language.relations import Named, Project
-from discreet.data.language.serialization import decode, encode
 from discreet.errors import ParameterError
 
 
@@ -37,6 +38,8 @@ def test_a_plan_comes_back_as_it_was(case):
     text = to_json(plan)
     assert from_json(text) == plan
     assert to_json(from_json(text)) == text
+    assert from_object(to_object(plan)) == plan
+    assert to_object(plan) == json.loads(text)
     assert text.isascii()
     assert b" " not in json.dumps(json.loads(text), separators=(",", ":")).encode().replace(text, b"")
 
@@ -82,11 +85,15 @@ def test_one_spelling_of_a_table():
             from_json(text.replace(b'"width":10', other))
 
 
+def written(outlined):
+    return json.dumps(outlined)
+
+
 def test_outlines_hold_no_literal():
     canary = "canary-8675309"
     node = ((col("name") == canary) | col("age").isin([8675309])).expression
     assert b"8675309" in to_json(node)
-    assert b"8675309" not in outline(node)
+    assert "8675309" not in written(outline(node))
     assert outline(node) == outline(((col("name") == "x") | col("age").isin([1])).expression)
 
 
@@ -108,9 +115,9 @@ def test_outlines_hold_no_key_and_no_bound_that_a_literal_made():
     plan = Group(source=calculated, keys=keys, measures=(total, ContingencyTable(axes=axes)))
     for canary in (b"8675309", b"canary"):
         assert canary in to_json(plan)
-        assert canary not in outline(plan)
+        assert canary.decode() not in written(outline(plan))
     plain = Group(source=Source(table="t"), keys=keys, measures=(total,))
-    assert b"canary" in outline(plain)  # declared keys are public
+    assert "canary" in written(outline(plain))  # declared keys are public
 
 
 @pytest.mark.parametrize(
@@ -123,7 +130,7 @@ def test_outlines_hold_no_key_and_no_bound_that_a_literal_made():
     ],
 )
 def test_declarations_come_back_as_they_were(declared):
-    assert decode(json.loads(json.dumps(encode(declared)))) == declared
+    assert from_object(json.loads(json.dumps(to_object(declared)))) == declared
 
 
 GOOD = to_json((col("age") < 40).expression)
@@ -164,7 +171,7 @@ def test_other_text_is_refused(text):
 
 def test_only_nodes_are_written():
     with pytest.raises(ParameterError):
-        encode(object())
+        to_object(object())
 
 
 def test_outlines_hold_no_key_that_a_request_listed():
@@ -174,7 +181,7 @@ def test_outlines_hold_no_key_that_a_request_listed():
         lambda one: {"measures": (ContingencyTable(axes=(Axis(column="x", values=one),)),)},
     ):
         plans = [Group(source=Source(table="t"), **build(one)) for one in (keys, listed)]
-        assert [b"canary" in outline(plan, declared=[keys]) for plan in plans] == [False, False]
+        assert ["canary" in written(outline(plan, declared=[keys])) for plan in plans] == [False, False]
         assert outline(plans[0], declared=[keys]) == outline(plans[0])
-        assert b'"count":1' in outline(plans[1], declared=[keys])
-        assert b"canary" in outline(plans[1])
+        assert '"count": 1' in written(outline(plans[1], declared=[keys]))
+        assert "canary" in written(outline(plans[1]))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit.divergence import compare
+from discreet.audit.divergence import compare_laws
 from discreet.audit.enumeration import output_law
 from discreet.errors import ParameterError
 from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
@@ -156,8 +156,8 @@ def test_the_law_of_the_code_is_the_difference_of_the_distribution_function(case
             low, high = mechanism.probability(profile, float.fromhex(key[1]))
             assert low - Fraction(1, 2**70) <= mass <= high
         laws.append(law)
-    assert not compare(*laws, mechanism.guarantee).violated
-    assert not compare(*reversed(laws), mechanism.guarantee).violated
+    assert not compare_laws(*laws, mechanism.guarantee).violated
+    assert not compare_laws(*reversed(laws), mechanism.guarantee).violated
 
 
 @pytest.mark.few(3)

@@ -14,8 +14,8 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
 from discreet.mechanisms.additive.gaussian_calibration import (
     analytic_variance,
+    delta_at_shift,
     largest_rho,
-    profile,
     rho_delta,
 )
 from discreet.mechanisms.additive.gaussian_privacy import delta_of, largest_mu
@@ -80,7 +80,9 @@ def test_sigma_is_kept_as_given(sensitivity, sigma):
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])
 def test_profile_equals_the_divergence_by_definition(variance, shift, epsilon):
     expected = divergence(variance, shift, epsilon)
-    assert profile(variance, shift, float(epsilon)) == pytest.approx(float(expected), rel=1e-10, abs=1e-300)
+    assert delta_at_shift(variance, shift, float(epsilon)) == pytest.approx(
+        float(expected), rel=1e-10, abs=1e-300
+    )
     # Noise is symmetric, so the other direction has the same divergence; a larger shift is worse.
     assert divergence(variance, shift, epsilon) <= divergence(variance, shift + 1, epsilon)
 
@@ -91,15 +93,15 @@ def test_profile_beyond_the_summed_range_meets_the_closed_form(epsilon):
     for multiplier in (0.5, 1.0, 4.0):
         variance = Fraction(multiplier * shift) ** 2
         expected = float(continuous_delta(multiplier, epsilon))
-        assert profile(variance, shift, epsilon) == pytest.approx(expected, rel=1e-6)
+        assert delta_at_shift(variance, shift, epsilon) == pytest.approx(expected, rel=1e-6)
 
 
 def test_profile_agrees_on_both_sides_of_the_summed_range():
     below, above = Fraction(4096**2), Fraction(4096**2) + Fraction(1, 1000)
     for shift in (100, 1000, 5000):
         for epsilon in (0.01, 0.5, 2.0):
-            assert profile(below, shift, epsilon) == pytest.approx(
-                profile(above, shift, epsilon), rel=1e-6, abs=1e-290
+            assert delta_at_shift(below, shift, epsilon) == pytest.approx(
+                delta_at_shift(above, shift, epsilon), rel=1e-6, abs=1e-290
             )
 
 
@@ -131,7 +133,7 @@ def test_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
     expected = 2 * mpmath.log(2 / mpmath.mpf(delta)) / mpmath.mpf(epsilon) ** 2
     assert float(classical.event.variance) == pytest.approx(float(expected), rel=1e-10)
     assert analytic.event.variance < classical.event.variance
-    assert profile(classical.event.variance, 1, epsilon) <= delta
+    assert delta_at_shift(classical.event.variance, 1, epsilon) <= delta
     # For vectors: through zero-concentrated privacy.
     assert rho_delta(float(classical.event.rho), epsilon) <= delta
 
@@ -322,7 +324,7 @@ def test_bad_sensitivities_are_refused(sensitivity):
 def test_analytic_variance_is_rounded_up_to_a_short_decimal():
     variance = analytic_variance(1, Fraction(1), Fraction(1, 10**6))
     assert len(str(float(variance)).replace(".", "")) <= 12
-    assert profile(variance, 1, 1.0) <= 1e-6
+    assert delta_at_shift(variance, 1, 1.0) <= 1e-6
 
 
 @pytest.mark.parametrize("sensitivity", [10, 1.0, Fraction(7, 3)])

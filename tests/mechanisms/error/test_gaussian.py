@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from discreet.mechanisms.error.gaussian import GaussianError, upper_tail
+from discreet.mechanisms.error.gaussian import GaussianError, probability_above
 from effort import examples
 
 VARIANCES = [Fraction(1, 9), Fraction(1), Fraction(25, 2), Fraction(10_000)]
@@ -49,7 +49,7 @@ def test_large_scales_use_a_formula_that_meets_the_sum(deviations):
         logs = -((support**2) - float(start + 1) ** 2) / (2.0 * sigma**2)
         summed = mpmath.exp(-(mpmath.mpf(start + 1) ** 2) / (2 * sigma**2)) * float(np.exp(logs).sum())
         summed /= sigma * mpmath.sqrt(2 * mpmath.pi)
-    assert upper_tail(Fraction(sigma**2), start) == pytest.approx(float(summed), rel=1e-9)
+    assert probability_above(Fraction(sigma**2), start) == pytest.approx(float(summed), rel=1e-9)
     error = GaussianError(squared_sigma=Fraction(sigma**2))
     assert error.variance == pytest.approx(sigma**2, rel=1e-12)
     assert error.mean_absolute == pytest.approx(
@@ -59,7 +59,9 @@ def test_large_scales_use_a_formula_that_meets_the_sum(deviations):
 
 @given(variance=st.sampled_from([*VARIANCES, Fraction(10**9)]), steps=st.integers(-500, 500))
 def test_tail_is_symmetric(variance, steps):
-    assert upper_tail(variance, steps) + upper_tail(variance, -steps - 1) == pytest.approx(1, abs=1e-12)
+    assert probability_above(variance, steps) + probability_above(variance, -steps - 1) == pytest.approx(
+        1, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])

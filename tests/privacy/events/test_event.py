@@ -101,6 +101,31 @@ def test_json_reads_back_and_is_canonical(event):
 
 
 @EACH
+def test_objects_are_what_the_text_says_and_read_back(event):
+    content = event.to_object()
+    assert Event.from_object(content) == event
+    # To the order of fields: labels and printed answers are written in it.
+    assert json.dumps(content) == json.dumps(json.loads(event.to_json()))
+
+
+@pytest.mark.parametrize("wrong", [0.5, float("nan"), b"1", (1,), object()])
+def test_objects_hold_plain_values_only(wrong):
+    """A float that a careless writer left would pass for the decimal that it prints as."""
+    inner = events.Pure(epsilon=1).to_object()
+    for content in ({**inner, "epsilon": wrong}, wrong, {"event": "Composed", "parts": [[inner, wrong]]}):
+        with pytest.raises(ParameterError, match=r"what Event\.to_json wrote"):
+            Event.from_object(content)
+
+
+def test_objects_of_great_depth_are_refused():
+    content = events.Pure(epsilon=1).to_object()
+    for _ in range(100_000):
+        content = {"event": "Grouped", "inner": content, "size": 2}
+    with pytest.raises(ParameterError, match="moderate depth"):
+        Event.from_object(content)
+
+
+@EACH
 def test_events_are_frozen_hashable_values(event):
     for again in (pickle.loads(pickle.dumps(event)), copy.deepcopy(event)):
         assert again == event

@@ -16,7 +16,12 @@ from discreet.data import col, count
 from discreet.data.language.relations import Order
 from discreet.errors import UnsupportedQuery
 from discreet.queries import TableRequest, bind, parse
-from discreet.queries.question.post_processing import NOTHING, PostProcessing, post_processed, shown_groups
+from discreet.queries.question.post_processing import (
+    NO_POST_PROCESSING,
+    PostProcessing,
+    post_processed,
+    shown_groups,
+)
 from queries.clinic import TABLES
 
 VISITS = TableRequest(table="visits").group_by("city").agg(n=count(), m=col("age").mean())
@@ -83,8 +88,8 @@ def test_missing_values_are_last_and_ties_keep_their_order():
         found = post_processed(after, columns)
         assert "".join(found["y"]) == expected
         assert isinstance(found["x"], np.ndarray)
-    assert post_processed(NOTHING, columns)["y"] == columns["y"]
-    assert not NOTHING
+    assert post_processed(NO_POST_PROCESSING, columns)["y"] == columns["y"]
+    assert not NO_POST_PROCESSING
     assert PostProcessing(limit=0)
 
 
@@ -104,7 +109,7 @@ def test_words_of_dataframes():
         limit=5,
         offset=2,
     )
-    assert VISITS.after == NOTHING
+    assert VISITS.after == NO_POST_PROCESSING
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from discreet.data import (
     type_of,
     when,
 )
-from discreet.data.compile.expressions import compiled
+from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from discreet.data.language.expressions import Column, Function, walk
 from discreet.errors import RequestRefused, UnsupportedQuery
@@ -269,7 +269,7 @@ def table():
 @pytest.mark.parametrize("text", [text for text, _ in SPELLINGS if not text.startswith(DIFFERS)])
 def test_calculations_mean_what_duckdb_says(text, table, engine):
     relation = table._relation
-    chosen = relation.select(row=relation["row"], found=compiled(expression(text), relation))
+    chosen = relation.select(row=relation["row"], found=compile_expression(expression(text), relation))
     found = fetch(chosen.order_by("row"), table._backend)["found"].to_pylist()
     expected = [value for (value,) in engine.execute(f"SELECT {text} FROM visits ORDER BY row").fetchall()]
     for ours, theirs in zip(found, expected, strict=True):

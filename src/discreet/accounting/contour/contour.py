@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["BUMP_HEIGHT", "BUMP_WIDTH", "Contour", "Line", "Steps", "choose_line", "peak"]
+__all__ = ["BUMP_HEIGHT", "BUMP_WIDTH", "Contour", "Line", "LossComposition", "choose_line", "peak"]
 
 _FAR = 37.0
 _ALIAS = log(1e-11)
@@ -44,7 +44,7 @@ BUMP_WIDTH, BUMP_HEIGHT = 1.05, 0.42
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Steps:
+class LossComposition:
     """A composition in one direction: loss laws and how often each is run."""
 
     laws: Sequence[LossLaw]
@@ -61,9 +61,9 @@ class Steps:
         logs = (n * log1p(-law.infinity) for law, n in zip(self.laws, self.counts, strict=True))
         return -expm1(sum(logs))
 
-    def rough(self) -> Steps:
+    def rough(self) -> LossComposition:
         """Return a similar composition that is quicker to look at."""
-        return Steps([law.rough() for law in self.laws], self.counts)
+        return LossComposition([law.rough() for law in self.laws], self.counts)
 
     def cumulants_at(self, orders: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the cumulant of the sum at real orders."""
@@ -109,7 +109,9 @@ class Line:
     guess: float
 
 
-def choose_line(steps: Steps, log_delta: float, tolerance: float, guess: float | None = None) -> Line:
+def choose_line(
+    steps: LossComposition, log_delta: float, tolerance: float, guess: float | None = None
+) -> Line:
     """Return a line that suits the composition at about this delta and epsilon.
 
     Parameters
@@ -151,7 +153,7 @@ _ORDERS_NEAR_ONE = np.geomspace(0.3, 1e7, 41)
 
 
 def _best_order(
-    steps: Steps,
+    steps: LossComposition,
     badness: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
     log_delta: float,
 ) -> tuple[float, float]:
@@ -187,7 +189,7 @@ class Contour:
         Where to integrate. More smoothing is used where nodes would be too many, none where none is needed.
     """
 
-    def __init__(self, steps: Steps, line: Line) -> None:
+    def __init__(self, steps: LossComposition, line: Line) -> None:
         self.line = line
         self._counts = steps.counts
         self._tilted = [law.tilted(line.order) for law in steps.laws]

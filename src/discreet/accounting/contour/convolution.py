@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.contour.contour import Steps
+from discreet.accounting.contour.contour import LossComposition
 from discreet.accounting.loss.law import AtomicLoss
 from discreet.accounting.loss.pair import Side
 
@@ -21,7 +21,7 @@ _SAME = 1e-13
 Atoms = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def convolved(steps: Steps, side: Side) -> AtomicLoss | None:
+def convolved(steps: LossComposition, side: Side) -> AtomicLoss | None:
     """Return the law of the sum, or None if its values are too many or no finite list.
 
     Sums that differ by rounding only, a part in 1e13 of the largest, are taken as one value: the largest

@@ -11,10 +11,10 @@ _FAR = 700.0
 _SHARP = 1e-13
 _MOST_STEPS = 100
 
-Bound = Callable[[float], tuple[float, float]]
+BoundedFunction = Callable[[float], tuple[float, float]]
 
 
-def crossing(bound: Bound, target: float, guess: float, unit: float, *, above: bool) -> float:
+def crossing(bound: BoundedFunction, target: float, guess: float, unit: float, *, above: bool) -> float:
     """Solve bound(epsilon) = target, by Newton's method on logarithms inside a bracket.
 
     Parameters

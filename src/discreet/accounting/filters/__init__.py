@@ -16,16 +16,17 @@ Proofs: docs/proofs/filters.md.
 
 from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.conversion import epsilon_above, rho_below
-from discreet.accounting.filters.cost import Cost, cost_of
+from discreet.accounting.filters.cost import FilterCost, cost_of
 from discreet.accounting.filters.odometer import Odometer, Reading
 from discreet.accounting.filters.renyi import RenyiFilter
 from discreet.accounting.filters.scalar import GaussianFilter, PureFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.tight import TightFilter
 from discreet.accounting.filters.union import UnionFilter
+from discreet.exports import publish
 
 __all__ = [
-    "Cost",
     "Filter",
+    "FilterCost",
     "GaussianFilter",
     "Odometer",
     "PureFilter",
@@ -38,3 +39,5 @@ __all__ = [
     "epsilon_above",
     "rho_below",
 ]
+
+publish(__name__)

@@ -13,15 +13,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
-from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
+from discreet.accounting.filters.cost import FilterCost, Rate, cost_of, larger, total_cost, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors, check_relation
-from discreet.privacy.rational import show, show_above
+from discreet.privacy.rational import show
 from discreet.records import Record
 
 __all__ = ["Filter"]
@@ -110,7 +110,7 @@ class Filter(Record, ABC):
         pairs = zip(self._limits, self._totals, strict=True)
         return tuple(max(limit - total, _ZERO) for limit, total in pairs)
 
-    def cost(self, *events: Event, within: Event | None = None) -> Cost:
+    def cost(self, *events: Event, within: Event | None = None) -> FilterCost:
         """Return what events, run one after another, cost, in the order of `names`.
 
         Parameters
@@ -132,9 +132,9 @@ class Filter(Record, ABC):
         """
         del within
         costs = [self._cost_of_one(self._checked(event)) for event in events]
-        return costs[0] if len(costs) == 1 else added(costs, len(self._limits))
+        return costs[0] if len(costs) == 1 else total_cost(costs, len(self._limits))
 
-    def _cost_of_one(self, event: Event) -> Cost:
+    def _cost_of_one(self, event: Event) -> FilterCost:
         return cost_of(event, self._rate, len(self._limits))
 
     def _checked(self, event: Event) -> Event:
@@ -169,20 +169,20 @@ class Filter(Record, ABC):
             raise BudgetExceeded(self._refusal(compose(events), cost))
         return after
 
-    def charged(self, cost: Cost, most: Fraction = WHOLE) -> Self | None:
+    def charged(self, cost: FilterCost, most: Fraction = WHOLE) -> Self | None:
         """Return the filter after a cost; None if that is more than `most` times the limits allow."""
         totals = []
         for limit, total, entry in zip(self._limits, self._totals, cost, strict=True):
             if entry is None or _exceeds(after := total + entry, limit if most is WHOLE else limit * most):
                 return None
-            totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
+            totals.append(after if _is_short(after) else min(short_total(after), max(after, limit)))
         return self._with(_totals=tuple(totals))
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
         return self.holds(self.cost(*events))
 
-    def holds(self, cost: Cost, most: Fraction = WHOLE) -> bool:
+    def holds(self, cost: FilterCost, most: Fraction = WHOLE) -> bool:
         """Return whether so much is left of `most` times the limits."""
         return all(
             entry is not None and total + entry <= limit * most
@@ -212,7 +212,7 @@ class Filter(Record, ABC):
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
         return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
 
-    def _recorded(self, cost: Cost, event: Event) -> Self:
+    def _recorded(self, cost: FilterCost, event: Event) -> Self:
         after = self.charged(cost, self.drift)
         if after is None:
             raise BudgetExceeded(self._refusal(event, cost))
@@ -235,12 +235,15 @@ class Filter(Record, ABC):
 
     def to_json(self) -> str:
         """Write the filter, with what was spent, as canonical JSON: keys sorted, fractions as "p/q"."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "neighbors": str(self.neighbors),
             "spent": [str(total) for total in self._totals],
             **self.description,
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Filter:
@@ -279,7 +282,7 @@ class Filter(Record, ABC):
         """Return what the constructor takes, except for the relation, in words of JSON."""
         return {name: str(limit) for name, limit in self.limits.items()}
 
-    def _refusal(self, event: Event, cost: Cost) -> str:
+    def _refusal(self, event: Event, cost: FilterCost) -> str:
         """Say what was asked, what is left and what would fit. Events hold public facts only."""
         part = unpriced(event, self._rate)
         if part is not None:
@@ -305,21 +308,12 @@ class Filter(Record, ABC):
         return f"<{type(self).__name__}: spent {', '.join(amounts)}; {self.neighbors}>"
 
 
-def show_below(x: Fraction) -> str:
-    """Write a fraction for a sentence: exactly where `show` can, else six digits, rounded down."""
-    text = show(x)
-    if not text.startswith("≈"):
-        return text
-    context = Context(prec=6, rounding=ROUND_FLOOR, Emin=-20_000, Emax=20_000)
-    return str(context.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize(context))
-
-
 def _exceeds(total: Fraction, limit: Fraction) -> bool:
     """Compare as the operator does, at a fraction of its cost."""
     return total.numerator * limit.denominator > limit.numerator * total.denominator
 
 
-def shortened(total: Fraction) -> Fraction:
+def short_total(total: Fraction) -> Fraction:
     """Round a sum of too many different denominators up, so that its size stays bounded."""
     if _is_short(total):
         return total

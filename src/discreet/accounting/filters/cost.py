@@ -28,28 +28,28 @@ from discreet.privacy.events.sampling import amplified_epsilon
 from discreet.privacy.neighbors import Change
 
 __all__ = [
-    "Cost",
+    "FilterCost",
     "Rate",
-    "added",
     "concentrated_rate",
     "cost_of",
     "gaussian_rate",
     "larger",
     "pure_rate",
+    "total_cost",
     "unpriced",
 ]
 
-Cost: TypeAlias = tuple[Fraction | None, ...]
+FilterCost: TypeAlias = tuple[Fraction | None, ...]
 """One entry for each limit of a filter; None is an unbounded loss."""
 
-Rate: TypeAlias = Callable[[Event], Cost]
+Rate: TypeAlias = Callable[[Event], FilterCost]
 """What one event that is neither composed nor parallel costs."""
 
 _ZERO = Fraction(0)
 _SAMPLED = PoissonSampled | SampledWithoutReplacement
 
 
-def pure_rate(event: Event) -> Cost:
+def pure_rate(event: Event) -> FilterCost:
     """Return (epsilon, delta).
 
     A sample that holds each unit with probability q turns (epsilon, delta) into
@@ -64,7 +64,7 @@ def pure_rate(event: Event) -> Cost:
     return epsilon, _ZERO
 
 
-def concentrated_rate(event: Event) -> Cost:
+def concentrated_rate(event: Event) -> FilterCost:
     """Return (rho, delta).
 
     An (epsilon, delta) event is, except for a share delta of its law, a pure epsilon event (Kairouz, Oh &
@@ -83,13 +83,13 @@ def concentrated_rate(event: Event) -> Cost:
     return rho, _ZERO
 
 
-def gaussian_rate(event: Event) -> Cost:
+def gaussian_rate(event: Event) -> FilterCost:
     """Return mu^2, for normal noise and its roundings only: the discrete law is not Gaussian private."""
     return (event.squared_mu if isinstance(event, Gaussian | RoundedGaussian) else None,)
 
 
 @lru_cache(maxsize=4096)
-def cost_of(event: Event, rate: Rate, width: int) -> Cost:
+def cost_of(event: Event, rate: Rate, width: int) -> FilterCost:
     """Return the cost of any event under a rate with `width` entries.
 
     Parameters
@@ -124,12 +124,12 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
     return rate(event)
 
 
-def added(costs: Sequence[Cost], width: int) -> Cost:
+def total_cost(costs: Sequence[FilterCost], width: int) -> FilterCost:
     """Add up costs of events that run one after another; an entry is None if one of them is."""
     return tuple(_touched([(cost[entry], 1) for cost in costs], None) for entry in range(width))
 
 
-def larger(first: Cost, second: Cost) -> Cost:
+def larger(first: FilterCost, second: FilterCost) -> FilterCost:
     """Return the larger of two costs, entry by entry; None if one of them is."""
     pairs = zip(first, second, strict=True)
     return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)

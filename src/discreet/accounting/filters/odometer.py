@@ -13,14 +13,15 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.base import shortened
+from discreet.accounting.filters.base import short_total
 from discreet.accounting.filters.conversion import epsilon_above
 from discreet.accounting.filters.cost import concentrated_rate, cost_of, pure_rate
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
-from discreet.privacy.rational import float_above, show_above
+from discreet.privacy.rational import float_above
 from discreet.records import Record
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class Odometer(Record):
         epsilon, delta = cost_of(event, pure_rate, 2)
         rho, _ = cost_of(event, concentrated_rate, 2)
         return self._with(
-            epsilon=None if self.epsilon is None or epsilon is None else shortened(self.epsilon + epsilon),
-            rho=None if self.rho is None or rho is None else shortened(self.rho + rho),
-            delta=shortened(self.delta + (delta or 0)),
+            epsilon=None if self.epsilon is None or epsilon is None else short_total(self.epsilon + epsilon),
+            rho=None if self.rho is None or rho is None else short_total(self.rho + rho),
+            delta=short_total(self.delta + (delta or 0)),
         )
 
     def read(self, delta: Number) -> Reading:

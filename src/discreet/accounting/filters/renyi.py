@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.accounting.filters.base import RECORDED, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, Filter
 from discreet.accounting.filters.conversion import renyi_epsilon_above
-from discreet.accounting.filters.cost import Cost, Rate
+from discreet.accounting.filters.cost import FilterCost, Rate
 from discreet.accounting.filters.scalar import promised, small
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_below
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import (
     Approximate,
@@ -175,7 +176,7 @@ class RenyiRate:
     def __hash__(self) -> int:
         return self._hash
 
-    def __call__(self, event: Event) -> Cost:
+    def __call__(self, event: Event) -> FilterCost:
         """Return the divergences and the delta."""
         delta = _ZERO
         if isinstance(event, Approximate):

@@ -7,14 +7,15 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.accounting.filters.base import Filter, show_below
+from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.conversion import epsilon_above, rho_below
 from discreet.accounting.filters.cost import Rate, concentrated_rate, gaussian_rate, pure_rate
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, probability, show_above
+from discreet.privacy.rational import non_negative, probability
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -11,15 +11,23 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.accounting.filters.base import RECORDED, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, Filter
 from discreet.accounting.filters.conversion import epsilon_above
-from discreet.accounting.filters.cost import Cost, Rate, added, concentrated_rate, cost_of, pure_rate
+from discreet.accounting.filters.cost import (
+    FilterCost,
+    Rate,
+    concentrated_rate,
+    cost_of,
+    pure_rate,
+    total_cost,
+)
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, Parallel
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, show_above
+from discreet.privacy.rational import non_negative
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -74,7 +82,7 @@ class TightFilter(Filter):
     def _rate(self) -> Rate:
         return pure_rate
 
-    def cost(self, *events: Event, within: Event | None = None) -> Cost:
+    def cost(self, *events: Event, within: Event | None = None) -> FilterCost:
         """Return the sum of the events' own pairs; or, where they are steps of a run, that of the run.
 
         What is run of a reservation is counted in one of two ways, and which one depends on the reservation
@@ -90,9 +98,9 @@ class TightFilter(Filter):
         epsilon, delta = whole
         if epsilon is None or delta is None:
             return None, None
-        return added([tight_cost(self._checked(one), epsilon, delta) for one in events], 2)
+        return total_cost([tight_cost(self._checked(one), epsilon, delta) for one in events], 2)
 
-    def _cost_of_one(self, event: Event) -> Cost:
+    def _cost_of_one(self, event: Event) -> FilterCost:
         return tight_cost(event, *self._limits)
 
     @property
@@ -110,7 +118,7 @@ class TightFilter(Filter):
         epsilon, delta = map(show_below, self._left)
         return f"epsilon {epsilon} at a delta of at most {delta}"
 
-    def _refusal(self, event: Event, cost: Cost) -> str:
+    def _refusal(self, event: Event, cost: FilterCost) -> str:
         names = zip(self.names, cost, self._left, strict=True)
         asked = [f"{name} {show_above(one)}" for name, one, left in names if one is not None and one > left]
         what = " and ".join(asked) or f"more than any {self.measure}"
@@ -118,7 +126,7 @@ class TightFilter(Filter):
 
 
 @lru_cache(maxsize=4096)
-def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
+def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> FilterCost:
     """Return an (epsilon, delta) that an event keeps, chosen to suit limits on both.
 
     A share s on a grid is sought, nearly the least, for which the event is (s epsilon, s delta)-private, and

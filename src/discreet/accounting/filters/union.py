@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.filters.base import RECORDED, WHOLE, Filter, show_below
+from discreet.accounting.filters.base import RECORDED, WHOLE, Filter
 from discreet.accounting.filters.conversion import renyi_epsilon_above
-from discreet.accounting.filters.cost import Cost, larger
+from discreet.accounting.filters.cost import FilterCost, larger
 from discreet.accounting.filters.renyi import RenyiFilter
 from discreet.accounting.filters.scalar import small
 from discreet.accounting.filters.shares import members_for
 from discreet.accounting.filters.tight import TightFilter
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.privacy.decimals import show_below
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
@@ -89,7 +90,7 @@ class UnionFilter(Record):
         lefts = (getattr(one, "largest_epsilon", Fraction(0)) for one in held)
         return max(lefts, default=Fraction(0))
 
-    def costs(self, *events: Event, within: Event | None = None) -> Iterator[tuple[Filter, Cost]]:
+    def costs(self, *events: Event, within: Event | None = None) -> Iterator[tuple[Filter, FilterCost]]:
         """Return each living member with what events, run one after another, cost by it."""
         return ((one, one.cost(*events, within=within)) for one in self.alive)
 
@@ -159,7 +160,7 @@ class UnionFilter(Record):
     def _first(self) -> Filter:
         return members_for(self.epsilon, self.delta, self.neighbors)[0]
 
-    def _after(self, costs: list[Cost], most: Fraction) -> UnionFilter:
+    def _after(self, costs: list[FilterCost], most: Fraction) -> UnionFilter:
         found = [one.charged(cost, most) for one, cost in zip(self.alive, costs, strict=True)]
         if not any(found):
             raise BudgetExceeded(
@@ -171,25 +172,28 @@ class UnionFilter(Record):
 
     def to_json(self) -> str:
         """Write the members, with what was spent; null for those that are dead."""
-        content = {
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"))
+
+    def to_object(self) -> dict[str, object]:
+        """Return what `to_json` writes, as plain values."""
+        return {
             "filter": "UnionFilter",
             "neighbors": str(self.neighbors),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
-            "members": [None if one is None else json.loads(one.to_json()) for one in self.members],
+            "members": [None if one is None else one.to_object() for one in self.members],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     def __repr__(self) -> str:
         delta = f", delta {show(self.delta)}"
         return f"<UnionFilter: epsilon {show(self.epsilon)}{delta}; {', '.join(map(repr, self.alive))}>"
 
 
-def _nothing(one: Filter) -> Cost:
+def _nothing(one: Filter) -> FilterCost:
     return (Fraction(0),) * len(one.limits)
 
 
-def _ease(one: Filter, cost: Cost) -> tuple[bool, Fraction]:
+def _ease(one: Filter, cost: FilterCost) -> tuple[bool, Fraction]:
     """Return how many times a cost fits what is left, not rounded; those that cannot price it come last."""
     lefts = zip(cost, one.left.values(), strict=True)
     known = [(entry, left) for entry, left in lefts if entry is not None]

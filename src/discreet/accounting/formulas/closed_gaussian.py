@@ -38,7 +38,7 @@ _TINY = 5e-324
 _FARTHEST = 8000  # squared standard deviations: beyond, delta is below exp(-4000) < 1e-1700
 _NEXT_TO_NOTHING = Decimal("1e-1700")
 
-Enclosure = tuple[Decimal, Decimal]
+DecimalEnclosure = tuple[Decimal, Decimal]
 
 
 def gaussian_delta(squared_mu: Fraction, epsilon: Fraction) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def _beyond(guess: float, holds: Callable[[float], bool], *, up: bool) -> float:
     return inf if up else 0.0
 
 
-def profile_enclosed(squared_mu: Fraction, epsilon: Fraction) -> Enclosure:
+def profile_enclosed(squared_mu: Fraction, epsilon: Fraction) -> DecimalEnclosure:
     """Enclose delta at an epsilon >= 0 to a relative 1e-25, by more and more digits."""
     far = epsilon - squared_mu / 2
     if far > 0 and far**2 > _FARTHEST * squared_mu:  # delta <= exp(-(far / mu)^2 / 2)
@@ -189,7 +189,7 @@ def _rounded_up(x: Fraction, digits: int = 10) -> Decimal:
     return _context(digits, ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
-def _terms(squared_mu: Fraction, epsilon: Fraction, digits: int) -> Enclosure:
+def _terms(squared_mu: Fraction, epsilon: Fraction, digits: int) -> DecimalEnclosure:
     """Return Phi(mu / 2 - epsilon / mu) and e^epsilon Phi(-mu / 2 - epsilon / mu), to about `digits`."""
     context = _context(digits)
     mu = context.sqrt(context.divide(Decimal(squared_mu.numerator), Decimal(squared_mu.denominator)))

@@ -7,19 +7,19 @@ from functools import lru_cache
 from math import isfinite, log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
+
+from discreet.array_types import Floats
 
 __all__ = ["excess", "excess_exponential", "log_choose", "log_sum"]
 
-Array = NDArray[np.float64]
 
 # Up to which size of its argument a series needs how many terms, for the rest to be below 1e-15 of it.
 _POWER_SIZES, _POWER_TERMS = (1e-3, 0.03, 0.3), (8, 14, 40)
 _EXPONENTIAL_SIZES, _EXPONENTIAL_TERMS = (1e-5, 1e-2, 0.1, 1.0), (5, 9, 13, 22)
 
 
-def excess(x: Array | float, power: Array | float) -> Array:
+def excess(x: Floats | float, power: Floats | float) -> Floats:
     """Return (1 + x)^power - 1 - power x, without cancellation; it is not negative for power > 1 or < 0."""
     x, power = np.asarray(x, dtype=float), np.asarray(power, dtype=float)
     sizes = np.abs(x) * np.maximum(np.abs(power), 1)
@@ -33,7 +33,7 @@ def excess(x: Array | float, power: Array | float) -> Array:
     return series if small.all() else np.where(small, series, np.expm1(power * np.log1p(x)) - power * x)
 
 
-def excess_exponential(x: Array) -> Array:
+def excess_exponential(x: Floats) -> Floats:
     """Return e^x - 1 - x, without cancellation."""
     small = np.abs(x) < 1
     near, series = np.where(small, x, 0.0), np.ones_like(x)
@@ -45,15 +45,15 @@ def excess_exponential(x: Array) -> Array:
 
 
 @lru_cache(maxsize=256)
-def log_choose(order: int) -> Array:
+def log_choose(order: int) -> Floats:
     """Return log C(order, k) at k = 2, …, order."""
     k = np.arange(2, order + 1)
-    found: Array = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
+    found: Floats = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
     found.flags.writeable = False
     return found
 
 
-def log_sum(logs: Array) -> float:
+def log_sum(logs: Floats) -> float:
     """Return the logarithm of the sum of exponentials."""
     top = float(logs.max())
     return top + log(float(np.exp(logs - top).sum())) if isfinite(top) else top

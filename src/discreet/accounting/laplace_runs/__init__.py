@@ -12,5 +12,8 @@ Proofs: docs/proofs/contour.md, lemmas 7 to 10.
 """
 
 from discreet.accounting.laplace_runs.run import LaplaceRun
+from discreet.exports import publish
 
 __all__ = ["LaplaceRun"]
+
+publish(__name__)

@@ -13,7 +13,7 @@ from discreet.accounting.contour.contour import Line, peak
 from discreet.accounting.laplace_runs.transform import cumulant
 from discreet.accounting.loss.tilted import UNIT
 
-__all__ = ["ABOVE", "LaplaceLine", "Parts"]
+__all__ = ["ABOVE", "LaplaceLine", "LineParts"]
 
 ABOVE = 1.001
 """More than the rounding of bounds on what is small, for up to 10^9 steps."""
@@ -21,7 +21,7 @@ ABOVE = 1.001
 _OVERFLOW = 700.0
 _LEAST = 1e-5
 
-Parts = Sequence[tuple[float, int]]
+LineParts = Sequence[tuple[float, int]]
 """The epsilon of each kind of step, and how often it is run."""
 
 
@@ -32,7 +32,7 @@ class LaplaceLine(ABC):
     are in units of exp(K(c) - c epsilon).
     """
 
-    def __init__(self, parts: Parts, line: Line) -> None:
+    def __init__(self, parts: LineParts, line: Line) -> None:
         self._parts, self._line = parts, line
         self._largest = fsum(loss * n for loss, n in parts)
         self._base, rounding = cumulant(parts, line.order)

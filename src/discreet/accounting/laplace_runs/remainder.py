@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.accounting.contour.contour import Line, peak
 from discreet.accounting.laplace_runs.atoms import LaplaceAtoms
-from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, Parts
+from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, LineParts
 from discreet.accounting.laplace_runs.transform import Moduli, Transform, atoms_share
 from discreet.accounting.loss.tilted import UNIT
 
@@ -47,7 +47,7 @@ class LaplaceRemainder(LaplaceLine):
         The relative width in epsilon that nodes left out may cost.
     """
 
-    def __init__(self, parts: Parts, line: Line, atoms: LaplaceAtoms | None, tail: float) -> None:
+    def __init__(self, parts: LineParts, line: Line, atoms: LaplaceAtoms | None, tail: float) -> None:
         super().__init__(parts, line)
         self._atoms = atoms
         self._share = atoms_share(parts, line.order) * exp(float(peak(np.array([line.order]))[0])) * ABOVE

@@ -8,7 +8,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from discreet.accounting.contour.contour import Line, Steps, choose_line, peak
+from discreet.accounting.contour.contour import Line, LossComposition, choose_line, peak
 from discreet.accounting.contour.root_search import crossing
 from discreet.accounting.laplace_runs.atoms import LaplaceAtoms, count_atoms
 from discreet.accounting.laplace_runs.concentration import least_epsilon
@@ -45,7 +45,9 @@ class LaplaceRun:
         for loss, n in parts:
             counts[loss] = counts.get(loss, 0) + n
         self._parts = sorted(counts.items())
-        self._steps = Steps([LaplaceLoss(loss) for loss, _ in self._parts], [n for _, n in self._parts])
+        self._steps = LossComposition(
+            [LaplaceLoss(loss) for loss, _ in self._parts], [n for _, n in self._parts]
+        )
         self._atoms: LaplaceAtoms | None = None
 
     @property

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.contour.contour import BUMP_HEIGHT, BUMP_WIDTH, Line
-from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, Parts
+from discreet.accounting.laplace_runs.line import ABOVE, LaplaceLine, LineParts
 from discreet.accounting.laplace_runs.transform import Moduli, Transform
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
 __all__ = ["SmoothedLaplace"]
 
@@ -26,8 +27,6 @@ _NARROW = 0.5  # of the width of the narrowest peak
 _MOST_PER_BLOCK = 64
 _LEAST_GROWTH = 1.2
 _CHUNK = 2**14
-
-Array = NDArray[np.float64]
 
 
 class SmoothedLaplace(LaplaceLine):
@@ -43,7 +42,7 @@ class SmoothedLaplace(LaplaceLine):
         The relative width in epsilon that nodes left out may cost.
     """
 
-    def __init__(self, parts: Parts, line: Line, tail: float) -> None:
+    def __init__(self, parts: LineParts, line: Line, tail: float) -> None:
         super().__init__(parts, line)
         self._moduli = sorted(
             ((Moduli(loss, line.order), n) for loss, n in parts), key=lambda part: -part[0].spread(part[1])
@@ -55,7 +54,7 @@ class SmoothedLaplace(LaplaceLine):
         self._smoothing = max(line.smoothing, sqrt(2 * _FAR) / (_MOST_BLOCKS * width))
         self._fill(self._choose(self._allowed(tail)))
 
-    def _envelope(self, y: Array) -> Array:
+    def _envelope(self, y: Floats) -> Floats:
         """Bound both integrands, except for the transform: decreasing in y."""
         c, t = self._line.order, self._smoothing
         kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2

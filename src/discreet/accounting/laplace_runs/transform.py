@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
 __all__ = ["Moduli", "Transform", "atoms_share", "cumulant"]
 
-Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _OVERFLOW = 700.0
@@ -29,7 +29,7 @@ class Transform:
     its rounding, that of its logarithm, of a multiple of it and of e itself included, which is as small as t.
     """
 
-    def __init__(self, loss: float, order: float, y: Array) -> None:
+    def __init__(self, loss: float, order: float, y: Floats) -> None:
         self._s = order + 1j * y
         self._z = self._s + 0.5
         width, turned = min((2 * order + 1) * loss, _OVERFLOW), 2 * loss * y
@@ -38,19 +38,19 @@ class Transform:
         self._t = real - 1j * fall * np.sin(turned)
         self._error = UNIT * (8 * np.abs(self._t) + 4 * loss * fall * np.abs(self._z))
 
-    def both(self) -> tuple[Complex, Array]:
+    def both(self) -> tuple[Complex, Floats]:
         """Return the logarithm of a + b, and what a + b may be off."""
         return self._logarithm(self._t * self._s / (2 * self._z))
 
-    def atoms(self) -> tuple[Complex, Array]:
+    def atoms(self) -> tuple[Complex, Floats]:
         """Return the logarithm of a, and what a may be off."""
         return self._logarithm(self._t / 2)
 
-    def density(self) -> tuple[Complex, Array]:
+    def density(self) -> tuple[Complex, Floats]:
         """Return b, and what it may be off."""
         return -self._t / (4 * self._z), self._error / np.abs(self._z)
 
-    def _logarithm(self, u: Complex) -> tuple[Complex, Array]:
+    def _logarithm(self, u: Complex) -> tuple[Complex, Floats]:
         logs = _log1p(u)
         return logs, self._error + 8 * UNIT * np.exp(logs.real) * np.abs(logs)
 
@@ -93,7 +93,7 @@ class Moduli:
         most = sqrt((1 + small**2) * squares) if turns else high + small * sqrt(self._low)
         return high, min(most, 1.0)
 
-    def in_blocks(self, near: Array, here: Array) -> tuple[Array, Array]:
+    def in_blocks(self, near: Floats, here: Floats) -> tuple[Floats, Floats]:
         """Return the largest |a| and 2 y |b| in blocks [near, here] of frequencies."""
         near, here = near * (self._loss / pi), here * (self._loss / pi)
         first, last = np.abs(near - np.rint(near)), np.abs(here - np.rint(here))

@@ -10,5 +10,8 @@ Proofs: docs/proofs/lattice.md.
 """
 
 from discreet.accounting.lattice_runs.run import LatticeRun
+from discreet.exports import publish
 
 __all__ = ["LatticeRun"]
+
+publish(__name__)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from math import ceil, expm1, floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.lattice_runs.step import LatticeMasses, NormalStep
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
-__all__ = ["LatticeLaw", "above", "below", "powers"]
+__all__ = ["LatticeLaw", "law_above", "law_below", "powers"]
 
-Array = NDArray[np.float64]
 
 _EARLY = 16
 _ROW = 256
@@ -55,7 +54,7 @@ class LatticeLaw:
     base: float
     spacing: float
     first: int
-    masses: Array
+    masses: Floats
     slack: float
     threshold: float
     jump: LatticeMasses
@@ -66,15 +65,15 @@ class LatticeLaw:
         return self.first + len(self.masses) - 1
 
 
-def powers(start: float, step: float, count: int) -> Array:
+def powers(start: float, step: float, count: int) -> Floats:
     """Return e^(start + k step) for k = 0, …, count - 1: products of two, off by 4 units and as exponents."""
     row = min(_ROW, count)
     coarse = np.exp(start + step * row * np.arange(-(-count // row)))
-    found: Array = np.multiply.outer(coarse, np.exp(step * np.arange(row))).ravel()[:count]
+    found: Floats = np.multiply.outer(coarse, np.exp(step * np.arange(row))).ravel()[:count]
     return found
 
 
-def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tuple[float, int, Array]:
+def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tuple[float, int, Floats]:
     """Return the base of a lattice, the number of its first point, and its points.
 
     Most outcomes may have nearly one loss, in a range far below the spacing: the base is the loss of these as
@@ -91,7 +90,7 @@ def _lattice(step: NormalStep, spacing: float, least: float, most: float) -> tup
     return base, first, base + spacing * np.arange(first, last + 1, dtype=np.float64)
 
 
-def above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
+def law_above(step: NormalStep, spacing: float, least: float, most: float) -> LatticeLaw:
     """Return a law that dominates all losses up to `most`; what is below `least` moves up to about there."""
     base, first, borders = _lattice(step, spacing, least, most)
     z, _, rounding = step.outcomes(borders)
@@ -112,7 +111,7 @@ def above(step: NormalStep, spacing: float, least: float, most: float) -> Lattic
     )
 
 
-def below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
+def law_below(step: NormalStep, spacing: float, least: float, most: float, order: float) -> LatticeLaw:
     """Return a law that all losses up to about `most` dominate; under the tilt of an order it is close."""
     base, first, points = _lattice(step, spacing, least, most)
     lift, heavy, end = _lift(step, points, spacing)
@@ -135,7 +134,7 @@ def _threshold(step: NormalStep, border: float, rounding: float) -> float:
     return last - rounding - 16 * UNIT * abs(last)
 
 
-def _borders(step: NormalStep, borders: Array, spacing: float) -> tuple[Array, float]:
+def _borders(step: NormalStep, borders: Floats, spacing: float) -> tuple[Floats, float]:
     """Return the outcomes at which cells around lattice points begin, and the rounding of the last.
 
     Where the density of the loss, halfway between P and Q, is e^(r l), a cell has its center of mass at its
@@ -155,14 +154,14 @@ def _borders(step: NormalStep, borders: Array, spacing: float) -> tuple[Array, f
     return _ordered(step, moved), rounding
 
 
-def _ordered(step: NormalStep, z: Array) -> Array:
+def _ordered(step: NormalStep, z: Floats) -> Floats:
     """Keep borders in the order of their losses, whatever these are, and the last where it is."""
     if step.direction == 0:
         return np.asarray(np.minimum(np.maximum.accumulate(z), z[-1]))
     return np.asarray(np.maximum(np.minimum.accumulate(z), z[-1]))
 
 
-def _lift(step: NormalStep, points: Array, spacing: float) -> tuple[float, int, float]:
+def _lift(step: NormalStep, points: Floats, spacing: float) -> tuple[float, int, float]:
     """Return by how much the lattice moves, the cell that all outcomes before it join, and their end.
 
     One of the first cells may hold many outcomes, and has no other below to take from: the lattice moves so
@@ -197,7 +196,7 @@ def _lift(step: NormalStep, points: Array, spacing: float) -> tuple[float, int, 
     return lift - max(-error, 0.0), heavy, end
 
 
-def _mixed(found: LatticeMasses, points: Array) -> tuple[Array, Array]:
+def _mixed(found: LatticeMasses, points: Floats) -> tuple[Floats, Floats]:
     """Return the masses of outcomes mixed of a cell and parts of its neighbors, and what they miss.
 
     A cell whose loss misses its point takes the part of the cell above that makes up for it; one whose loss
@@ -216,8 +215,8 @@ def _mixed(found: LatticeMasses, points: Array) -> tuple[Array, Array]:
     from_below *= 1 - given
     kept = (1 - np.append(0.0, from_above[:-1]) - np.append(from_below[1:], 0.0)) * (1 - 8 * UNIT)
 
-    def mixed(masses: Array) -> Array:
-        total: Array = kept * masses
+    def mixed(masses: Floats) -> Floats:
+        total: Floats = kept * masses
         total[:-1] += from_above[:-1] * masses[1:]
         total[1:] += from_below[1:] * masses[:-1]
         return total
@@ -228,7 +227,9 @@ def _mixed(found: LatticeMasses, points: Array) -> tuple[Array, Array]:
     return p * (1 - 8 * UNIT), np.where(seen, points - loss + 16 * UNIT * (1 + np.abs(loss)), 0.0)
 
 
-def _shifted(mass: Array, short: Array, points: Array, spacing: float, order: float) -> tuple[float, Array]:
+def _shifted(
+    mass: Floats, short: Floats, points: Floats, spacing: float, order: float
+) -> tuple[float, Floats]:
     """Lower the whole lattice a little, and the worst cells by one point more, whichever costs least."""
     worst, hardly = float(np.max(short, initial=0.0)), _HARDLY * spacing + 64 * UNIT * (1 + abs(points[-1]))
     if worst <= hardly:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, erf, inf, log, sqrt
 
-from discreet.accounting.lattice_runs.cut import above, below
+from discreet.accounting.lattice_runs.cut import law_above, law_below
 from discreet.accounting.lattice_runs.step import NormalStep
-from discreet.accounting.lattice_runs.transform import Nodes, nodes
+from discreet.accounting.lattice_runs.transform import Nodes, delta_nodes
 from discreet.accounting.lattice_runs.window import (
     LatticeWindow,
     choose_window,
@@ -249,7 +249,7 @@ def _side(steps: list[NormalStep], window: LatticeWindow, size: int, side: Side)
     spacing = max(window.length / size, (window.most - min(window.least)) / _MOST_SIZE)
     cut = zip(steps, window.least, strict=True)
     if side == "upper":
-        laws = [above(step, spacing, least, window.most) for step, least in cut]
+        laws = [law_above(step, spacing, least, window.most) for step, least in cut]
     else:
-        laws = [below(step, spacing, least, window.most, window.order) for step, least in cut]
-    return nodes(steps, laws, window, size, side)
+        laws = [law_below(step, spacing, least, window.most, window.order) for step, least in cut]
+    return delta_nodes(steps, laws, window, size, side)

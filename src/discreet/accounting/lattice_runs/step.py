@@ -13,13 +13,12 @@ from math import inf, log1p
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
 __all__ = ["LatticeMasses", "NormalStep"]
 
-Array = NDArray[np.float64]
 
 _ROUGH = 256
 _MOST_EXPONENT = 690.0
@@ -28,10 +27,10 @@ _MOST_EXPONENT = 690.0
 class LatticeMasses(NamedTuple):
     """What P and Q put between neighboring outcomes and beyond the last, with bounds on the rounding."""
 
-    p: Array
-    q: Array
-    p_error: Array
-    q_error: Array
+    p: Floats
+    q: Floats
+    p_error: Floats
+    q_error: Floats
     below: float
     p_above: float
     q_above: float
@@ -82,7 +81,7 @@ class NormalStep:
         low, high = self.losses(np.array([-self.far, self.far + self.mu]))
         return (float(low), float(high)) if self.direction == 0 else (float(-high), float(-low))
 
-    def losses(self, z: Array) -> Array:
+    def losses(self, z: Floats) -> Floats:
         """Return L at outcomes, with all digits of small ones."""
         exponents = np.minimum(self.mu * z - self.mu**2 / 2, _MOST_EXPONENT)
         change = self.rate * np.expm1(exponents)
@@ -90,7 +89,7 @@ class NormalStep:
             large = np.logaddexp(np.log1p(-self.rate), np.log(self.rate) + exponents)
         return np.where(np.abs(change) < 0.5, np.log1p(np.clip(change, -0.5, 0.5)), large)
 
-    def outcomes(self, losses: Array) -> tuple[Array, Array, float]:
+    def outcomes(self, losses: Floats) -> tuple[Floats, Floats, float]:
         """Return where increasing losses are reached, how fast outcomes move there, and the rounding.
 
         Outcomes are in the order of the losses: decreasing z in direction 1. The last number bounds
@@ -113,7 +112,7 @@ class NormalStep:
         rounding = 2 * UNIT * float(np.max(moved, initial=0.0, where=kept))
         return np.clip(z, -self.far, self.far + self.mu), speed, rounding
 
-    def masses(self, z: Array) -> LatticeMasses:
+    def masses(self, z: Floats) -> LatticeMasses:
         """Return the masses between outcomes that are in the order of their losses."""
         ordered = z if self.direction == 0 else z[::-1]
         zero, zero_error, zero_ends = _normal(ordered)
@@ -137,7 +136,7 @@ class NormalStep:
         )
 
     @lru_cache(maxsize=32)  # noqa: B019 - small, and by value
-    def rough(self) -> tuple[Array, Array]:
+    def rough(self) -> tuple[Floats, Floats]:
         """Return a few losses and their P-masses: for choices that need no proof."""
         z = np.linspace(-self.far, self.far + self.mu, _ROUGH)
         zero, one = _normal(z)[0], _normal(z - self.mu)[0]
@@ -147,7 +146,7 @@ class NormalStep:
         return zero[::-1], -losses[::-1]
 
 
-def _normal(z: Array) -> tuple[Array, Array, tuple[float, float]]:
+def _normal(z: Floats) -> tuple[Floats, Floats, tuple[float, float]]:
     """Return the normal masses between increasing points, bounds on their rounding, and both tails.
 
     The smaller tail at a point is off by a few units, and by z^2 units since its argument is rounded.

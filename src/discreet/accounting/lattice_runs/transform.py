@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import ceil, exp, expm1, floor, fsum, inf, log, log1p, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.contour.contour import peak
 from discreet.accounting.lattice_runs.cut import LatticeLaw, powers
@@ -20,10 +19,10 @@ from discreet.accounting.lattice_runs.step import NormalStep
 from discreet.accounting.lattice_runs.window import LatticeWindow
 from discreet.accounting.loss.pair import Side
 from discreet.accounting.loss.tilted import UNIT
+from discreet.array_types import Floats
 
-__all__ = ["Nodes", "nodes"]
+__all__ = ["Nodes", "delta_nodes"]
 
-Array = NDArray[np.float64]
 
 _FAR = 600.0
 _MILDER = 30.0  # a second order, where few outcomes far below make the first useless
@@ -52,8 +51,8 @@ class Nodes:
 
     first: float
     spacing: float
-    values: Array
-    errors: Array
+    values: Floats
+    errors: Floats
     slack: float
     side: Side
 
@@ -102,7 +101,7 @@ class Nodes:
         return max(value - float(self.errors[place]) - 16 * UNIT * low * (1 + len(self.values)), 0.0)
 
 
-def nodes(
+def delta_nodes(
     steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], window: LatticeWindow, size: int, side: Side
 ) -> Nodes:
     """Return bounds on delta at those nodes of a window of `size` points that are about 0 or more."""
@@ -129,7 +128,7 @@ def nodes(
         untilted = powers(total - order * spacing * start, -order * spacing, len(numbers))
         delta = _deltas(inside * untilted, spacing)
         rounding = error * untilted * _series(order * spacing, spacing)
-    epsilons: Array = base + spacing * numbers.astype(np.float64)
+    epsilons: Floats = base + spacing * numbers.astype(np.float64)
     slack = fsum(n * law.slack for n, law in zip(counts, laws, strict=True))
     slack += 8 * UNIT * (abs(base) + spacing * max(abs(begin), abs(end), abs(top)))
     jump = _jump(steps, laws, epsilons + slack if side == "lower" else epsilons - slack, side)
@@ -201,7 +200,7 @@ def _cumulant(laws: Sequence[LatticeLaw], counts: Sequence[int], order: float) -
     return fsum(n * (law.cumulant + UNIT * law.units) for n, law in found)
 
 
-def _composed(tilted: Sequence[_Tilted], counts: Sequence[int], size: int) -> tuple[Array, float]:
+def _composed(tilted: Sequence[_Tilted], counts: Sequence[int], size: int) -> tuple[Floats, float]:
     """Return the law of the sum of all steps, folded into one period, and a bound on the error of each mass.
 
     Every value of a transform is off by at most 8 units for each doubling of its size, times the sum of the
@@ -229,7 +228,7 @@ def _composed(tilted: Sequence[_Tilted], counts: Sequence[int], size: int) -> tu
     return irfft(product, size), bound * (1 + 1e-9)
 
 
-def _deltas(masses: Array, spacing: float) -> Array:
+def _deltas(masses: Floats, spacing: float) -> Floats:
     """Return delta at each node: sums of positive terms, from the last node on.
 
     With G_k the sum over i >= k of p_i e^(-(i - k) h), delta at k is that at k + 1 plus (1 - e^(-h)) G_(k+1).
@@ -248,7 +247,7 @@ def _deltas(masses: Array, spacing: float) -> Array:
     return deltas
 
 
-def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Array, side: Side) -> Array:
+def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Floats, side: Side) -> Floats:
     """Bound what outcomes with a loss beyond its law add to delta.
 
     Where the least such loss of a kind of steps exceeds epsilon for anything that the others add, the kind

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from math import inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.contour.contour import peak
 from discreet.accounting.lattice_runs.step import NormalStep
+from discreet.array_types import Floats
 
 __all__ = ["SPARE", "LatticeWindow", "choose_window", "guess_delta", "guess_epsilon"]
 
-Array = NDArray[np.float64]
 
 SPARE = 1e-7
 """The part of delta that each of three things left out may take."""
@@ -68,7 +67,7 @@ class LatticeWindow:
     least: tuple[float, ...]
 
 
-def _cumulants(laws: Sequence[tuple[Array, Array, int]], orders: Array) -> Array:
+def _cumulants(laws: Sequence[tuple[Floats, Floats, int]], orders: Floats) -> Floats:
     total = np.zeros(len(orders))
     for masses, losses, times in laws:
         exponents = np.log(masses) + np.multiply.outer(orders, losses)
@@ -77,7 +76,7 @@ def _cumulants(laws: Sequence[tuple[Array, Array, int]], orders: Array) -> Array
     return total
 
 
-def _rough(steps: Sequence[NormalStep], most: float) -> list[tuple[Array, Array, int]]:
+def _rough(steps: Sequence[NormalStep], most: float) -> list[tuple[Floats, Floats, int]]:
     """Return rough laws without losses beyond `most`."""
     laws = []
     for step in steps:
@@ -157,7 +156,7 @@ def choose_window(
     )
 
 
-def _least(masses: Array, losses: Array, times: int, order: float, count: int) -> float:
+def _least(masses: Floats, losses: Floats, times: int, order: float, count: int) -> float:
     """Return a loss to which all lesser ones may move: that adds little to the mass tilted by an order."""
     del times
     weights = np.exp(np.log(masses) + order * (losses - losses[-1]))

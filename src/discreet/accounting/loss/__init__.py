@@ -61,6 +61,7 @@ from discreet.accounting.loss import (
     shuffled,
 )
 from discreet.accounting.loss.pair import Pair, pair_of
+from discreet.exports import publish
 
 __all__ = [
     "Pair",
@@ -80,3 +81,5 @@ __all__ = [
     "replaced_poisson",
     "shuffled",
 ]
+
+publish(__name__)

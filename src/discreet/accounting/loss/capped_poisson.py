@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.pair import BoundedPair, Pair, Side, pair_of
-from discreet.accounting.loss.poisson_sampled import rate_as_float, sampled
+from discreet.accounting.loss.poisson_sampled import rate_as_float, sampled_pair
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import group
@@ -107,5 +107,7 @@ def _replaced(event: events.CappedPoissonSampled) -> Pair | None:
     if isinstance(pair, BoundedPair):
         pair = pair.upper
     return (
-        None if pair is None or pair.directions == 2 else sampled(pair, *rate_as_float(Fraction(event.rate)))
+        None
+        if pair is None or pair.directions == 2
+        else sampled_pair(pair, *rate_as_float(Fraction(event.rate)))
     )

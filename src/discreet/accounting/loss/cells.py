@@ -12,27 +12,26 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.law import AtomicLoss, LossLaw, dominated, dominating
 from discreet.accounting.loss.pair import Pair, Side
+from discreet.array_types import Floats
 
-__all__ = ["Cells", "CutPair", "Masses", "mixed_losses", "spaced"]
+__all__ = ["CellMasses", "Cells", "CutPair", "mixed_losses", "spaced"]
 
-Array = NDArray[np.float64]
 
 _CONCENTRATION = 3.0
 _FAR = 500.0
 
 
-class Masses(NamedTuple):
+class CellMasses(NamedTuple):
     """What P and Q put on a set of outcomes."""
 
     p: float
     q: float
 
 
-_NONE = Masses(0.0, 0.0)
+_NONE = CellMasses(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,18 +49,18 @@ class Cells:
         Of the outcomes whose loss is less than the first border, or more than the last.
     """
 
-    borders: Array
-    p: Array
-    q: Array
-    below: Masses = _NONE
-    above: Masses = _NONE
+    borders: Floats
+    p: Floats
+    q: Floats
+    below: CellMasses = _NONE
+    above: CellMasses = _NONE
 
     def sampled(self, rate: float, rest: float | None = None) -> Cells:
         """Return the cells of rest Q + rate P against Q; `rest` is 1 - rate, with all its digits if given."""
         left = 1 - rate if rest is None else rest
 
-        def mixed(p: float, q: float) -> Masses:
-            return Masses(left * q + rate * p, q)
+        def mixed(p: float, q: float) -> CellMasses:
+            return CellMasses(left * q + rate * p, q)
 
         p = left * self.q + rate * self.p
         below, above = mixed(*self.below), mixed(*self.above)
@@ -69,7 +68,7 @@ class Cells:
 
     def exchanged(self) -> Cells:
         """Return the cells of Q against P."""
-        below, above = Masses(self.above.q, self.above.p), Masses(self.below.q, self.below.p)
+        below, above = CellMasses(self.above.q, self.above.p), CellMasses(self.below.q, self.below.p)
         return Cells(-self.borders[::-1], self.q[::-1], self.p[::-1], below, above)
 
     def law(self, side: Side) -> AtomicLoss:
@@ -98,7 +97,7 @@ def _cut(pair: CutPair, count: int) -> Cells:
     return pair.outcomes(count)
 
 
-def mixed_losses(losses: Array, rate: float, rest: float | None = None) -> Array:
+def mixed_losses(losses: Floats, rate: float, rest: float | None = None) -> Floats:
     """Return log(rest + rate e^loss), with all digits of small numbers.
 
     `rest` is 1 - rate. Next to 1 a rounded rate has lost the digits of its rest, and outcomes that P hardly
@@ -110,6 +109,6 @@ def mixed_losses(losses: Array, rate: float, rest: float | None = None) -> Array
     return np.where(np.abs(change) < 0.5, np.log1p(np.clip(change, -0.5, 0.5)), large)
 
 
-def spaced(count: int) -> Array:
+def spaced(count: int) -> Floats:
     """Return points from -1 to 1, dense in the middle."""
     return np.asarray(np.sinh(_CONCENTRATION * np.linspace(-1, 1, count)) / np.sinh(_CONCENTRATION))

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.accounting.loss.gaussian import GaussianPair
-from discreet.accounting.loss.pair import NOTHING, FinitePair, Pair, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, FinitePair, Pair, finite_pair, pair_of
 from discreet.privacy import events
 
 __all__: list[str] = []
@@ -21,7 +21,7 @@ def _(event: events.Composed) -> Pair | None:
     pairs = [(pair_of(part), times) for part, times in event.parts]
     if pairs and all(isinstance(pair, GaussianPair) for pair, _ in pairs):
         return GaussianPair(sqrt(sum(n * pair.mu**2 for pair, n in pairs if isinstance(pair, GaussianPair))))
-    product = NOTHING
+    product = NO_LOSS
     for pair, times in pairs:
         for _ in range(times):
             if not isinstance(pair, FinitePair) or len(product.p) * len(pair.p) > _MOST_OUTCOMES:

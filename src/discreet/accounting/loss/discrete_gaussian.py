@@ -14,9 +14,10 @@ from math import ceil, exp, floor, pi, sqrt
 
 import numpy as np
 
-from discreet.accounting.loss.cells import Array, Cells, CutPair, Masses, spaced
+from discreet.accounting.loss.cells import CellMasses, Cells, CutPair, spaced
 from discreet.accounting.loss.mixture import DEVIATIONS, MOST_LOSS, normal_masses
-from discreet.accounting.loss.pair import NOTHING, Pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, Pair, pair_of
+from discreet.array_types import Floats
 from discreet.privacy import events
 
 __all__ = ["DiscreteGaussianPair"]
@@ -54,7 +55,7 @@ class DiscreteGaussianPair(CutPair):
         """The largest loss inside the cells."""
         return float(self._losses(np.array([self.values * (self._last + 1.0)]))[0])
 
-    def _losses(self, total: Array) -> Array:
+    def _losses(self, total: Floats) -> Floats:
         """Return the loss where the values sum to a total."""
         return self.shift * (2 * total - self.values * self.shift) / (2 * self.variance)
 
@@ -71,12 +72,12 @@ class DiscreteGaussianPair(CutPair):
         return self.shift + self._reach
 
     @property
-    def _outside(self) -> Masses:
+    def _outside(self) -> CellMasses:
         """Bound what either law puts outside: the noise is sub-Gaussian."""
         tails = 2 * self.values * max(exp(-min((self._reach + 1) ** 2 / (2 * self.variance), 700)), _TINY)
-        return Masses(tails, tails)
+        return CellMasses(tails, tails)
 
-    def _sums(self, center: int) -> Array:
+    def _sums(self, center: int) -> Floats:
         """Return the law of the sum of all values, each around a center, at every integer."""
         law = np.exp(-((np.arange(self._first, self._last + 1.0) - center) ** 2) / (2 * self.variance))
         law /= law.sum()
@@ -85,7 +86,7 @@ class DiscreteGaussianPair(CutPair):
             total = np.convolve(total, law)
         return total
 
-    def _integrals(self, breaks: Array) -> Array:
+    def _integrals(self, breaks: Floats) -> Floats:
         """Return the mass from each break to before the next, by Euler and Maclaurin.
 
         The sum over integers is the integral less a 24th of the change of the density's slope; for so large a
@@ -96,7 +97,7 @@ class DiscreteGaussianPair(CutPair):
         return np.asarray(normal_masses(z)[1] - np.diff(slope) / 24)
 
 
-def _ends(number: int, count: int) -> Array:
+def _ends(number: int, count: int) -> Floats:
     """Cut 0, …, number into fewer than `count` cells, finest in the middle, or into single steps."""
     if count > number:
         return np.arange(number + 1.0)
@@ -107,7 +108,7 @@ def _ends(number: int, count: int) -> Array:
 def _(event: events.DiscreteGaussian) -> Pair | None:
     squared, variance = floor(event.squared_sensitivity / event.grid**2), event.variance / event.grid**2
     if squared == 0:
-        return NOTHING
+        return NO_LOSS
     if not _LEAST_VARIANCE < variance < _MOST_VARIANCE or squared > _MOST_VARIANCE:
         return None
     if event.size == 1 or squared == 1:

@@ -13,9 +13,10 @@ from math import exp
 
 import numpy as np
 
-from discreet.accounting.loss.cells import Array, Cells, CutPair
-from discreet.accounting.loss.pair import NOTHING, Pair, finite_pair, pair_of
+from discreet.accounting.loss.cells import Cells, CutPair
+from discreet.accounting.loss.pair import NO_LOSS, Pair, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
+from discreet.array_types import Floats
 from discreet.privacy import events
 
 __all__ = ["FineLaplacePair"]
@@ -40,7 +41,7 @@ class FineLaplacePair(CutPair):
         p = np.concatenate([[least], self._masses(self.shift - stop + 1, self.shift - start + 1), [1.0]])
         return Cells(borders, p / whole, q)
 
-    def _masses(self, start: Array, stop: Array) -> Array:
+    def _masses(self, start: Floats, stop: Floats) -> Floats:
         """Sum (1 - r) r^y over y from start to before stop."""
         return np.asarray(np.exp(-self.rate * start) * -np.expm1(-self.rate * (stop - start)))
 
@@ -49,7 +50,7 @@ class FineLaplacePair(CutPair):
 def _(event: events.DiscreteLaplace) -> Pair | None:
     shift, rate = event.shift, float(event.grid / event.scale)
     if shift == 0:
-        return NOTHING
+        return NO_LOSS
     if event.pure_epsilon > MOST_EPSILON:
         return None
     if shift > _MOST_ATOMS:

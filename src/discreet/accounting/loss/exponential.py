@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.cells import Array, Cells, CutPair
+from discreet.accounting.loss.cells import Cells, CutPair
 from discreet.accounting.loss.law import LossLaw
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, Pair, Side, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, Pair, Side, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON, pure_pair
 from discreet.accounting.loss.tilted import UNIT, Tilted
+from discreet.array_types import Floats
 from discreet.privacy import events
 from discreet.privacy.rational import float_above
 
@@ -52,7 +53,7 @@ class BoundedRangeLoss(LossLaw):
             return -expm1(epsilon)
         return expm1(min(epsilon - self.epsilon, 0.0) / 2) ** 2 / -expm1(-self.epsilon)
 
-    def cumulants_at(self, orders: Array) -> Array:
+    def cumulants_at(self, orders: Floats) -> Floats:
         """Return log of sinh((s + 1/2) e) / ((2 s + 1) sinh(e / 2))."""
         half = self.epsilon / 2
         return _log_sinhc((2 * orders + 1) * half) - _log_sinhc(np.array([half]))
@@ -91,22 +92,22 @@ class _TiltedRange(Tilted):
         far = (high - self._least * low) * x / z / -expm1(-2 * x)
         return np.asarray(np.where(np.abs(z) < 1, near, far))
 
-    def rounding(self, step: float, count: int) -> Array:
+    def rounding(self, step: float, count: int) -> Floats:
         """Two phases, of at most y times twice epsilon; what is divided by z is not small against z."""
         return np.asarray(UNIT * (64 + 16 * step * np.arange(count) * self._epsilon))
 
-    def bound(self, low: Array, high: Array) -> Array:
+    def bound(self, low: Floats, high: Floats) -> Floats:
         """Bound slope / |slope + i y| at the low end, and |1 - least e^(-2 i y e)| at its best phase."""
         turns = self._epsilon / np.pi * low, self._epsilon / np.pi * high
         meets = np.floor(turns[0] + 0.5) != np.floor(turns[1] + 0.5)
         sines = np.where(meets, 1.0, np.maximum(*(np.sin(np.pi * turn) ** 2 for turn in turns)))
         return self._bound(low, sines)
 
-    def ceiling(self, low: Array) -> Array:
+    def ceiling(self, low: Floats) -> Floats:
         """Bound the same at the best of all phases."""
         return self._bound(low, np.ones(len(low)))
 
-    def _bound(self, low: Array, sines: Array) -> Array:
+    def _bound(self, low: Floats, sines: Floats) -> Floats:
         ends = np.sqrt(1 + 4 * self._least * sines / expm1(-2 * self._slope * self._epsilon) ** 2)
         return np.asarray(np.minimum(self._slope / np.hypot(self._slope, low) * ends * (1 + 1e-12), 1.0))
 
@@ -138,7 +139,7 @@ def _sinhc(z: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def _log_sinhc(x: Array) -> Array:
+def _log_sinhc(x: Floats) -> Floats:
     """Return log(sinh(x) / x) for x >= 0, with all digits of small numbers."""
     small = np.minimum(x, 1.0) ** 2 / 6
     series = np.ones_like(x)
@@ -154,5 +155,5 @@ def _(event: events.ExponentialChoice) -> Pair | None:
     epsilon = float_above(event.epsilon)
     attained = pure_pair(epsilon / 2)
     if epsilon == 0:
-        return NOTHING
+        return NO_LOSS
     return BoundedPair(BoundedRangePair(epsilon), attained) if attained and epsilon <= MOST_EPSILON else None

@@ -17,7 +17,7 @@ from math import inf
 
 from discreet.accounting.loss.cells import mixed_losses
 from discreet.accounting.loss.law import LossLaw
-from discreet.accounting.loss.local import logarithm
+from discreet.accounting.loss.local import log_ratio
 from discreet.accounting.loss.pair import BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
@@ -35,7 +35,7 @@ __all__ = [
     "worst_outcomes",
 ]
 
-Point = tuple[Fraction, Fraction]
+ProfilePoint = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class TwoWayPair(Pair):
         )
 
 
-def broken_line(points: Iterable[Point]) -> Masses:
+def broken_line(points: Iterable[ProfilePoint]) -> Masses:
     """Return the outcomes (p, q) of the largest profile that lies under all points (g, h).
 
     The largest convex function under the points, from (0, 1) on, that stays constant after the last: the
     lower hull. Points whose h is not below that of an earlier one say nothing and are passed over.
     """
-    hull: list[Point] = [(Fraction(0), Fraction(1))]
+    hull: list[ProfilePoint] = [(Fraction(0), Fraction(1))]
     for point in sorted(points):
         if point[1] >= hull[-1][1]:
             continue
@@ -84,7 +84,7 @@ def broken_line(points: Iterable[Point]) -> Masses:
     return tuple(outcomes + ([(Fraction(0), missing)] if missing else []))
 
 
-def _slope(one: Point, other: Point) -> Fraction:
+def _slope(one: ProfilePoint, other: ProfilePoint) -> Fraction:
     return (other[1] - one[1]) / (other[0] - one[0])
 
 
@@ -151,7 +151,7 @@ def largest_finite_loss(event: events.FiniteLaws | events.PrivacyProfile) -> Fra
 
 def exact_pair(outcomes: Masses, directions: int = 1) -> FinitePair:
     """Return the pair of outcomes given as fractions."""
-    losses = [logarithm(p / q) if p and q else inf if p else -inf for p, q in outcomes]
+    losses = [log_ratio(p / q) if p and q else inf if p else -inf for p, q in outcomes]
     p, q = ([float(mass) for mass in law] for law in zip(*outcomes, strict=True))
     return finite_pair(p, q, directions, losses=losses)
 

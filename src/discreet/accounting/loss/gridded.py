@@ -7,13 +7,12 @@ points of a grid such that both masses are kept, which dominates (docs/proofs/co
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.law import AtomicLoss
+from discreet.array_types import Floats
 
 __all__ = ["summed"]
 
-Array = NDArray[np.float64]
 
 _NODES = 800
 _SPARE = 1e-30
@@ -44,7 +43,7 @@ def _added(one: AtomicLoss, other: AtomicLoss, count: int) -> AtomicLoss:
     return AtomicLoss(masses * _ROUNDING, losses, infinity * _ROUNDING)
 
 
-def _moved(masses: Array, losses: Array, count: int) -> tuple[Array, Array, float]:
+def _moved(masses: Floats, losses: Floats, count: int) -> tuple[Floats, Floats, float]:
     """Move atoms to a grid; the least of all rise to its start, and the largest to infinity."""
     order = np.argsort(losses, kind="stable")
     masses, losses = masses[order], losses[order]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.loss.tilted import Tilted, TiltedAtoms, merged
+from discreet.accounting.loss.tilted import Tilted, TiltedAtoms, merge_atoms
 
 __all__ = ["AtomicLoss", "LossLaw", "dominated", "dominating"]
 
@@ -114,7 +114,7 @@ class AtomicLoss(LossLaw):
     def rough(self) -> LossLaw:
         """Merge neighboring atoms."""
         keep = self.masses > 0
-        masses, losses, _ = merged(self.masses[keep], self.losses[keep], _ROUGH)
+        masses, losses, _ = merge_atoms(self.masses[keep], self.losses[keep], _ROUGH)
         return AtomicLoss(masses, losses, self.infinity)
 
 

@@ -10,7 +10,7 @@ from discreet.accounting.loss.pair import Pair, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.privacy import events
 
-__all__ = ["logarithm"]
+__all__ = ["log_ratio"]
 
 
 @pair_of.register
@@ -20,7 +20,7 @@ def _(event: events.RandomizedResponse) -> Pair | None:
         return None
     lie = (1 - event.truth) / (event.categories - 1)
     p = [float(event.truth), float(lie), float(1 - event.truth - lie)]
-    loss = logarithm(event.truth / lie)
+    loss = log_ratio(event.truth / lie)
     return finite_pair(p, [p[1], p[0], p[2]], losses=[loss, -loss, 0.0])
 
 
@@ -37,10 +37,10 @@ def _(event: events.UnaryEncoding) -> Pair | None:
     reports = list(product((0, 1), repeat=2))
     p = [mass(a, keep) * mass(b, flip) for a, b in reports]
     q = [mass(a, flip) * mass(b, keep) for a, b in reports]
-    losses = [logarithm(a / b) for a, b in zip(p, q, strict=True)]
+    losses = [log_ratio(a / b) for a, b in zip(p, q, strict=True)]
     return finite_pair([float(x) for x in p], [float(x) for x in q], losses=losses)
 
 
-def logarithm(ratio: Fraction) -> float:
+def log_ratio(ratio: Fraction) -> float:
     """Return log(ratio) with all digits, also near 1."""
     return log1p(float(ratio - 1)) if ratio >= 1 else -log1p(float(1 / ratio - 1))

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.accounting.loss.cells import Cells, CutPair, Masses, spaced
+from discreet.accounting.loss.cells import CellMasses, Cells, CutPair, spaced
 from discreet.accounting.loss.pair import Pair, pair_of
+from discreet.array_types import Floats
 from discreet.privacy import events
 
 __all__ = ["DEVIATIONS", "MOST_LOSS", "MOST_SHIFT", "MixturePair", "normal_masses"]
 
-Array = NDArray[np.float64]
 
 MOST_LOSS = 690.0
 """Beyond it, e^loss leaves the range of floats."""
@@ -51,11 +50,11 @@ class MixturePair(CutPair):
             self._losses(x),
             np.asarray(p),
             parts[0][1],
-            Masses(float(below), parts[0][0]),
-            Masses(float(above), parts[0][2]),
+            CellMasses(float(below), parts[0][0]),
+            CellMasses(float(above), parts[0][2]),
         )
 
-    def _losses(self, x: Array) -> Array:
+    def _losses(self, x: Floats) -> Floats:
         """Return the loss at every point, in a form that keeps the digits of small ones."""
         centers, weights = np.array(self.centers), np.array(self.weights)
         exponents = centers * (x[:, None] - centers / 2)
@@ -69,7 +68,7 @@ class MixturePair(CutPair):
         )
 
 
-def normal_masses(z: Array) -> tuple[float, Array, float]:
+def normal_masses(z: Floats) -> tuple[float, Floats, float]:
     """Return the normal mass below all points, between each two, and above, without cancellation."""
     from scipy.special import ndtr
 

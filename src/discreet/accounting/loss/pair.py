@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.privacy.events import Event
 
-__all__ = ["NOTHING", "BoundedPair", "FinitePair", "Pair", "Side", "finite_pair", "pair_of"]
+__all__ = ["NO_LOSS", "BoundedPair", "FinitePair", "Pair", "Side", "finite_pair", "pair_of"]
 
 Side = Literal["upper", "lower"]
 
@@ -82,7 +82,7 @@ def finite_pair(
     return FinitePair(first, second, np.asarray(losses, np.float64), directions)
 
 
-NOTHING = finite_pair([1.0], [1.0])
+NO_LOSS = finite_pair([1.0], [1.0])
 """One outcome, which tells nothing apart."""
 
 
@@ -95,7 +95,7 @@ class BoundedPair(Pair):
     """
 
     upper: Pair
-    lower: Pair = NOTHING
+    lower: Pair = NO_LOSS
     attained: bool = False
 
     @property

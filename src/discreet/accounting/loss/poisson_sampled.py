@@ -23,12 +23,12 @@ from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.laplace import LaplacePair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, FinitePair, Pair, Side, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.accounting.loss.tilted import UNIT
 from discreet.privacy import events
 
-__all__ = ["FloatRate", "MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled"]
+__all__ = ["FloatRate", "MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled_pair"]
 
 _LEAST_RATE = 1e-200
 
@@ -82,7 +82,7 @@ class MirroredPair(Pair):
         return AtomicLoss(masses[masses > 0], losses[masses > 0], law.infinity)
 
 
-def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair | None:
+def sampled_pair(step: Pair | None, rate: float, rest: float | None = None) -> Pair | None:
     """Return the pair of a Poisson-sampled step, None if that of the step is not known well enough.
 
     `rest` is 1 - rate, where it has digits that a float next to 1 has lost.
@@ -90,15 +90,15 @@ def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair |
     if rest is None:
         rest = 1 - rate
     if rate == 0:
-        return NOTHING
+        return NO_LOSS
     if rest == 0 or step is None:
         return step
     if isinstance(step, BoundedPair):
-        upper, lower = sampled(step.upper, rate, rest), sampled(step.lower, rate, rest)
+        upper, lower = sampled_pair(step.upper, rate, rest), sampled_pair(step.lower, rate, rest)
         return upper and lower and BoundedPair(upper, lower)
     if isinstance(step, GaussianPair):
         if rate == 1:  # rounded up, and bounded below by the float before
-            lower = SampledGaussianPair(1 / step.mu, 1 - UNIT) if step.mu <= MOST_SHIFT else NOTHING
+            lower = SampledGaussianPair(1 / step.mu, 1 - UNIT) if step.mu <= MOST_SHIFT else NO_LOSS
             return BoundedPair(step, lower)
         return SampledGaussianPair(1 / step.mu, rate) if step.mu <= MOST_SHIFT else None
     if isinstance(step, LaplacePair) and step.epsilon > MOST_EPSILON:
@@ -127,13 +127,15 @@ def rate_as_float(rate: Fraction) -> FloatRate:
 @pair_of.register
 def _(event: events.PoissonSampled) -> Pair | None:
     """Only where one unit comes or goes: of several, some may come and others go."""
-    return sampled(pair_of(event.inner), *rate_as_float(event.rate)) if event.neighbors.size == 1 else None
+    return (
+        sampled_pair(pair_of(event.inner), *rate_as_float(event.rate)) if event.neighbors.size == 1 else None
+    )
 
 
 @pair_of.register
 def _(event: events.SampledWithoutReplacement) -> Pair | None:
     """Others that hold what one of the two holds make the mixture against Q; so that is attained."""
-    mixed = sampled(pair_of(event.inner), *rate_as_float(event.rate))
+    mixed = sampled_pair(pair_of(event.inner), *rate_as_float(event.rate))
     if event.batch in (0, event.population):
         return mixed
     return mixed and BoundedPair(

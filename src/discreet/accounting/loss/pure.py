@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import exp
 
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, Pair, finite_pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, Pair, finite_pair, pair_of
 from discreet.privacy import events
 from discreet.privacy.events.generic import PureEvent
 from discreet.privacy.rational import float_above
@@ -44,14 +44,14 @@ def _(event: events.Approximate) -> Pair | None:
 def _(event: PureEvent | events.AboveThreshold) -> Pair | None:
     """Their laws depend on scores and questions that are not recorded: what is attained is not known."""
     worst = pure_pair(float_above(event.epsilon))
-    return worst and BoundedPair(worst, NOTHING)
+    return worst and BoundedPair(worst, NO_LOSS)
 
 
 @pair_of.register
 def _(event: events.BestOfRuns | events.SparseVector) -> Pair | None:
     """What is best, or asked, is not recorded: what is attained is not known."""
     worst = None if event.pure_epsilon is None else pure_pair(float_above(event.pure_epsilon))
-    return worst and BoundedPair(worst, NOTHING)
+    return worst and BoundedPair(worst, NO_LOSS)
 
 
 @pair_of.register

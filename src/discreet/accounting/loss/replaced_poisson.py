@@ -11,19 +11,18 @@ from dataclasses import dataclass
 from math import ceil, cos, exp, log1p, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.formulas.stable_sums import excess
-from discreet.accounting.loss.cells import Cells, CutPair, Masses, mixed_losses, spaced
+from discreet.accounting.loss.cells import CellMasses, Cells, CutPair, mixed_losses, spaced
 from discreet.accounting.loss.gaussian import GaussianPair
 from discreet.accounting.loss.mixture import DEVIATIONS, MOST_SHIFT, normal_masses
-from discreet.accounting.loss.pair import NOTHING, Pair, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, Pair, pair_of
 from discreet.accounting.loss.poisson_sampled import rate_as_float
+from discreet.array_types import Floats
 from discreet.privacy import events
 
 __all__ = ["FacingPair", "facing_cumulant"]
 
-Array = NDArray[np.float64]
 
 _MOST_POINTS = 200_000
 _MOST_EXPONENT = 600.0
@@ -51,10 +50,10 @@ class FacingPair(CutPair):
             )
             for one in (right, left)
         )
-        below, above = Masses(float(p[0]), float(q[0])), Masses(float(p[2]), float(q[2]))
+        below, above = CellMasses(float(p[0]), float(q[0])), CellMasses(float(p[2]), float(q[2]))
         return Cells(self.losses(x), p[1], q[1], below, above)
 
-    def losses(self, x: Array) -> Array:
+    def losses(self, x: Floats) -> Floats:
         """Return the loss at every point; it is odd and grows."""
         own = (sign * self.shift * x - self.shift**2 / 2 for sign in (1, -1))
         up, down = (mixed_losses(loss, self.rate, self.rest) for loss in own)
@@ -65,7 +64,7 @@ class FacingPair(CutPair):
 def _(event: events.ReplacedPoissonGaussian) -> Pair | None:
     shift, (rate, rest) = float(1 / event.noise_multiplier), rate_as_float(event.rate)
     if rate == 0:
-        return NOTHING
+        return NO_LOSS
     if rest == 0:
         return GaussianPair(2 * shift)
     return FacingPair(shift, rate, rest) if shift <= MOST_SHIFT else None

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.accounting import theorems
 from discreet.accounting.loss.cells import Cells, CutPair
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
-from discreet.accounting.loss.pair import NOTHING, BoundedPair, Pair, Side, pair_of
+from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, Pair, Side, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.accounting.loss.shuffled_response import MOST_PEOPLE, response_pair
 from discreet.privacy import events
@@ -77,4 +77,4 @@ def _(event: events.Shuffled) -> Pair | None:
         and 1 < event.people <= MOST_PEOPLE
     ):
         return response_pair(inner.truth, event.people)
-    return BoundedPair(ClonesPair(float_above(epsilon), event.people), NOTHING) if epsilon else NOTHING
+    return BoundedPair(ClonesPair(float_above(epsilon), event.people), NO_LOSS) if epsilon else NO_LOSS

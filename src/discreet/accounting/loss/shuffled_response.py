@@ -15,14 +15,13 @@ from math import ceil, floor, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.finite import TwoWayPair, broken_line, exact_pair
 from discreet.accounting.loss.pair import BoundedPair, Pair, finite_pair
+from discreet.array_types import Floats
 
 __all__ = ["MOST_PEOPLE", "response_pair"]
 
-Array = NDArray[np.float64]
 
 MOST_PEOPLE = 10**5
 """Beyond, the sums of products take more than a second, and the general bound by clones serves."""
@@ -42,7 +41,7 @@ class _Count(NamedTuple):
     """The law of a count around its mean."""
 
     first: int
-    masses: Array
+    masses: Floats
 
 
 @lru_cache(maxsize=16)
@@ -64,7 +63,7 @@ def response_pair(truth: Fraction, people: int) -> Pair:
     return BoundedPair(exact_pair(broken_line(points)), _attained(bit, people), attained=True)
 
 
-def _corners(laws: list[_Reports]) -> Array:
+def _corners(laws: list[_Reports]) -> Floats:
     """Return ratios at which the profile is looked at: those of several crowds, or some of them."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.concatenate([one for law in laws for one in (law.yes / law.no, law.no / law.yes)])
@@ -100,8 +99,8 @@ class _Bit(NamedTuple):
 class _Reports(NamedTuple):
     """The law of the number of yeses if the person holds a yes, and if not."""
 
-    yes: Array
-    no: Array
+    yes: Floats
+    no: Floats
 
 
 def _crowds(people: int) -> Iterator[tuple[int, int]]:
@@ -133,7 +132,7 @@ def _binomial(count: int, bit: _Bit) -> _Count:
     return _Count(first, masses / masses.sum())
 
 
-def _profile(p: Array, q: Array, corners: Array) -> Array:
+def _profile(p: Floats, q: Floats, corners: Floats) -> Floats:
     """Return sum max(0, p - corner q) from above; outcomes come by rising ratio, being log-concave."""
     above, under = (np.append(np.cumsum(law[::-1])[::-1], 0.0) for law in (p, q))
     with np.errstate(divide="ignore", invalid="ignore"):

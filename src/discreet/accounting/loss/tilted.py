@@ -13,7 +13,7 @@ from math import cos, factorial, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tilted", "TiltedAtoms", "merged"]
+__all__ = ["Tilted", "TiltedAtoms", "merge_atoms"]
 
 UNIT = 2.0**-53
 _GROUPS = 300
@@ -77,7 +77,7 @@ class TiltedAtoms(Tilted):
         way = _ROUNDING[self._way(count)](count)
         return np.asarray(UNIT * (16 + 4 * phases + log2(len(self._losses) + 1) + way))
 
-    def _way(self, count: int) -> Sum:
+    def _way(self, count: int) -> TiltedSum:
         if count <= _FEW_FREQUENCIES:
             return _by_products
         return _by_exponentials if len(self._losses) <= _FEW_ATOMS else _by_transforms
@@ -88,7 +88,7 @@ class TiltedAtoms(Tilted):
         Two losses of a window, D apart, have 1 - cos(y D) >= (1 - cos a) (y D / a)^2 while |y D| <= a,
         so a window of mass p and variance v adds at most p sqrt(1 - 2 (1 - cos a) y^2 v / a^2).
         """
-        weights, losses, starts = merged(self._weights, self._losses, _GROUPS)
+        weights, losses, starts = merge_atoms(self._weights, self._losses, _GROUPS)
         stops = np.append(starts[1:], len(self._losses)) - 1
         first, last = self._losses[starts], self._losses[stops]
         moved = self._losses - np.repeat(losses, stops + 1 - starts)
@@ -112,7 +112,7 @@ class TiltedAtoms(Tilted):
         return np.asarray(np.minimum(np.bincount(row, parts, len(low)) * (1 + 1e-12), 1.0))
 
 
-Sum = Callable[[NDArray[np.float64], NDArray[np.float64], int], NDArray[np.complex128]]
+TiltedSum = Callable[[NDArray[np.float64], NDArray[np.float64], int], NDArray[np.complex128]]
 
 
 def _by_products(
@@ -174,7 +174,7 @@ def _by_transforms(
     return np.asarray(sums)
 
 
-_ROUNDING: dict[Sum, Callable[[int], float]] = {
+_ROUNDING: dict[TiltedSum, Callable[[int], float]] = {
     # One complex multiplication is off by less than 2.3 units, and there are `count` in a row.
     _by_products: lambda count: 2.3 * count,
     _by_exponentials: lambda count: 4.0,
@@ -184,7 +184,7 @@ _ROUNDING: dict[Sum, Callable[[int], float]] = {
 }
 
 
-def merged(
+def merge_atoms(
     weights: NDArray[np.float64], losses: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Merge neighboring atoms into at most `count`, each at the mean of its members."""

@@ -13,7 +13,6 @@ from math import sqrt
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.loss.cells import CutPair
 from discreet.accounting.loss.gaussian import GaussianPair
@@ -21,10 +20,10 @@ from discreet.accounting.loss.gridded import summed
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
 from discreet.accounting.loss.pair import BoundedPair, Pair, Side
+from discreet.array_types import Floats
 
 __all__ = ["WorstPair", "worst_pair"]
 
-Array = NDArray[np.float64]
 Way = tuple[tuple[Pair, int], ...]
 
 _MOST_LOSS = 300.0  # so that no product of a mass and e^-loss leaves the range of floats
@@ -139,7 +138,7 @@ def largest_profile(laws: list[AtomicLoss]) -> AtomicLoss:
     return AtomicLoss(moved[keep] * rounding, nodes[keep], infinity * rounding)
 
 
-def _with_crossings(laws: list[AtomicLoss], nodes: Array) -> Array:
+def _with_crossings(laws: list[AtomicLoss], nodes: Floats) -> Floats:
     """Add the points where the largest profile goes over from one law to another, between two nodes."""
     profiles = np.array([_on(law, nodes)[2] for law in laws])
     best = np.argmax(profiles, axis=0)
@@ -154,7 +153,7 @@ def _with_crossings(laws: list[AtomicLoss], nodes: Array) -> Array:
     return np.union1d(nodes, nodes[places] + np.log1p(np.expm1(gaps) * share))
 
 
-def _on(law: AtomicLoss, nodes: Array) -> tuple[Array, Array, Array]:
+def _on(law: AtomicLoss, nodes: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the mass at each node, the mass beyond it, and delta at it."""
     masses = np.zeros(len(nodes))
     np.add.at(masses, np.searchsorted(nodes, law.losses), law.masses)

@@ -7,7 +7,7 @@
 Proofs: docs/proofs/meaning.md.
 """
 
-from discreet.accounting.meaning.attack import Curve, advantage, posterior, true_positive_rate
+from discreet.accounting.meaning.attack import HockeyStickCurve, advantage, posterior, true_positive_rate
 from discreet.accounting.meaning.finite_laws import (
     FiniteTradeoff,
     PrivacyLoss,
@@ -16,10 +16,11 @@ from discreet.accounting.meaning.finite_laws import (
     privacy_loss,
     tradeoff,
 )
+from discreet.exports import publish
 
 __all__ = [
-    "Curve",
     "FiniteTradeoff",
+    "HockeyStickCurve",
     "PrivacyLoss",
     "advantage",
     "hockey_stick",
@@ -29,3 +30,5 @@ __all__ = [
     "tradeoff",
     "true_positive_rate",
 ]
+
+publish(__name__)

@@ -34,9 +34,9 @@ from discreet.privacy.rational import float_above, float_below, probability
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
 
-__all__ = ["Curve", "advantage", "posterior", "true_positive_rate"]
+__all__ = ["HockeyStickCurve", "advantage", "posterior", "true_positive_rate"]
 
-Curve: TypeAlias = Callable[[float], float]
+HockeyStickCurve: TypeAlias = Callable[[float], float]
 """A hockey-stick curve: delta as a function of epsilon >= 0, in both directions."""
 
 _ROUNDING = 1e-12
@@ -44,7 +44,7 @@ _LARGEST = 700.0  # e^700 is still a float
 _ORDERS = 1 + np.geomspace(1e-4, 1e6, 301)
 
 
-def advantage(guarantee: Guarantee | Curve) -> float:
+def advantage(guarantee: Guarantee | HockeyStickCurve) -> float:
     """Return the most by which any attack's true positive rate can exceed its false positive rate.
 
     Guarantee
@@ -78,7 +78,7 @@ def advantage(guarantee: Guarantee | Curve) -> float:
     return _above(_least(lambda epsilon: _approximate_advantage(epsilon, curve(epsilon))))
 
 
-def true_positive_rate(guarantee: Guarantee | Curve, false_positive_rate: Number) -> float:
+def true_positive_rate(guarantee: Guarantee | HockeyStickCurve, false_positive_rate: Number) -> float:
     """Return the largest true positive rate of any attack with this false positive rate.
 
     Guarantee
@@ -115,7 +115,7 @@ def true_positive_rate(guarantee: Guarantee | Curve, false_positive_rate: Number
     return _above(min(bounds))
 
 
-def posterior(guarantee: Guarantee | Curve, prior: Number, *, failure: Number = 0) -> float:
+def posterior(guarantee: Guarantee | HockeyStickCurve, prior: Number, *, failure: Number = 0) -> float:
     """Return the largest probability that anyone can come to give to a person's data being there.
 
     Guarantee
@@ -147,7 +147,7 @@ def posterior(guarantee: Guarantee | Curve, prior: Number, *, failure: Number = 
     return _above(1 / (1 + odds_against * exp(-loss)))
 
 
-def _loss(guarantee: Guarantee | Curve, failure: float) -> float:
+def _loss(guarantee: Guarantee | HockeyStickCurve, failure: float) -> float:
     """Bound the privacy loss, except for a set of answers of probability at most `failure`."""
     log_failure = log(failure) if failure else -inf
     match guarantee:
@@ -266,7 +266,7 @@ def _least(bound: Callable[[float], float]) -> float:
     return least
 
 
-def _checked(curve: Curve) -> Curve:
+def _checked(curve: HockeyStickCurve) -> HockeyStickCurve:
     """Make every value of a curve a delta, or refuse it."""
     if not callable(curve):
         raise ParameterError(

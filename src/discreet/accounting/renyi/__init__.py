@@ -12,6 +12,7 @@ from discreet.accounting.renyi.curve import (
     extra_delta,
     rho,
 )
+from discreet.exports import publish
 
 __all__ = [
     "ORDERS",
@@ -25,3 +26,5 @@ __all__ = [
     "extra_delta",
     "rho",
 ]
+
+publish(__name__)

@@ -6,13 +6,13 @@ Proof: docs/proofs/renyi.md, the theorem on conversion.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 
 __all__ = ["checked_orders", "delta_from_renyi", "epsilon_from_renyi"]
 
-Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12  # more than the rounding of the formula it multiplies
 
@@ -36,7 +36,7 @@ def delta_from_renyi(divergences: ArrayLike, orders: ArrayLike, epsilon: float) 
     return float(np.clip(_deltas(alpha, bounds, epsilon).min(), 5e-324, 1.0)) if bounds.min() > 0 else 0.0
 
 
-def _deltas(alpha: Array, bounds: Array, epsilon: float) -> Array:
+def _deltas(alpha: Floats, bounds: Floats, epsilon: float) -> Floats:
     alpha, bounds = alpha[:, None], bounds[:, None]
     lower = np.append(0.0, 1 - np.geomspace(1, 1e-12, 120)[1:])  # where the curve touches 0: s x, at most 1
     v, s = np.zeros_like(alpha), np.zeros_like(alpha)
@@ -76,7 +76,7 @@ def epsilon_from_renyi(divergences: ArrayLike, orders: ArrayLike, delta: float) 
     return high
 
 
-def checked_orders(orders: ArrayLike) -> Array:
+def checked_orders(orders: ArrayLike) -> Floats:
     """Return orders as an array; refuse what is not finite and above 1."""
     array = np.array(orders, dtype=float, ndmin=1)
     if array.ndim != 1 or not array.size or not np.all((array > 1) & np.isfinite(array)):
@@ -84,7 +84,7 @@ def checked_orders(orders: ArrayLike) -> Array:
     return array
 
 
-def _curve(divergences: ArrayLike, orders: ArrayLike) -> tuple[Array, Array]:
+def _curve(divergences: ArrayLike, orders: ArrayLike) -> tuple[Floats, Floats]:
     alpha, bounds = checked_orders(orders), np.atleast_1d(np.asarray(divergences, dtype=float))
     if bounds.shape != alpha.shape or not np.all(bounds >= 0):
         raise ParameterError(

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
@@ -26,6 +26,7 @@ from discreet.accounting.renyi.conversion import checked_orders, delta_from_reny
 from discreet.accounting.renyi.failure_probability import exact_extra_delta, touched_parts
 from discreet.accounting.renyi.finite import finite_cumulant
 from discreet.accounting.renyi.repeated import repeated_cumulant
+from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import Event
@@ -49,7 +50,6 @@ _FEW, _SOME, _MANY = 1 + np.geomspace(0.01, 1, 20), np.arange(2.2, 12, 0.2), np.
 ORDERS = np.unique(np.concatenate([_FEW, _SOME, _MANY.round()]))
 """Orders that serve from large epsilons to small ones."""
 
-Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12  # more than the rounding of any formula below
 _MOST_WHOLE, _MOST_FRACTIONAL = 2**16, 256  # orders up to which sampled moments are summed
@@ -66,7 +66,7 @@ _SYMMETRIC = (
 )
 
 
-def divergence(event: Event, orders: ArrayLike) -> Array:
+def divergence(event: Event, orders: ArrayLike) -> Floats:
     """Return upper bounds on the Rényi divergence of an event at finite orders above 1, in both directions.
 
     Infinity where no bound is known. A part with a delta counts as if it had none; see `extra_delta`.
@@ -74,7 +74,7 @@ def divergence(event: Event, orders: ArrayLike) -> Array:
     return divergence_at(event, checked_orders(orders))
 
 
-def divergence_at(event: Event, orders: Array) -> Array:
+def divergence_at(event: Event, orders: Floats) -> Floats:
     """Return the same at orders that were checked before."""
     return _ABOVE * _cumulant(event, orders) / (orders - 1)
 
@@ -105,7 +105,7 @@ def delta(event: Event, epsilon: float, orders: ArrayLike = ORDERS) -> float:
     return min(1.0, extra_delta(event) + delta_from_renyi(divergence(event, orders), orders, epsilon))
 
 
-def _cumulant(event: Event, orders: Array) -> Array:
+def _cumulant(event: Event, orders: Floats) -> Floats:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         bounds = [_law(event, orders)]
         if isinstance(event, _EXACT) and np.isfinite(bounds[0]).all():
@@ -120,7 +120,7 @@ def _cumulant(event: Event, orders: Array) -> Array:
 
 
 @singledispatch
-def _law(event: Event, orders: Array) -> Array:
+def _law(event: Event, orders: Floats) -> Floats:
     """Return the cumulant that the law gives; NaN or infinity where pure_epsilon and rho say as much."""
     raise ParameterError(
         "event", f"has a part of the unknown kind {type(event).__name__}", "known to `renyi`"
@@ -138,11 +138,11 @@ _Plain = (
 
 
 @_law.register
-def _(event: _Plain, orders: Array) -> Array:
+def _(event: _Plain, orders: Floats) -> Floats:
     return np.full_like(orders, np.inf)
 
 
-def _pure(epsilon: Array | float, orders: Array | float) -> Array:
+def _pure(epsilon: Floats | float, orders: Floats | float) -> Floats:
     """The pair of randomized response, into which every pure event can be simulated."""
     product = 2 * np.sinh(orders * epsilon / 2) * np.sinh((orders - 1) * epsilon / 2) / np.cosh(epsilon / 2)
     small = orders * epsilon < 30
@@ -152,7 +152,7 @@ def _pure(epsilon: Array | float, orders: Array | float) -> Array:
     return np.where(small, np.log1p(product), large)
 
 
-def _two_exponentials(weight: Array, rest: Array, epsilon: float, drift: Array, orders: Array) -> Array:
+def _two_exponentials(weight: Floats, rest: Floats, epsilon: float, drift: Floats, orders: Floats) -> Floats:
     """log(weight e^((alpha - 1) epsilon) + rest e^(-alpha epsilon)), where the weights sum to 1."""
     exponents = epsilon * np.array([orders - 1, -orders])
     above, below = excess_exponential(exponents)
@@ -164,13 +164,13 @@ def _two_exponentials(weight: Array, rest: Array, epsilon: float, drift: Array, 
 
 
 @_law.register
-def _(event: events.Laplace, orders: Array) -> Array:
+def _(event: events.Laplace, orders: Floats) -> Floats:
     weight, rest = orders / (2 * orders - 1), (orders - 1) / (2 * orders - 1)
     return _two_exponentials(weight, rest, float_above(event.epsilon), np.zeros_like(orders), orders)
 
 
 @_law.register
-def _(event: events.DiscreteLaplace, orders: Array) -> Array:
+def _(event: events.DiscreteLaplace, orders: Floats) -> Floats:
     step, total = float_above(event.grid / event.scale), float_above(event.pure_epsilon)
     whole = (1 + np.exp(-step)) * -np.expm1(-(2 * orders - 1) * step)
     weight = -np.expm1(-2 * orders * step) / whole
@@ -179,31 +179,31 @@ def _(event: events.DiscreteLaplace, orders: Array) -> Array:
     return _two_exponentials(weight, rest, total, gain - loss + 2e-15 * (gain + loss), orders)
 
 
-def _finite(pairs: Iterable[tuple[Fraction, Fraction]], orders: Array) -> Array:
+def _finite(pairs: Iterable[tuple[Fraction, Fraction]], orders: Floats) -> Floats:
     """The cumulant of outcomes with masses (P, Q), of which those with P = Q may be left out."""
     weights, ratios = np.array([(float(q), float((p - q) / q)) for p, q in pairs]).T
     return np.asarray(np.log1p(weights @ theorems.excess(ratios[:, None], orders)))
 
 
 @_law.register
-def _(event: events.RandomizedResponse, orders: Array) -> Array:
+def _(event: events.RandomizedResponse, orders: Floats) -> Floats:
     other = (1 - event.truth) / (event.categories - 1)
     return _finite([(event.truth, other), (other, event.truth)], orders)
 
 
 @_law.register
-def _(event: events.UnaryEncoding, orders: Array) -> Array:
+def _(event: events.UnaryEncoding, orders: Floats) -> Floats:
     p, q = event.keep, event.flip
     return _finite([(p, q), (1 - p, 1 - q)], orders) + _finite([(q, p), (1 - q, 1 - p)], orders)
 
 
 @_law.register
-def _(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
+def _(event: events.FiniteLaws | events.PrivacyProfile, orders: Floats) -> Floats:
     return finite_cumulant(event, orders)
 
 
 @_law.register
-def _(event: events.ExponentialChoice, orders: Array) -> Array:
+def _(event: events.ExponentialChoice, orders: Floats) -> Floats:
     # Two losses, t and t - width; with u = e^t and A = B + e^width - 1, B = 1 - e^((1 - alpha) width), the
     # moment is u^(alpha - 1)(A - u B) / (e^width - 1), which is largest at u = (alpha - 1) A / (alpha B).
     width, a = float_above(event.epsilon), orders - 1
@@ -214,12 +214,12 @@ def _(event: events.ExponentialChoice, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.Approximate, orders: Array) -> Array:
+def _(event: events.Approximate, orders: Floats) -> Floats:
     return _pure(float_above(event.epsilon), orders)
 
 
 @_law.register
-def _(event: events.Renyi, orders: Array) -> Array:
+def _(event: events.Renyi, orders: Floats) -> Floats:
     # The lower convex hull of the points (order, (order - 1) epsilon), from (1, 0) on.
     hull = [(Fraction(1), Fraction(0))]
     for order, bound in event.curve:
@@ -235,12 +235,12 @@ def _(event: events.Renyi, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.Composed, orders: Array) -> Array:
+def _(event: events.Composed, orders: Floats) -> Floats:
     return sum((times * _cumulant(part, orders) for part, times in event.parts), start=np.zeros_like(orders))
 
 
 @_law.register
-def _(event: events.Parallel, orders: Array) -> Array:
+def _(event: events.Parallel, orders: Floats) -> Floats:
     # One part is touched by each unit that comes or goes, two by each that changes.
     touched = touched_parts(event)
     rows = [row for part, times in event.parts for row in [_cumulant(part, orders)] * min(times, touched)]
@@ -248,12 +248,12 @@ def _(event: events.Parallel, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.MixtureOfGaussians, orders: Array) -> Array:
+def _(event: events.MixtureOfGaussians, orders: Floats) -> Floats:
     return _cumulant(event.sampled, orders)
 
 
 @_law.register
-def _(event: events.Grouped, orders: Array) -> Array:
+def _(event: events.Grouped, orders: Floats) -> Floats:
     # With order alpha 2^c of one unit, 2^c units have 3^c times its divergence at alpha >= 2 (Mironov 2017).
     doublings = (event.size - 1).bit_length()
     factor = 2.0**doublings
@@ -262,7 +262,7 @@ def _(event: events.Grouped, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.Shuffled, orders: Array) -> Array:
+def _(event: events.Shuffled, orders: Floats) -> Floats:
     weights, ratios = theorems.clone_ratios(
         float_above(event.inner.pure_epsilon or Fraction(0)), event.people
     )
@@ -270,8 +270,8 @@ def _(event: events.Shuffled, orders: Array) -> Array:
 
 
 def _at_whole_orders(
-    value: Callable[[int, Array], float], moments: Callable[[Array], Array], orders: Array
-) -> Array:
+    value: Callable[[int, Floats], float], moments: Callable[[Floats], Floats], orders: Floats
+) -> Floats:
     """Evaluate a cumulant at whole orders, from inner ones at 2, 3, …, and join by chords from (1, 0) on."""
     usable = orders <= _MOST_WHOLE
     ends = np.unique(np.concatenate([np.floor(orders[usable]), np.ceil(orders[usable])])).astype(int)
@@ -282,7 +282,7 @@ def _at_whole_orders(
 
 
 @_law.register
-def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: Array) -> Array:
+def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: Floats) -> Floats:
     inner, rate = event.inner, float_above(event.rate)
     if isinstance(inner, events.Approximate):
         return _pure(theorems.amplified(theorems.Cost(float_above(inner.epsilon), 0), rate).epsilon, orders)
@@ -300,10 +300,10 @@ def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: A
     return np.fmin(sums, plain)
 
 
-def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
+def _poisson(inner: Event, rate: float, plain: Floats, orders: Floats) -> Floats:
     squared = np.expm1(_cumulant(inner, np.array([2.0])))
 
-    def sums(moments: Callable[[Array], Array]) -> Array:
+    def sums(moments: Callable[[Floats], Floats]) -> Floats:
         return _at_whole_orders(lambda n, k: theorems.binomial_cumulant(n, rate, k), moments, orders)
 
     added = sums(lambda n: _cumulant(inner, n))
@@ -324,20 +324,20 @@ def _poisson(inner: Event, rate: float, plain: Array, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Array) -> Array:
+def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Floats) -> Floats:
     if exact_extra_delta(event.inner):
         raise ParameterError("event", "is the best of runs with a delta", "without one")
     return repeated_cumulant(event, orders, divergence_at(event.inner, orders), ORDERS, divergence_at)
 
 
 @_law.register
-def _(event: events.SparseVector, orders: Array) -> Array:
+def _(event: events.SparseVector, orders: Floats) -> Floats:
     each = _cumulant(event.inner, orders) + (orders - 1) * float_above(event.query_epsilon)
     return event.positives * each
 
 
 @_law.register
-def _(event: events.CappedPoissonSampled, orders: Array) -> Array:
+def _(event: events.CappedPoissonSampled, orders: Floats) -> Floats:
     usual, pure = _cumulant(event.uncapped, orders), event.pure_epsilon
     if pure is None:  # the rest is in `exact_extra_delta`
         return usual
@@ -347,13 +347,13 @@ def _(event: events.CappedPoissonSampled, orders: Array) -> Array:
 
 
 @_law.register
-def _(event: events.ReplacedPoissonGaussian, orders: Array) -> Array:
+def _(event: events.ReplacedPoissonGaussian, orders: Floats) -> Floats:
     shift, rate = float_above(1 / event.noise_multiplier), float_above(event.rate)
     return np.array([facing_cumulant(shift, rate, float(order)) for order in orders])
 
 
 @_law.register
-def _(event: events.SampledWithReplacement, orders: Array) -> Array:
+def _(event: events.SampledWithReplacement, orders: Floats) -> Floats:
     inner, draws, chance = event.inner, event.draws, 1 / event.population
     pure, concentrated = inner.pure_epsilon, inner.concentrated_rho
     if concentrated is None or draws > _MOST_DRAWS:
@@ -367,7 +367,7 @@ def _(event: events.SampledWithReplacement, orders: Array) -> Array:
     weights += copies * np.log(chance) + xlog1py(draws - copies, -chance)
     weights += 1e-11 + 4e-15 * (gammaln(draws + 1) - draws * np.log(chance))  # more than rounding took
 
-    def moments(whole: Array) -> Array:
+    def moments(whole: Floats) -> Floats:
         # Of a unit that is drawn, this many copies are replaced at once: group privacy of the inner event.
         rows = [
             np.fmin(

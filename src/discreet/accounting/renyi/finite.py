@@ -9,22 +9,21 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.formulas.stable_sums import excess
 from discreet.accounting.loss.finite import worst_outcomes
+from discreet.array_types import Floats
 from discreet.privacy import events
 from discreet.privacy.events.finite import Masses
 
 __all__ = ["finite_cumulant", "finite_share"]
 
-Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-11
 """More than the rounding of an excess, whose ratio is a rounded fraction, times an order below 2^16."""
 
 
-def finite_cumulant(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
+def finite_cumulant(event: events.FiniteLaws | events.PrivacyProfile, orders: Floats) -> Floats:
     """Return the cumulant of the common outcomes, in the worse order; infinity if there is no pair."""
     found = _orders(event)
     if found is None:
@@ -49,7 +48,7 @@ def _orders(event: events.FiniteLaws | events.PrivacyProfile) -> tuple[Masses, .
     return found if found and all(any(p and q for p, q in order) for order in found) else None
 
 
-def _cumulant(outcomes: Masses, orders: Array) -> Array:
+def _cumulant(outcomes: Masses, orders: Floats) -> Floats:
     common = [(p, q) for p, q in outcomes if p and q]
     left, right = sum(p for p, _ in common), sum(q for _, q in common)
     weights = np.array([float(q / right) for _, q in common])

@@ -9,15 +9,14 @@ from collections.abc import Callable
 from math import expm1, inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.renyi.conversion import delta_from_renyi
+from discreet.array_types import Floats
 from discreet.privacy import events
 from discreet.privacy.rational import float_above, float_below
 
 __all__ = ["mean_runs", "repeated_cumulant"]
 
-Array = NDArray[np.float64]
 
 _ABOVE = 1 + 1e-12
 _FEWER = 6  # any orders bound the delta of a run; so many take a tenth of the time
@@ -25,11 +24,11 @@ _FEWER = 6  # any orders bound the delta of a run; so many take a tenth of the t
 
 def repeated_cumulant(
     event: events.BestOfRuns | events.BestOfPoissonRuns,
-    orders: Array,
-    own: Array,
-    every: Array,
-    divergences: Callable[[events.Event, Array], Array],
-) -> Array:
+    orders: Floats,
+    own: Floats,
+    every: Floats,
+    divergences: Callable[[events.Event, Floats], Floats],
+) -> Floats:
     """Return the cumulant of the best run, whose `own` divergences are those of a run at the same orders."""
     if isinstance(event, events.BestOfPoissonRuns):
         some = every[::_FEWER]
@@ -55,8 +54,8 @@ def mean_runs(shape: float, stop: float) -> float:
 
 
 def _best_of_runs(
-    orders: Array, own: Array, every: Array, divergences: Array, *, pure: float, shape: float, stop: float
-) -> Array:
+    orders: Floats, own: Floats, every: Floats, divergences: Floats, *, pure: float, shape: float, stop: float
+) -> Floats:
     """Return the cumulant at `orders`, where a run has its `own` divergences, and others at orders `every`.
 
     D(a) <= D_run(a) + (1 + shape) min_b ((1 - 1/b) D_run(b) + log(1/stop) / b) + log(mean runs) / (a - 1).
@@ -67,7 +66,9 @@ def _best_of_runs(
     return np.asarray(_ABOVE * ((orders - 1) * (own + (1 + shape) * least) + mean))
 
 
-def _best_of_poisson_runs(orders: Array, own: Array, every: Array, divergences: Array, mean: float) -> Array:
+def _best_of_poisson_runs(
+    orders: Floats, own: Floats, every: Floats, divergences: Floats, mean: float
+) -> Floats:
     """Return the cumulant at `orders`, with the delta of one run at e^epsilon = 1 + 1 / (order - 1).
 
     E (A/A')^a <= e^-mean + mean e^((a - 1)(D_run(a) + mean delta)).

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.accounting.contour.contour import Contour, Line, Steps, choose_line, peak
+from discreet.accounting.contour.contour import Contour, Line, LossComposition, choose_line, peak
 from discreet.accounting.contour.convolution import convolved
 from discreet.accounting.contour.root_search import crossing
 from discreet.accounting.formulas.closed_gaussian import (
@@ -200,7 +200,7 @@ class ComposedRun:
                 found = max(found, (fsum(losses) + log1p(-share)) * (1 - 8 * UNIT))
         return found
 
-    def _steps(self, direction: int, side: Side, cells: int, spare: float = 0.0) -> Steps:
+    def _steps(self, direction: int, side: Side, cells: int, spare: float = 0.0) -> LossComposition:
         """Return the losses in one direction; those beyond a probability that can be spared are cut off.
 
         Tails far beyond those that matter would make the integral's period long and its terms large.
@@ -209,7 +209,7 @@ class ComposedRun:
         for pair, _ in self._parts:
             law = pair.law(direction if pair.directions == 2 else 0, side, cells)
             laws.append(law if pair.exact else law.capped(spare / self._total, above=side == "upper"))
-        return Steps(laws, [times for _, times in self._parts])
+        return LossComposition(laws, [times for _, times in self._parts])
 
     def _sums(self) -> dict[Side, list[LossLaw]] | None:
         """Return the law of the whole loss in every direction, where it can be written out."""
@@ -330,13 +330,13 @@ def _lattice_run(parts: Sequence[tuple[Pair, int]]) -> LatticeRun | None:
     return LatticeRun(kinds)
 
 
-def _exponent(steps: Steps, order: float, epsilon: float) -> float:
+def _exponent(steps: LossComposition, order: float, epsilon: float) -> float:
     """Return the logarithm of Chernoff's bound on delta at an order."""
     orders = np.array([order])
     return float((steps.cumulants_at(orders) - orders * epsilon + peak(orders))[0])
 
 
-def _chernoff(steps: Steps, order: float, log_delta: float) -> float:
+def _chernoff(steps: LossComposition, order: float, log_delta: float) -> float:
     """Return Chernoff's bound on epsilon at an order."""
     orders = np.array([order])
     return float(((steps.cumulants_at(orders) - log_delta + peak(orders)) / orders)[0])

@@ -17,7 +17,7 @@ from discreet.accounting.runs.course import Course, worse
 from discreet.accounting.runs.scenarios import scenarios, ways
 from discreet.privacy.events import Event, Parallel, compose
 
-__all__ = ["Solve", "bounds_of"]
+__all__ = ["Solve", "run_bounds"]
 
 _FEW = 24  # first steps for which the first part of all is taken as fixed
 
@@ -25,7 +25,7 @@ Steps = Counter[Event]
 Solve = Callable[[Course], TwoSided]
 
 
-def bounds_of(steps: Steps, solve: Solve) -> TwoSided | None:
+def run_bounds(steps: Steps, solve: Solve) -> TwoSided | None:
     """Bound a number of a run; None if a step has no known worst pair, or too many ways."""
     fixed, parallel = _resolved(steps)
     if not parallel:
@@ -33,7 +33,7 @@ def bounds_of(steps: Steps, solve: Solve) -> TwoSided | None:
     if not fixed and sum(parallel.values()) == 1:
         # Nothing was released before, so that the part is the same for any answers.
         options = ways(next(iter(parallel)))
-        found = [bounds_of(way, solve) for way in options or ()]
+        found = [run_bounds(way, solve) for way in options or ()]
         known = [bounds for bounds in found if bounds is not None]
         return worse(known) if known and len(known) == len(found) else None
     upper = [_solved(first, solve, rest) for first, rest in _first_steps(fixed, parallel)]

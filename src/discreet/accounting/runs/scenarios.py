@@ -13,23 +13,18 @@ from collections.abc import Iterable
 from itertools import chain, combinations_with_replacement, islice, pairwise, product
 from math import comb, inf
 
+from discreet.accounting.renyi.failure_probability import touched_parts
 from discreet.accounting.runs.domination import dominates_all, leaves_of
 from discreet.privacy.events import Event, Parallel, compose
-from discreet.privacy.neighbors import Change
 from discreet.privacy.rational import float_above
 
-__all__ = ["MOST_WAYS", "Leaves", "scenarios", "touched_parts", "ways"]
+__all__ = ["MOST_WAYS", "Leaves", "scenarios", "ways"]
 
 MOST_WAYS = 64
 _MOST_SCENARIOS = 16
 _SPREAD = 12
 
 Leaves = tuple[tuple[Event, int], ...]
-
-
-def touched_parts(event: Parallel) -> int:
-    """Return how many parts the relation may touch at once."""
-    return event.neighbors.size * (1 if event.neighbors.change is Change.ADD_REMOVE else 2)
 
 
 def ways(event: Parallel) -> list[Counter[Event]] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from discreet.accounting.filters import Filter, PureFilter, RenyiFilter, UnionFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.shares import members_for
 from discreet.curator.budget.period import Period
-from discreet.curator.ledger import Body, Value
+from discreet.curator.ledger import Body, JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
@@ -131,7 +131,7 @@ class Budget(Record):
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""
         numbers = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
-        body: dict[str, Value] = {
+        body: dict[str, JsonValue] = {
             name: None if value is None else str(value) for name, value in numbers.items()
         }
         body["per_analyst"] = None if self.per_analyst is None else self.per_analyst.to_body()

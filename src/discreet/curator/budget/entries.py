@@ -6,7 +6,6 @@ not fit, a renewal whose period has not begun, or an entry of an unknown kind is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,17 +18,17 @@ from discreet.curator.ledger import Body, Entry
 from discreet.errors import LedgerMismatch, LedgerTampered, ParameterError
 from discreet.privacy.events import Event
 
-__all__ = ["ABANDON", "AMEND", "CHARGE", "FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
+__all__ = ["ABANDON", "AMEND", "CHARGE", "ENTRY_FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
 
 OPEN, CHARGE, AMEND, RENEW = "open", "charge", "amend", "renew"
 RESERVE, USE, SETTLE, ABANDON = "reserve", "use", "settle", "abandon"
 
-FORMAT = 1
+ENTRY_FORMAT = 1
 """The form of the entries that are read and written here."""
 
 _ANSWER = "answer"
 
-Step: TypeAlias = Callable[[Account, Entry, Body], Account]
+FoldStep: TypeAlias = Callable[[Account, Entry, Body], Account]
 
 
 def fold(account: Account, entry: Entry) -> Account:
@@ -52,7 +51,7 @@ def fold(account: Account, entry: Entry) -> Account:
 
 
 def _opened(account: Account, entry: Entry, body: Body) -> Account:
-    if body["format"] != FORMAT:
+    if body["format"] != ENTRY_FORMAT:
         raise LedgerMismatch("the ledger was written by another version of discreet; open it with that")
     if account.budget is not None:
         raise LedgerTampered("the ledger was opened before", entry.sequence)
@@ -124,7 +123,7 @@ def _with(account: Account, place: int, reservation: Reservation) -> Account:
 
 
 def _event(body: Body) -> Event:
-    return Event.from_json(json.dumps(body["event"]))
+    return Event.from_object(body["event"])
 
 
 def _budget(body: Body) -> Budget:
@@ -135,7 +134,7 @@ def _tables(body: Body) -> Mapping[str, object]:
     return MappingProxyType(dict(cast("Mapping[str, object]", body["tables"])))
 
 
-_STEPS: dict[str, Step] = {
+_STEPS: dict[str, FoldStep] = {
     OPEN: _opened,
     AMEND: _amended,
     RENEW: _renewed,

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor
 
 from discreet.accounting.filters import UnionFilter
-from discreet.accounting.filters.base import show_below
 from discreet.curator.budget.budget import Cap
+from discreet.privacy.decimals import percent_above, percent_below, show_above, show_below
 from discreet.privacy.events import Event
-from discreet.privacy.rational import show_above
 
-__all__ = ["Amount", "amounts", "largest", "percent_above", "percent_below", "refusal"]
+__all__ = ["Amount", "amounts", "largest", "refusal"]
 
-_MOST_PERCENT = 1000
 _ZERO = Fraction(0)
 
 Amount = tuple[str, Fraction | None, Fraction, Fraction]
 """The name of a limit, what is asked of it (None without a bound), what is left of it, and the limit."""
-
-
-def percent_above(part: Fraction, whole: Fraction) -> str:
-    """Write a share in percent, rounded up."""
-    if part > _MOST_PERCENT // 100 * whole:
-        return f"over {_MOST_PERCENT}%"
-    return f"{ceil(10_000 * part / whole) / 100 if whole else 0:.2f}%"
-
-
-def percent_below(part: Fraction, whole: Fraction) -> str:
-    """Write a share in percent, rounded down."""
-    return f"{floor(10_000 * part / whole) / 100 if whole else 0:.2f}%"
 
 
 def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:

@@ -16,15 +16,15 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["MOST_CHARACTERS", "Body", "Value", "canonical", "check_body", "read_canonical"]
+__all__ = ["MOST_BODY_CHARACTERS", "Body", "JsonValue", "canonical", "check_body", "read_canonical"]
 
-Value: TypeAlias = "str | int | Sequence[Value] | Mapping[str, Value] | None"
+JsonValue: TypeAlias = "str | int | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 """What a body may hold. A bool is an int."""
 
-Body: TypeAlias = "Mapping[str, Value]"
+Body: TypeAlias = "Mapping[str, JsonValue]"
 """What an entry says: public facts only, never a value from the data."""
 
-MOST_CHARACTERS = 1 << 20
+MOST_BODY_CHARACTERS = 1 << 20
 """The longest body, as canonical text."""
 
 _DEEPEST = 64
@@ -32,7 +32,7 @@ _MOST_INTEGER = 1 << 63
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def canonical(value: Value) -> str:
+def canonical(value: JsonValue) -> str:
     """Write a value as its one canonical text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -50,12 +50,12 @@ def check_body(body: Body) -> str:
         raise ParameterError("body", f"is a {type(body).__name__}", "a dict")
     _check(body, _DEEPEST)
     text = canonical(body)
-    if len(text) > MOST_CHARACTERS:
-        raise ParameterError("body", "is too long", f"at most {MOST_CHARACTERS} characters of JSON")
+    if len(text) > MOST_BODY_CHARACTERS:
+        raise ParameterError("body", "is too long", f"at most {MOST_BODY_CHARACTERS} characters of JSON")
     return text
 
 
-def read_canonical(text: str) -> dict[str, Value]:
+def read_canonical(text: str) -> dict[str, JsonValue]:
     """Read an object back.
 
     Raises

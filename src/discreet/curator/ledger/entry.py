@@ -16,7 +16,7 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from discreet.curator.ledger.canonical_json import Body, Value, canonical, check_body, read_canonical
+from discreet.curator.ledger.canonical_json import Body, JsonValue, canonical, check_body, read_canonical
 from discreet.errors import LedgerTampered, ParameterError
 
 __all__ = ["GENESIS", "NO_TIME", "Anchor", "Entry", "check_key", "check_kind", "seal"]
@@ -101,7 +101,7 @@ class Entry:
     hash: str
 
     @property
-    def body(self) -> dict[str, Value]:
+    def body(self) -> dict[str, JsonValue]:
         """Its content, as a new dict."""
         return read_canonical(self.text)
 
@@ -159,7 +159,7 @@ class Entry:
             raise LedgerTampered("its hash is not that of its content", sequence)
         return self
 
-    def _others(self) -> dict[str, Value]:
+    def _others(self) -> dict[str, JsonValue]:
         """All that is hashed, except for the body."""
         return {
             "key": self.key,
@@ -203,7 +203,7 @@ def check_key(key: str | None, parameter: str = "key") -> None:
         )
 
 
-def _hash_of(body: str, others: dict[str, Value]) -> str:
+def _hash_of(body: str, others: dict[str, JsonValue]) -> str:
     """Hash the canonical text of both together; "body" is the first key, as keys are sorted."""
     text = f'{{"body":{body},{canonical(others)[1:]}'
     return hashlib.sha256(_DOMAIN + text.encode("ascii")).hexdigest()

@@ -141,7 +141,7 @@ class Ledger(Generic[State]):
                 body = rule(position.state, time)
                 self._reached("decided")
                 entry, position = self._append(records, position, kind=kind, key=key, time=time, body=body)
-        self._committed(position)
+        self._after_commit(position)
         return entry
 
     def keep_answer(self, charge: Entry, content: bytes) -> bytes:
@@ -180,7 +180,7 @@ class Ledger(Generic[State]):
                 _, position = self._append(
                     records, position, kind=ANSWER, key=str(charge.sequence), time=time, body=body
                 )
-        self._committed(position)
+        self._after_commit(position)
         return kept
 
     def answer(self, charge: Entry) -> bytes | None:
@@ -303,7 +303,7 @@ class Ledger(Generic[State]):
         self._reached("appended")
         return entry, after
 
-    def _committed(self, position: Position[State]) -> None:
+    def _after_commit(self, position: Position[State]) -> None:
         self._reached("committed")
         self._publish(position)
         self._advance_anchor(position)

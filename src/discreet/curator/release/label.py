@@ -21,13 +21,14 @@ from discreet.curator.request.request import Request
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import float_above, show_above
+from discreet.privacy.rational import float_above
 
-__all__ = ["FORMAT", "NOT_COVERED", "label_of", "schema"]
+__all__ = ["LABEL_FORMAT", "NOT_COVERED", "label_of", "schema"]
 
-FORMAT = "discreet-label-1"
+LABEL_FORMAT = "discreet-label-1"
 
 NOT_COVERED = (
     "bias from rounding values to the grid that the plan states, from clipping them to their bounds and from "
@@ -70,14 +71,14 @@ def label_of(
     """
     names = [name for name, _ in request.versions]
     return {
-        "format": FORMAT,
+        "format": LABEL_FORMAT,
         "private": private,
         "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
         "neighbors": str(request.event.neighbors),
         "loss": _loss(request),
         "price": _price(request.event, account.caps.delta),
         "cost": _cost(request, account),
-        "event": json.loads(request.event.to_json()),
+        "event": request.event.to_object(),
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},

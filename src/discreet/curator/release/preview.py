@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from discreet.accounting.filters.base import show_below
 from discreet.curator.budget.account import Account
-from discreet.curator.budget.wording import Amount, amounts, largest, percent_above, percent_below
+from discreet.curator.budget.wording import Amount, amounts, largest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
+from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.curator.release.tables import cell, remark_of
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import AnswerColumn, Draw, Output, Request, Values, column_names
+from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
 
-Numbers = TypeVar("Numbers", bound=np.ndarray)
+_Numbers = TypeVar("_Numbers", bound=np.ndarray)
 
 _SHOWN = 20
 _REPLAYED = "replayed"
@@ -100,7 +100,7 @@ class Release:
         """What was computed."""
         return self.request.plan
 
-    def __getitem__(self, name: str) -> Values:
+    def __getitem__(self, name: str) -> AnswerValues:
         """Return the values of an output."""
         for column in self.outputs:
             if column.name == name:
@@ -244,7 +244,7 @@ def are_private(draws: Sequence[Draw]) -> bool:
     return all(is_private(draw.steps) for draw in draws)
 
 
-def as_drawn(values: Numbers, draws: Sequence[Draw]) -> Numbers:
+def as_drawn(values: _Numbers, draws: Sequence[Draw]) -> _Numbers:
     """Return what was calculated from draws, marked as not private if they are not."""
     return values if are_private(draws) else mark_replayed(values)
 

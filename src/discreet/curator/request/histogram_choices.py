@@ -12,8 +12,8 @@ from math import ceil
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.array_types import Integers
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.histogram_estimates import HistogramEstimate, SmoothRule
 from discreet.data import Histogram, Statistic
@@ -33,7 +33,6 @@ LARGEST_SHIFT = 1 << 60
 
 _AT_ONCE = 1 << 20
 
-Integers: TypeAlias = NDArray[np.int64]
 Selector: TypeAlias = Exponential | PermuteAndFlip | TopK
 """What chooses."""
 

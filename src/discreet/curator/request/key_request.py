@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.curator.ledger import Value
+from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import keyed_digest
-from discreet.data import Keys, Table, fresh_salt, to_json
+from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import public_tables, sources_of
-from discreet.data.language.serialization import decode, encode
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.noise import is_private
@@ -95,14 +94,14 @@ class KeyRequest:
     def identity(self) -> bytes:
         """Canonical bytes: equal for two requests exactly if they ask the same about the same data."""
         content = {
-            "event": json.loads(self.event.to_json()),
+            "event": self.event.to_object(),
             "mechanism": repr(self.mechanism),
-            "plan": json.loads(to_json(self.plan)),
+            "plan": to_object(self.plan),
             "versions": [list(version) for version in self.versions],
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
-    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+    def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
@@ -128,14 +127,14 @@ class KeyRequest:
 
 
 def _packed(keys: ChosenKeys) -> bytes:
-    listed = encode(Keys(keys.values)) if keys.values else None
+    listed = to_object(Keys(keys.values)) if keys.values else None
     return json.dumps({"keys": listed, "private": keys.private}, separators=(",", ":")).encode()
 
 
 def _unpacked(content: bytes) -> ChosenKeys:
     try:
         found = json.loads(content)
-        keys = None if found["keys"] is None else decode(found["keys"])
+        keys = None if found["keys"] is None else from_object(found["keys"])
         return ChosenKeys(values=keys.values if isinstance(keys, Keys) else (), private=found["private"])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise LedgerTampered("stored keys are not those of their request") from None

@@ -16,10 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.ledger import Value
+from discreet.curator.ledger import JsonValue
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
-from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_json
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -27,13 +27,13 @@ from discreet.privacy.events import Event, compose
 
 __all__ = [
     "AnswerColumn",
+    "AnswerValues",
     "Draw",
     "Expectation",
     "Mechanism",
     "Output",
     "Part",
     "Request",
-    "Values",
     "column_names",
 ]
 
@@ -44,7 +44,7 @@ Mechanism: TypeAlias = Laplace | Gaussian | HistogramMechanism
 """Noise on integers, or what releases a whole histogram."""
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64]"
-Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
+AnswerValues: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]"
 """Numbers, or keys of any type."""
 
 
@@ -126,7 +126,7 @@ class AnswerColumn:
     """
 
     name: str
-    values: Values
+    values: AnswerValues
     lower: Numbers | None = None
     upper: Numbers | None = None
     offers: str = ""
@@ -319,9 +319,9 @@ class Request:
                 for part in self.parts
             ],
             "confidence": str(self.confidence),
-            "events": [json.loads(part.mechanism.event.to_json()) for part in self.parts],
+            "events": [part.mechanism.event.to_object() for part in self.parts],
             "outputs": [output.identity for output in self.outputs],
-            "plan": json.loads(to_json(self.plan)),
+            "plan": to_object(self.plan),
             "repetition": self.repetition,
             "versions": [list(version) for version in self.versions],
         }
@@ -331,7 +331,7 @@ class Request:
         """Return the part that releases a measure."""
         return self.parts[self.plan.measures.index(measure)]
 
-    def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
+    def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 

@@ -23,12 +23,12 @@ from discreet.data.language.schema import Type
 from discreet.data.lots import PERSON, measure_name, number_rows, told_apart, turn_of
 from discreet.data.salt import Salt
 
-__all__ = ["thinned"]
+__all__ = ["thin_rows"]
 
 _FOUND, _ALL = "found_", "all_"
 
 
-def thinned(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], salt: Salt) -> Table:
+def thin_rows(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], salt: Salt) -> Table:
     """Return the rows of the left that enter a join.
 
     Parameters

@@ -42,12 +42,12 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.schema import Type
 
-__all__ = ["compiled"]
+__all__ = ["compile_expression"]
 
-Columns: TypeAlias = Mapping[str, IbisColumn]
+IbisColumns: TypeAlias = Mapping[str, IbisColumn]
 
 
-def compiled(node: Expression, columns: Columns) -> Value:
+def compile_expression(node: Expression, columns: IbisColumns) -> Value:
     """Return an expression over columns of an Ibis table, by their public names.
 
     The expression was checked by `data.facts.type_check` under the columns' types.
@@ -58,7 +58,7 @@ def compiled(node: Expression, columns: Columns) -> Value:
 class _Meaning:
     """What nodes mean over the columns of one Ibis table."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: IbisColumns) -> None:
         self._columns = columns
         names = columns.columns if isinstance(columns, ibis.Table) else columns
         self._schema = {name: public_type(columns[name].type()) for name in names}
@@ -114,7 +114,7 @@ class _Meaning:
         if type_of(node.left, self._schema) is Type.DATE:
             return temporal.days_between(self.typed(node.left, Type.DATE), self.typed(node.right, Type.DATE))
         result = self._double(node)
-        return numeric.whole(result) if kind is Type.INTEGER else result
+        return numeric.as_integer(result) if kind is Type.INTEGER else result
 
     def _double(self, node: Arithmetic) -> NumericValue:
         left, right = self._operand(node.left), self._operand(node.right)

@@ -12,7 +12,7 @@ from discreet.data.compile.comparisons import compare_literal
 from discreet.data.engines.base import double
 from discreet.data.language.expressions import COLUMN_BITS, Comparison, Function, literal
 
-__all__ = ["FUNCTIONS", "modulo", "rounded", "tame", "whole", "width_bucket"]
+__all__ = ["FUNCTIONS", "as_integer", "modulo", "rounded", "tame", "width_bucket"]
 
 _LEAST = -(1 << 63)
 _BEYOND = 2.0**63
@@ -25,7 +25,7 @@ def tame(value: NumericValue) -> NumericValue:
     return ibis.ifelse(value.abs() <= double(2.0**COLUMN_BITS), near, ibis.null("float64"))
 
 
-def whole(value: NumericValue) -> NumericValue:
+def as_integer(value: NumericValue) -> NumericValue:
     """Return a double without a fraction as a 64-bit integer; NULL for NaN and beyond 64 bits."""
     return _small(value).cast("int64")
 
@@ -45,11 +45,11 @@ def rounded(value: NumericValue, digits: int) -> NumericValue:
             return value
         value = value.cast("float64")
     if digits == 0:
-        return whole(_nearest(value))
+        return as_integer(_nearest(value))
     scale, tamed = double(10 ** abs(digits)), tame(value)
     if digits > 0:
         return _nearest(tamed * scale) / scale
-    return whole(_nearest(tamed / scale) * scale)
+    return as_integer(_nearest(tamed / scale) * scale)
 
 
 def _nearest(value: NumericValue) -> NumericValue:

@@ -26,15 +26,14 @@ from discreet.data.language.relations import (
     WindowFunction,
 )
 from discreet.data.language.schema import Type
+from discreet.data.lots import PERSON
 
-__all__ = ["PERSON", "aggregated", "windowed"]
-
-PERSON = "person"
+__all__ = ["add_window", "aggregate_per_person"]
 
 _ON_GRID = frozenset({PersonalFunction.SUM, PersonalFunction.MEAN})
 
 
-def aggregated(
+def aggregate_per_person(
     relation: PerPerson, table: Table, columns: Mapping[str, Column], facts: Columns
 ) -> tuple[Table, dict[str, Value]]:
     """Return one row for each person and combination of keys, and its visible columns."""
@@ -97,7 +96,9 @@ def _scaled(index: Value, bounds: Bounds) -> Value:
     return index * double(float(bounds.step.numerator)) / double(float(bounds.step.denominator))
 
 
-def windowed(relation: Window, table: Table, columns: Mapping[str, Column]) -> tuple[Table, dict[str, Value]]:
+def add_window(
+    relation: Window, table: Table, columns: Mapping[str, Column]
+) -> tuple[Table, dict[str, Value]]:
     """Return every row with one more column, computed over the rows of its person and partition."""
     partition = [table[PERSON], *(columns[name] for name in relation.partition)]
     if relation.function is WindowFunction.ROW_NUMBER:

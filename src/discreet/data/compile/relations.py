@@ -15,9 +15,9 @@ import ibis
 from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Expression
 
-from discreet.data.compile.crowds import thinned
-from discreet.data.compile.expressions import compiled
-from discreet.data.compile.per_person import PERSON, aggregated, windowed
+from discreet.data.compile.crowds import thin_rows
+from discreet.data.compile.expressions import compile_expression
+from discreet.data.compile.per_person import add_window, aggregate_per_person
 from discreet.data.engines.column_types import alike, common
 from discreet.data.facts.colocation import colocated
 from discreet.data.facts.fanout import is_crowded
@@ -40,6 +40,7 @@ from discreet.data.language.relations import (
     Window,
     leftmost,
 )
+from discreet.data.lots import PERSON
 from discreet.data.salt import Salt
 
 __all__ = ["PERSON", "CompiledRows", "rows_of"]
@@ -105,19 +106,21 @@ class _Engine:
         rows = self.rows(relation.source)
         columns = rows.columns
         if isinstance(relation, Filter):
-            return rows.filtered(compiled(relation.condition, columns))
+            return rows.filtered(compile_expression(relation.condition, columns))
         if isinstance(relation, Project | Derive):
-            values = {column.name: compiled(column.expression, columns) for column in relation.columns}
+            values = {
+                column.name: compile_expression(column.expression, columns) for column in relation.columns
+            }
             return _selected(rows.table, values if isinstance(relation, Project) else {**columns, **values})
         if isinstance(relation, JoinPublic):
             return self._joined_public(relation, rows)
         if isinstance(relation, PerPerson):
             facts = columns_of_relation(relation.source, self._tables)
-            return _selected(*aggregated(relation, rows.table, columns, facts))
+            return _selected(*aggregate_per_person(relation, rows.table, columns, facts))
         if isinstance(relation, Distinct):
             return CompiledRows(table=rows.table.distinct(), names=rows.names)
         if isinstance(relation, Window):
-            return _selected(*windowed(relation, rows.table, columns))
+            return _selected(*add_window(relation, rows.table, columns))
         raise TypeError("not a relation")
 
     def _source(self, relation: Source) -> CompiledRows:
@@ -130,7 +133,7 @@ class _Engine:
 
     def _joined_public(self, relation: JoinPublic, rows: CompiledRows) -> CompiledRows:
         public = public_table(relation.table, self._tables)
-        right = public._sent()
+        right = public._as_memtable()
         added = relation.columns
         if added is None:
             equated = {part.right for part in relation.on}
@@ -139,7 +142,7 @@ class _Engine:
         others = {name: right[name] for name in public.schema}
         if is_crowded(relation, self._tables):
             met = [alike(one, other) for one, other in pairs]
-            rows = replace(rows, table=thinned(rows.table, right, met, self._salt))
+            rows = replace(rows, table=thin_rows(rows.table, right, met, self._salt))
             pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
 
@@ -152,7 +155,7 @@ class _Engine:
         pairs = _personal_pairs(left, right, relation.on)
         if is_crowded(relation, self._tables):
             met = [alike(one, other) for one, other in pairs]
-            left = replace(left, table=thinned(left.table, right.table, met, self._salt))
+            left = replace(left, table=thin_rows(left.table, right.table, met, self._salt))
             pairs = _personal_pairs(left, right, relation.on)
         others = right.columns
         return _joined(

@@ -5,8 +5,8 @@ an engine make up for it, in three places: columns are brought to common types w
 (`normalized`), `dialects` writes the statements, and settings hold while a statement
 runs. So one expression gives the same values on every engine, and no other file asks which engine it is.
 
-What an engine says when it fails may contain values from the data, so `guarded` lets neither its words nor
-its exception pass.
+What an engine says when it fails may contain values from the data, so `run_guarded` lets neither its words
+nor its exception pass.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ import pyarrow
 from ibis.expr.operations import DatabaseTable, PhysicalTable
 from ibis.expr.types import Column, Table, Value
 
-from discreet.data.engines.column_types import agreed
+from discreet.data.engines.column_types import to_agreed_types
 from discreet.data.engines.dialects import LOT, statement
 from discreet.data.language.schema import Type
 from discreet.errors import EngineFailed, ParameterError
 
 __all__ = [
-    "LARGEST_INTEGER",
+    "LARGEST_TOTAL",
     "await_table",
     "backend_of",
     "bounded_total",
     "double",
     "exclusive",
     "fetch",
-    "guarded",
     "keep",
     "lot",
     "normalized",
     "public_type",
+    "run_guarded",
     "sql_of",
     "total",
 ]
@@ -50,7 +50,7 @@ T = TypeVar("T")
 ENGINES = ("duckdb", "postgres", "pyspark")
 """The engines on which the behavior suite passes."""
 
-LARGEST_INTEGER = 1 << 62
+LARGEST_TOTAL = 1 << 62
 """Totals are clamped to this magnitude, the largest that mechanisms take."""
 
 _locks: WeakKeyDictionary[object, threading.Lock] = WeakKeyDictionary()
@@ -67,7 +67,7 @@ class _Awaited(Protocol):
 _awaited: WeakValueDictionary[str, _Awaited] = WeakValueDictionary()
 
 
-def guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
+def run_guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
     """Do some work; if it fails, raise `failure()` without the cause.
 
     The new exception is raised outside the handler, so that it does not even refer to the old
@@ -93,7 +93,7 @@ def backend_of(table: Table) -> ibis.BaseBackend:
         raise ParameterError(
             "source", "is an expression over tables", "a table itself; put conditions into the request"
         )
-    backend = guarded(
+    backend = run_guarded(
         table.get_backend,
         lambda: ParameterError("source", "is not bound to an engine", "a table of a connection"),
     )
@@ -137,7 +137,7 @@ def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
         if part.name in _awaited:
             _awaited[part.name].draw()
     with exclusive(backend):
-        return guarded(
+        return run_guarded(
             lambda: _engine(backend).fetch(table, statement(table, backend), backend), EngineFailed
         )
 
@@ -150,7 +150,7 @@ def await_table(name: str, made: _Awaited) -> None:
 def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
     """Compute a table and keep it in the engine, under a name, for this connection alone."""
     with exclusive(backend):
-        guarded(
+        run_guarded(
             lambda: _engine(backend).store_table(name, table, statement(table, backend), backend),
             EngineFailed,
         )
@@ -169,7 +169,7 @@ def exclusive(backend: ibis.BaseBackend) -> threading.Lock:
 
 def sql_of(table: Table, backend: ibis.BaseBackend) -> str:
     """Return the statement that `fetch` would send."""
-    return guarded(lambda: statement(table, backend), EngineFailed)
+    return run_guarded(lambda: statement(table, backend), EngineFailed)
 
 
 def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool]) -> Table:
@@ -187,7 +187,7 @@ def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool
     whole : mapping of names to booleans
         The columns that were declared to be integers, and whether those beyond 64 bits are clipped.
     """
-    return agreed(_engine(backend).normalized(table, backend), whole)
+    return to_agreed_types(_engine(backend).normalized(table, backend), whole)
 
 
 @ibis.udf.scalar.builtin(name=LOT)  # type: ignore[untyped-decorator]
@@ -218,7 +218,7 @@ def bounded_total(column: Column) -> Value:
 
     Clamping never increases the distance of two numbers.
     """
-    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_TOTAL), LARGEST_TOTAL)
     # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
     return clamped.cast("decimal(38, 0)").cast("int64")
 

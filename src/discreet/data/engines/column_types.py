@@ -32,13 +32,13 @@ from ibis.expr.types import Table, Value
 
 from discreet.data.language.schema import united_digits
 
-__all__ = ["agreed", "alike", "common"]
+__all__ = ["alike", "common", "to_agreed_types"]
 
 _UNSIGNED = dt.Decimal(20, 0)
 _LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
-def agreed(table: Table, whole: Mapping[str, bool]) -> Table:
+def to_agreed_types(table: Table, whole: Mapping[str, bool]) -> Table:
     """Return a table in the types above.
 
     Parameters

@@ -24,14 +24,14 @@ import pyarrow
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
 
-from discreet.data.engines.base import guarded
+from discreet.data.engines.base import run_guarded
 from discreet.data.language.schema import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.lost import Lost
 from discreet.data.reading.object_forms import from_pandas
-from discreet.data.reading.parquet_files import TRUSTS_FILES, settle, settle_later
+from discreet.data.reading.parquet_files import TRUSTS_FILES, settle_file, settle_later
 from discreet.errors import ParameterError
 
 __all__ = [
@@ -91,7 +91,7 @@ def from_parquet(path: Path) -> Table:
     """Open a Parquet file in place. Its columns have the types that the file states."""
     connection = _connect()
     place = _named(connection, path)
-    table = guarded(
+    table = run_guarded(
         lambda: connection.read_parquet(place, table_name=_NAME, hive_partitioning=False), _unreadable
     )
     settle_later(connection, place, _NAME)
@@ -110,18 +110,18 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     """
     connection = _connect()
     with open(_existing(path), "rb") as file:
-        names = guarded(lambda: header(file), _unreadable)
+        names = run_guarded(lambda: header(file), _unreadable)
         check_names(names)
         records = Records(file=file, names=names)
         reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.batches())
-        guarded(lambda: connection.con.register("lines", reader), _unreadable)
-        guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
+        run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
+        run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
         connection.con.unregister("lines")
     columns = ", ".join(
         f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
         for name in names
     )
-    guarded(
+    run_guarded(
         partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608
         _unreadable,
     )
@@ -134,7 +134,7 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     converted = {name: one - other for name, one, other in zip(names, before, after, strict=True)}
     _lost[connection] = records.lost(converted)
     _close_off(connection)
-    return guarded(lambda: connection.table(_NAME), _unreadable)
+    return run_guarded(lambda: connection.table(_NAME), _unreadable)
 
 
 def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
@@ -143,11 +143,11 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
     A column of no type (every value missing) takes the one declared, and so does one of Python objects. In
     pandas NaN means missing, so it arrives as NULL.
     """
-    given = guarded(lambda: _to_arrow(frame, types), _unreadable)
+    given = run_guarded(lambda: _to_arrow(frame, types), _unreadable)
     check_names(given.column_names)
-    arrow = guarded(lambda: normal(given, types), _unreadable)
+    arrow = run_guarded(lambda: normal(given, types), _unreadable)
     connection = _connect()
-    table = guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
+    table = run_guarded(lambda: connection.create_table(_NAME, arrow), _unreadable)
     _lost[connection] = Lost(values=lost_values(given, arrow))
     _close_off(connection)
     return table
@@ -262,7 +262,7 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     _check_meanings(backend)
-    settle(backend)
+    settle_file(backend)
     backend._run_pre_execute_hooks(table)
     found = backend.con.sql(statement).to_arrow_table()
     return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
@@ -271,7 +271,7 @@ def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Ta
 def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
     _check_meanings(backend)
-    settle(backend)
+    settle_file(backend)
     backend._run_pre_execute_hooks(table)
     backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
 
@@ -327,7 +327,7 @@ def _named(connection: ibis.BaseBackend, path: Path) -> str:
     directory = tempfile.mkdtemp(prefix="discreet-")
     weakref.finalize(connection, _remove, directory, os.getpid())
     link = os.path.join(directory, f"rows{path.suffix.lower()}")
-    guarded(lambda: os.symlink(place, link), _unreadable)
+    run_guarded(lambda: os.symlink(place, link), _unreadable)
     return link
 
 

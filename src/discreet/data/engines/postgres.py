@@ -26,7 +26,7 @@ import ibis.expr.schema as sch
 import pyarrow
 from ibis.expr.types import Table
 
-from discreet.data.engines.base import guarded
+from discreet.data.engines.base import run_guarded
 from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import MissingExtra, ParameterError
@@ -100,7 +100,7 @@ def from_url(url: str) -> Table:
             "does not name a table of the database",
             "postgresql://host/database#table or …#schema.table",
         )
-    backend = guarded(lambda: _connected(address), _unreachable)
+    backend = run_guarded(lambda: _connected(address), _unreachable)
     place = ops.Namespace(database=names[0] if names[1:] else None)
     # The columns are read by `normalized`: Ibis does not know every type.
     return ops.DatabaseTable(names[-1], sch.Schema({}), backend, place).to_expr()
@@ -112,7 +112,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     schema = origin.namespace.database
     if backend.con.info.parameter_status("server_encoding") != "UTF8":
         raise _unreachable()
-    schema, columns = guarded(lambda: _columns(backend, origin.name, schema), _unknown)
+    schema, columns = run_guarded(lambda: _columns(backend, origin.name, schema), _unknown)
     if not columns:
         raise _unknown()
     check_names([column[0] for column in columns])

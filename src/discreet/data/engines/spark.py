@@ -33,7 +33,7 @@ import ibis.expr.schema as sch
 import pyarrow
 from ibis.expr.types import Table
 
-from discreet.data.engines.base import guarded
+from discreet.data.engines.base import run_guarded
 from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import ParameterError
@@ -102,7 +102,7 @@ def from_frame(frame: object) -> Table:
         # The columns are read by `normalized`: Ibis would make the place of such views the current one.
         return ops.DatabaseTable(name, sch.Schema({}), backend, ops.Namespace(database=place)).to_expr()
 
-    return guarded(opened, _unreadable)
+    return run_guarded(opened, _unreadable)
 
 
 def own_session(session: Any) -> Any:
@@ -167,15 +167,15 @@ def _shared(frame: Any, session: Any) -> tuple[str, str]:
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
     origin, session = table.op(), backend._session
-    own = guarded(lambda: own_session(session), _unreadable)
+    own = run_guarded(lambda: own_session(session), _unreadable)
     place = _place(origin.namespace.catalog, origin.namespace.database, origin.name)
     if session is not own:
         if "${" in place:  # which that session may replace, even if ours does not
             raise ParameterError(
                 "source", "is a table with '${' in its name", "another name, or a frame of it"
             )
-        place = _place(*guarded(lambda: _shared(session.table(place), session), _unreadable))
-    fields = guarded(lambda: own.table(place).schema.fields, _unreadable)
+        place = _place(*run_guarded(lambda: _shared(session.table(place), session), _unreadable))
+    fields = run_guarded(lambda: own.table(place).schema.fields, _unreadable)
     check_names([field.name for field in fields])
     written = [(field.name, *_read(field)) for field in fields]
     selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)

@@ -92,7 +92,7 @@ class _Copy:
 
     def draw(self) -> None:
         """Copy the rows, unless they were copied."""
-        from discreet.data.engines.base import exclusive, fetch, guarded
+        from discreet.data.engines.base import exclusive, fetch, run_guarded
         from discreet.errors import EngineFailed
 
         with self._drawing:
@@ -101,7 +101,7 @@ class _Copy:
                 return
             arrow = fetch(self._rows, source)
             with exclusive(home):
-                guarded(lambda: home.create_table(self._name, arrow, temp=True), EngineFailed)
+                run_guarded(lambda: home.create_table(self._name, arrow, temp=True), EngineFailed)
             self._rows = None
 
 

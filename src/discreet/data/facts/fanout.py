@@ -18,6 +18,7 @@ from math import isqrt
 
 from discreet.data.facts.joins import most_matches
 from discreet.data.facts.persons import Tables, has_person, private_table
+from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.relation_facts import columns_of_relation, is_single
 from discreet.data.language.relations import (
     Filter,
@@ -70,6 +71,7 @@ class FanOut(Record):
             self._amend(rows=max(1, self.person))
 
 
+@found_once
 def fan_out(relation: Relation, tables: Tables) -> FanOut:
     """Return how many rows a relation has at most, for each row of its tables and for each person.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, isqrt
 
-from discreet.data.language.declarations import LARGEST_STEPS, Bounds
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
@@ -142,7 +142,7 @@ def bounds_of(found: GridInterval, kind: Type) -> Bounds | None:
     if whole and (not step or step.denominator != 1):
         step = Fraction(1)
     largest = max(abs(low), abs(high))
-    if not step or largest / step > LARGEST_STEPS:
+    if not step or largest / step > LARGEST_BOUND_STEPS:
         step = _default_step(high - low, largest)
         if whole:
             step = max(step, Fraction(1))
@@ -156,7 +156,7 @@ def _default_step(width: Fraction, largest: Fraction) -> Fraction:
     step, wanted = Fraction(1), width / _DEFAULT_STEPS
     while step > wanted:
         step /= 10
-    while step * 10 <= wanted or largest / step > LARGEST_STEPS // 2:
+    while step * 10 <= wanted or largest / step > LARGEST_BOUND_STEPS // 2:
         step *= 10
     return step
 

@@ -24,7 +24,7 @@ from discreet.data.language.expressions import Call, Case, Cast, Column, Express
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
-__all__ = ["completed", "implied"]
+__all__ = ["completed", "infer"]
 
 LARGEST_RANGE = 10_000
 """How many integers of a range may serve as keys."""
@@ -43,7 +43,7 @@ _PARTS: dict[Function, range] = {
 }
 
 
-def implied(expression: Expression, columns: Columns) -> ColumnFacts:
+def infer(expression: Expression, columns: Columns) -> ColumnFacts:
     """Return what is known about an expression's values, or refuse it under the columns' types."""
     types = types_of(columns)
     found = type_of(expression, types)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.data.facts.inferred import implied
+from discreet.data.facts.inferred import infer
 from discreet.data.facts.monotone import ends, monotone_in, within
 from discreet.data.language.column_facts import ColumnFacts, Columns
 from discreet.data.language.declarations import Bounds, Keys, KeyValue
@@ -86,7 +86,7 @@ class Narrowing:
             What is public about these.
         """
         conjuncts = list(conjuncts_of(condition))
-        kind = implied(expression, columns).type
+        kind = infer(expression, columns).type
         self.tests += [
             test for one in conjuncts if (test := _test(replaced(one, {expression: _KEY}), kind)) is not None
         ]
@@ -125,7 +125,7 @@ class Narrowing:
         if not columns_of(expression) <= columns.keys():
             self.listed.append(())
             return
-        keys = implied(expression, columns).keys
+        keys = infer(expression, columns).keys
         if keys is not None:
             self.listed.append(keys.values)
 

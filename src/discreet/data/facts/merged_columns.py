@@ -7,13 +7,13 @@ from functools import reduce
 
 from discreet.data.language.column_facts import ColumnFacts, Columns
 from discreet.data.language.declarations import Bounds, Dates, Keys
-from discreet.data.language.schema import MOST_DIGITS, Type, united_digits
+from discreet.data.language.schema import MOST_DECIMAL_DIGITS, Type, united_digits
 from discreet.errors import ParameterError, UnsupportedQuery
 
-__all__ = ["check_together", "merged"]
+__all__ = ["check_together", "merge_facts"]
 
 
-def merged(relations: Sequence[Columns]) -> Columns:
+def merge_facts(relations: Sequence[Columns]) -> Columns:
     """Return the columns of a union, in the order of the first, or refuse relations that differ."""
     first, *others = relations
     for other in others:
@@ -49,7 +49,7 @@ def check_together(columns: Sequence[ColumnFacts], what: str) -> None:
     exact = all(column.type in {Type.INTEGER, Type.DECIMAL} for column in columns)
     if exact and united_digits(column.digits for column in columns) is None:
         raise UnsupportedQuery(
-            f"{what} decimals that have more than {MOST_DIGITS} digits together; "
+            f"{what} decimals that have more than {MOST_DECIMAL_DIGITS} digits together; "
             "use columns of fewer digits, or round them first"
         )
 

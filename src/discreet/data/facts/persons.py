@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from discreet.data.facts.question_tables import found_once
 from discreet.data.language.declarations import EACH_ROW
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import (
@@ -52,11 +53,13 @@ def private_table(name: str, tables: Tables) -> Table:
     return found
 
 
+@found_once
 def has_person(relation: Relation, tables: Tables) -> bool:
     """Return whether rows have a person column, instead of each being a separate person."""
     return all(private_table(name, tables).person is not EACH_ROW for name in sources_of(relation))
 
 
+@found_once
 def person_columns(relation: Relation, tables: Tables) -> frozenset[str]:
     """Return the visible columns that hold the person of every row, and nothing else."""
     if isinstance(relation, Source):

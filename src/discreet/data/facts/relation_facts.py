@@ -13,9 +13,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.data.facts.colocation import check_colocated
-from discreet.data.facts.inferred import completed, implied
+from discreet.data.facts.inferred import completed, infer
 from discreet.data.facts.joins import added_columns, check_equalities, is_unique_join
-from discreet.data.facts.merged_columns import merged
+from discreet.data.facts.merged_columns import merge_facts
 from discreet.data.facts.persons import (
     Tables,
     check_persons,
@@ -24,9 +24,10 @@ from discreet.data.facts.persons import (
     person_columns,
     private_table,
 )
+from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.type_check import check_condition
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
-from discreet.data.language.declarations import LARGEST_STEPS, Bounds, Dates, Keys, Limits
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
 from discreet.data.language.relations import (
     Derive,
@@ -58,6 +59,7 @@ _EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
 
 
+@found_once
 def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     """Return the columns of a relation over declared tables, or refuse the relation.
 
@@ -85,6 +87,7 @@ def limits_of(relation: Relation, tables: Tables) -> Limits:
     return private_table(leftmost(relation).table, tables).limits
 
 
+@found_once
 def is_single(relation: Relation, tables: Tables) -> bool:
     """Return whether every person has at most one row, for any data."""
     if isinstance(relation, PerPerson):
@@ -153,6 +156,7 @@ def personal_bounds(personal: Personal, columns: Columns) -> Bounds:
     return known if personal.bounds is None else personal.bounds
 
 
+@found_once
 def _columns(relation: Relation, tables: Tables) -> Columns:
     if isinstance(relation, Source):
         return _declared(relation, tables)
@@ -160,7 +164,7 @@ def _columns(relation: Relation, tables: Tables) -> Columns:
         return _joined_persons(relation, tables)
     if isinstance(relation, Union):
         _check_same_kind(relation, tables)
-        return merged([_columns(source, tables) for source in relation.sources])
+        return merge_facts([_columns(source, tables) for source in relation.sources])
     columns = _columns(relation.source, tables)
     if isinstance(relation, Filter):
         check_condition(relation.condition, types_of(columns))
@@ -203,7 +207,7 @@ def _calculated(column: Named, columns: Columns) -> ColumnFacts:
     constant = column.expression.value if isinstance(column.expression, Literal) else None
     if isinstance(constant, int) and not -(1 << 63) <= constant < 1 << 63:
         raise UnsupportedQuery("a column is an integer beyond 64 bits; write a smaller one, or leave it out")
-    facts = implied(column.expression, columns)
+    facts = infer(column.expression, columns)
     if facts.type is Type.NULL:
         raise UnsupportedQuery("a column is NULL in every row; leave it out, or write a value of some type")
     return facts
@@ -292,7 +296,7 @@ def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
 def _finer(bounds: Bounds) -> Bounds:
     farthest = max(abs(bounds.lower), abs(bounds.upper))
     step = bounds.step / _FINER
-    if farthest / step > LARGEST_STEPS:
+    if farthest / step > LARGEST_BOUND_STEPS:
         step = bounds.step
     return Bounds(bounds.lower, bounds.upper, step=step)
 

@@ -17,7 +17,7 @@ __all__ = ["CASTS", "UNITS", "call_type", "cast_type", "common_type", "is_long"]
 
 LARGEST_PLACE = 1_000_000
 LARGEST_PARTS = 1000
-MOST_DIGITS = 15
+MOST_ROUNDING_DIGITS = 15
 LARGEST_BUCKET_TREE = 20_000
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour")
@@ -184,7 +184,7 @@ def _text(operand: Expression) -> bool:
 
 
 def _is_round(call: Call) -> bool:
-    return all(_whole(digits, -MOST_DIGITS, MOST_DIGITS) for digits in call.operands[1:])
+    return all(_whole(digits, -MOST_ROUNDING_DIGITS, MOST_ROUNDING_DIGITS) for digits in call.operands[1:])
 
 
 def _is_substring(call: Call) -> bool:

@@ -23,9 +23,9 @@ from discreet.data.language.expressions import (
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["check_spread", "magnitude"]
+__all__ = ["check_growth", "magnitude"]
 
-LARGEST_EXPONENT = 1000
+LARGEST_LITERAL_EXPONENT = 1000
 LARGEST_STATEMENT = 300_000
 """How many parts a statement may have when every operand is written out as often as its function reads it."""
 LARGEST_GROWTH = 100
@@ -48,7 +48,7 @@ _READS: dict[Function, int] = {
 _CAST_READS = {Type.INTEGER: 22, Type.FLOAT: 10, Type.DATE: 40, Type.TEXT: 12}
 
 
-def check_spread(expression: Expression) -> None:
+def check_growth(expression: Expression) -> None:
     """Refuse an expression that could become too large."""
     if _statement(expression) > LARGEST_STATEMENT:
         raise UnsupportedQuery(

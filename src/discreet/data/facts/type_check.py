@@ -7,7 +7,7 @@ contains a literal's value, which may be sensitive.
 from __future__ import annotations
 
 from discreet.data.facts.signatures import call_type, cast_type, common_type
-from discreet.data.facts.size_limits import LARGEST_EXPONENT, check_spread, magnitude
+from discreet.data.facts.size_limits import LARGEST_LITERAL_EXPONENT, check_growth, magnitude
 from discreet.data.language.expressions import (
     And,
     Arithmetic,
@@ -59,7 +59,7 @@ def type_of(expression: Expression, schema: Schema) -> Type:
         The public columns of the table.
     """
     found = _type_of(expression, schema)
-    check_spread(expression)
+    check_growth(expression)
     return found
 
 
@@ -152,7 +152,7 @@ def _rewrite(column: Type) -> str:
 
 def _arithmetic_type(expression: Arithmetic, schema: Schema) -> Type:
     least, largest = magnitude(expression)
-    if least < -LARGEST_EXPONENT or largest > LARGEST_EXPONENT:
+    if least < -LARGEST_LITERAL_EXPONENT or largest > LARGEST_LITERAL_EXPONENT:
         raise UnsupportedQuery(
             "the arithmetic multiplies or divides so often that it could overflow; use fewer factors"
         )

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 LARGEST_TOP = 1000
-LARGEST_DENOMINATOR = 10_000
+LARGEST_QUANTILE_DENOMINATOR = 10_000
 """Quantiles are ratios of integers up to this."""
 LARGEST_TRIMMED_DENOMINATOR = 1000
 
@@ -158,9 +158,9 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         return share
     if function in _QUANTILES and value is not None:
         share = rational(value, "q")
-        if not 0 <= share <= 1 or share.denominator > LARGEST_DENOMINATOR:
+        if not 0 <= share <= 1 or share.denominator > LARGEST_QUANTILE_DENOMINATOR:
             raise ParameterError(
-                "q", "is not a share", f"from 0 to 1, in parts of at most {LARGEST_DENOMINATOR}"
+                "q", "is not a share", f"from 0 to 1, in parts of at most {LARGEST_QUANTILE_DENOMINATOR}"
             )
         return share
     if function is AggregateFunction.TOP and value is not None:

@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 LARGEST_LIMIT = 10**9
-LARGEST_STEPS = 1 << 52
+LARGEST_BOUND_STEPS = 1 << 52
 """Bounds lie within this many steps of zero, so that doubles hold every grid point's index exactly."""
-LARGEST_TERM = 10**60
+LARGEST_FRACTION_TERM = 10**60
 LARGEST_KEYS = 1_000_000
 
 DROP: Final = "drop"
@@ -170,14 +170,14 @@ class Bounds(Record):
                 "step", "is needed unless bounds are integers", "such as step=0.01 for cents"
             )
         grid = Fraction(1) if step is None else rational(step, "step", positive=True)
-        if max(grid.numerator, grid.denominator) > LARGEST_TERM:
+        if max(grid.numerator, grid.denominator) > LARGEST_FRACTION_TERM:
             raise ParameterError(
                 "step", "is too large, too small or too long", "a ratio of numbers up to 1e60"
             )
         for name, bound in (("lower", low), ("upper", high)):
             if (bound / grid).denominator != 1:
                 raise ParameterError(name, "does not lie on the grid", f"a multiple of the step {show(grid)}")
-            if abs(bound / grid) > LARGEST_STEPS:
+            if abs(bound / grid) > LARGEST_BOUND_STEPS:
                 raise ParameterError(name, "is too far from zero", "at most 2^52 steps; take a larger step")
         self._amend(lower=low, upper=high, step=grid)  # against which the rules are checked
         self._set(

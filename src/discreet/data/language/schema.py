@@ -14,7 +14,7 @@ from typing import TypeAlias
 from discreet.errors import UndeclaredColumn
 
 __all__ = [
-    "MOST_DIGITS",
+    "MOST_DECIMAL_DIGITS",
     "ORDERED_TOGETHER",
     "Schema",
     "Type",
@@ -62,7 +62,7 @@ ORDERED_TOGETHER: tuple[frozenset[Type], ...] = (
 )
 """The families within which values compare."""
 
-MOST_DIGITS = 38
+MOST_DECIMAL_DIGITS = 38
 """The most digits of a decimal on every engine."""
 _DIGITS_OF_INTEGERS = 19
 
@@ -84,7 +84,7 @@ def united_digits(digits: Iterable[tuple[int, int] | None]) -> tuple[int, int] |
     listed = [(_DIGITS_OF_INTEGERS, 0) if one is None else one for one in digits]
     scale = max(scale for _, scale in listed)
     precision = max(precision - scale for precision, scale in listed) + scale
-    return None if precision > MOST_DIGITS else (precision, scale)
+    return None if precision > MOST_DECIMAL_DIGITS else (precision, scale)
 
 
 def column_type(name: str, schema: Schema) -> Type:

@@ -1,9 +1,10 @@
 """Plans and expressions as JSON with exactly one spelling, so that bytes identify a request.
 
-`to_json` writes sorted keys, no spaces, ASCII only, and every number as text ("5/2", "40"). `from_json`
-reads nothing else. `outline` writes the same with every literal replaced by its type, for logs and ledgers
-that must not contain what a request stated; if literals are used in calculated columns, keys and bounds may
-depend on them, and only their number and their kind are written.
+`to_object` turns a plan into plain JSON values, with every number as text ("5/2", "40"), and `from_object`
+turns them back. `to_json` writes them with sorted keys, no spaces, ASCII only; `from_json` reads nothing
+else. `outline` is `to_object` with every literal replaced by its type, for logs and ledgers that must not
+contain what a request stated; if literals are used in calculated columns, keys and bounds may depend on them,
+and only their number and their kind are written.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from discreet.data.language.plan import Group, GroupKey, KeyPlan
 from discreet.data.language.relations import Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
-__all__ = ["decode", "encode", "from_json", "outline", "to_json"]
+__all__ = ["from_json", "from_object", "outline", "to_json", "to_object"]
 
 JSON: TypeAlias = bool | int | str | list["JSON"] | dict[str, "JSON"] | None
 Node: TypeAlias = (
@@ -40,7 +41,7 @@ Node: TypeAlias = (
     | Factor
     | Axis
 )
-Value: TypeAlias = Node | Bounds | Keys | Dates
+Serializable: TypeAlias = Node | Bounds | Keys | Dates
 
 LARGEST_BYTES = 1 << 26
 
@@ -93,19 +94,20 @@ _ALLOWED = "what to_json writes"
 
 def to_json(node: Node) -> bytes:
     """Write a plan, an expression or a part of one; equal nodes give equal bytes, others do not."""
-    return _bytes(encode(node))
+    written = json.dumps(to_object(node), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return written.encode("ascii")
 
 
-def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
-    """Write a node as `to_json` does, with the types of literals in place of their values.
+def outline(node: Node, *, declared: Collection[Keys] | None = None) -> JSON:
+    """Return a node as `to_object` does, with the types of literals in place of their values.
 
     Keys and bounds that a calculation with literals implies are left out. If it is given which keys were
     declared, so are the others: the request listed them.
     """
-    written = encode(node, literals=False)
+    written = to_object(node, literals=False)
     if calculates(node) or (declared is not None and not _lists_only(node, declared)):
-        written = _without_ends(written)
-    return _bytes(written)
+        return _without_ends(written)
+    return written
 
 
 def _lists_only(value: object, declared: Collection[Keys]) -> bool:
@@ -149,8 +151,7 @@ def from_json(text: bytes) -> Node:
     if not isinstance(text, bytes) or len(text) > LARGEST_BYTES:
         raise ParameterError("text", "is not canonical JSON", _ALLOWED)
     try:
-        value = json.loads(text)
-        node = _node(value)
+        node = _node(json.loads(text))
         good = to_json(node) == text
     except (DiscreetError, ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
         good = False
@@ -159,7 +160,14 @@ def from_json(text: bytes) -> Node:
     return node
 
 
-def encode(value: object, *, literals: bool = True) -> JSON:
+def _node(value: JSON) -> Node:
+    node = from_object(value)
+    if type(node) not in _NAMES and not isinstance(node, Literal):
+        raise TypeError
+    return node  # type: ignore[return-value]
+
+
+def to_object(value: object, *, literals: bool = True) -> JSON:
     """Turn a node, bounds or keys into plain JSON values."""
     if isinstance(value, Literal):
         encoded: dict[str, JSON] = {"node": "literal", "type": value.type.value}
@@ -178,10 +186,10 @@ def encode(value: object, *, literals: bool = True) -> JSON:
     if isinstance(value, Dates):
         return {"node": "dates", "first": value.first.isoformat(), "last": value.last.isoformat()}
     if isinstance(value, tuple):
-        return [encode(item, literals=literals) for item in value]
+        return [to_object(item, literals=literals) for item in value]
     if type(value) in _NAMES:
         places = {
-            place.name: encode(getattr(value, place.name), literals=literals)
+            place.name: to_object(getattr(value, place.name), literals=literals)
             for place in fields(value)  # type: ignore[arg-type]
             if place.init
         }
@@ -195,16 +203,9 @@ def encode(value: object, *, literals: bool = True) -> JSON:
     raise ParameterError("value", "cannot be written", "a plan, an expression or a part of one")
 
 
-def decode(value: JSON) -> Value:
+def from_object(value: JSON) -> Serializable:
     """Turn plain JSON values back into a node, bounds or keys."""
     return _value(value, 0)  # type: ignore[no-any-return]
-
-
-def _node(value: JSON) -> Node:
-    node = _value(value, 0)
-    if type(node) not in _NAMES and not isinstance(node, Literal):
-        raise TypeError
-    return node  # type: ignore[no-any-return]
 
 
 def _value(value: Any, depth: int) -> Any:
@@ -244,7 +245,7 @@ def _dates(places: Mapping[str, Any]) -> Dates:
     return Dates(*(datetime.date.fromisoformat(places[end]) for end in ("first", "last")))
 
 
-_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Value]] = {
+_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Serializable]] = {
     "literal": _literal,
     "bounds": _bounds,
     "keys": _keys,
@@ -277,7 +278,3 @@ def _scalar(value: expressions.LiteralValue) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
-
-
-def _bytes(value: JSON) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

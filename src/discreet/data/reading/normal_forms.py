@@ -29,7 +29,7 @@ import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import Column, StringValue, Value
 
-from discreet.data.language.schema import MOST_DIGITS
+from discreet.data.language.schema import MOST_DECIMAL_DIGITS
 
 __all__ = ["LONGEST_RESULT", "LONGEST_TEXT", "PRESENT", "duckdb", "of_text", "sql_form"]
 
@@ -72,7 +72,7 @@ def duckdb(column: Column) -> Value:
         # out rows by that: whether a NaN is found would depend on other people's numbers.
         nan = ibis.literal("nan").cast(kind)
         return ibis.ifelse(_is_nan(column), nan, column)
-    if kind.is_decimal() and (kind.precision, kind.scale) == (MOST_DIGITS, 0):
+    if kind.is_decimal() and (kind.precision, kind.scale) == (MOST_DECIMAL_DIGITS, 0):
         # Through text, because Ibis takes an integer of 128 bits for such a decimal already.
         return column.cast("string").try_cast(kind)
     if kind.is_boolean() or kind.is_numeric():

@@ -21,7 +21,7 @@ from pyarrow import types
 
 from discreet.data.reading.arrow_forms import normal, text_form
 
-__all__ = ["TRUSTS_FILES", "settle", "settle_later"]
+__all__ = ["TRUSTS_FILES", "settle_file", "settle_later"]
 
 TRUSTS_FILES = ("filter_pushdown", "join_filter_pushdown", "row_group_pruner")
 """Steps of DuckDB's optimizer that leave out parts of a file by what it says of itself."""
@@ -43,7 +43,7 @@ def settle_later(backend: ibis.BaseBackend, place: str, name: str) -> None:
     _unsettled[backend] = place, name
 
 
-def settle(backend: ibis.BaseBackend) -> None:
+def settle_file(backend: ibis.BaseBackend) -> None:
     """Make sure that no value of the connection's file can make a statement fail."""
     if backend not in _unsettled:
         return

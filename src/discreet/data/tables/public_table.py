@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.language.column_facts import ColumnFacts
-from discreet.data.language.declarations import LARGEST_KEYS, LARGEST_STEPS, Bounds, Keys
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, LARGEST_KEYS, Bounds, Keys
 from discreet.data.language.schema import Schema, Type
 from discreet.data.language.serialization import JSON
 from discreet.errors import DiscreetError, ParameterError
@@ -69,7 +69,7 @@ class PublicTable:
     version: str
 
     def __init__(self, source: object) -> None:
-        self._arrow: pyarrow.Table = _plain(_loaded(source))
+        self._arrow: pyarrow.Table = _plain(_load(source))
         self.schema = MappingProxyType({field.name: _type(field.type) for field in self._arrow.schema})
         self.version = _digest(self._arrow)
         self._memtable: ibis.expr.types.Table | None = None
@@ -116,7 +116,7 @@ class PublicTable:
         """Return all rows."""
         return self._arrow
 
-    def _sent(self) -> ibis.expr.types.Table:
+    def _as_memtable(self) -> ibis.expr.types.Table:
         """Return the rows as a table that goes along with a statement."""
         import ibis
 
@@ -132,7 +132,7 @@ class PublicTable:
         return PublicTable, (self._arrow,)
 
 
-def _loaded(source: object) -> pyarrow.Table:
+def _load(source: object) -> pyarrow.Table:
     import pyarrow
 
     try:
@@ -319,7 +319,7 @@ def _bounds(numbers: list[Any]) -> Bounds | None:
     farthest = max(abs(Fraction(number)) for number in (min(numbers), max(numbers)))
     decimals = max(_decimals(number) for number in numbers)
     step = Fraction(1, 10**decimals)
-    if decimals > _MOST_DECIMALS or farthest / step > LARGEST_STEPS:
+    if decimals > _MOST_DECIMALS or farthest / step > LARGEST_BOUND_STEPS:
         step = Fraction(10) ** (math.ceil(math.log10(farthest)) - int(math.log10(_GRID_POINTS)))
     low, high = (
         Fraction(str(end)) if isinstance(end, float) else Fraction(end)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
 from discreet.data.language.schema import Schema, Type, suggestion
-from discreet.data.language.serialization import JSON, encode
+from discreet.data.language.serialization import JSON, to_object
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ class Table:
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
-        from discreet.data.engines.base import backend_of, guarded, normalized, public_type
+        from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
         from discreet.data.tables.origins import Origins, origins_of
 
-        opened = _opened(source, person, declared)
+        opened = _open_source(source, person, declared)
         self._backend: ibis.BaseBackend = backend_of(opened)
         whole = {
             name: isinstance(one, Bounds)
@@ -142,7 +142,7 @@ class Table:
             {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
         )
         self._origins: Origins = (
-            guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
+            run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
             if person is EACH_ROW
             else frozenset()
         )
@@ -237,7 +237,7 @@ class Table:
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
             "limits": {**limits, "rows_per_group": self.limits.rows_per_group},
-            "columns": {name: encode(declared) for name, declared in self.columns.items()},
+            "columns": {name: to_object(declared) for name, declared in self.columns.items()},
         }
 
     def _rows(self) -> pyarrow.Table:
@@ -266,7 +266,7 @@ class Table:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
 
 
-def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+def _open_source(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark

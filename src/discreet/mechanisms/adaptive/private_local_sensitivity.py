@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.adaptive.propose_test_release import shares
-from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, Statistic, entered, rounding_of
+from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, StatisticValue, entered, rounding_of
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.tails import laplace_tail, smallest_threshold
@@ -26,7 +26,7 @@ from discreet.records import Record
 __all__ = ["PrivateLocalSensitivity"]
 
 
-Input = tuple[int | float, int | float]
+ValueAndSensitivity = tuple[int | float, int | float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -176,7 +176,7 @@ class PrivateLocalSensitivity(Record):
         local = rational(local_sensitivity, "local_sensitivity")
         return self.noise_for(self._bound(local, 0)).error
 
-    def release(self, value: Statistic, local_sensitivity: Statistic) -> BoundedAnswer:
+    def release(self, value: StatisticValue, local_sensitivity: StatisticValue) -> BoundedAnswer:
         """Return the value with noise, and the bound that the noise is for.
 
         Parameters
@@ -201,19 +201,19 @@ class PrivateLocalSensitivity(Record):
         steps = self.largest if local is None else max(0, min(ceil(local / self.lattice.step), self.largest))
         return max(1, min(steps + self.margin + noise, self.largest))
 
-    def neighboring_inputs(self) -> tuple[tuple[Input, Input], ...]:
+    def neighboring_inputs(self) -> tuple[tuple[ValueAndSensitivity, ValueAndSensitivity], ...]:
         """Return pairs (value, local sensitivity) of neighbors that differ as much as the latter allow."""
         locals_ = sorted({min(self.change, self.largest), self.largest, max(self.largest // 2, 1)})
         moves = [(near, min(near + self.change, self.largest)) for near in locals_]
         pairs = [((0, near), (near, far)) for near, far in moves] + [((0, 0), (0, self.change))]
         return tuple((self._typed(x), self._typed(y)) for x, y in pairs)
 
-    def _typed(self, steps: tuple[int, int]) -> Input:
+    def _typed(self, steps: tuple[int, int]) -> ValueAndSensitivity:
         value, local = self.lattice.leave(np.array(steps))  # type: ignore[misc]
         return value.item(), local.item()
 
 
-def _sensitivity(local: Statistic) -> Fraction | None:
+def _sensitivity(local: StatisticValue) -> Fraction | None:
     """Return a local sensitivity exactly; None if it is infinite or no number. Its type is public."""
     if isinstance(local, bool | np.bool_) or not isinstance(
         local, int | float | Fraction | np.integer | np.floating

@@ -14,10 +14,10 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.adaptive.distance_to_instability import DistanceToInstability, entered_distance
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, Statistic, entered, rounding_of
+from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, StatisticValue, entered, rounding_of
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.error.laplace import LaplaceError
-from discreet.mechanisms.values import relation_of
+from discreet.mechanisms.values import stated_neighbors
 from discreet.privacy.events import Event, Pure
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import Neighbors
@@ -29,7 +29,7 @@ __all__ = ["ProposeTestRelease", "ScaleLadder", "shares"]
 
 MOST_RUNGS = 64
 
-Input = tuple[int | float, int]
+ValueAndDistance = tuple[int | float, int]
 LadderInput = tuple[int | float, tuple[int, ...]]
 
 
@@ -107,7 +107,7 @@ class ProposeTestRelease(Record):
         grid: Number | None = None,
         neighbors: Neighbors | None = None,
     ) -> None:
-        relation = relation_of(sensitivity, neighbors)
+        relation = stated_neighbors(sensitivity, neighbors)
         tested, released = shares(epsilon, share)
         noise = Laplace(sensitivity=sensitivity, epsilon=released, grid=grid, size=1, neighbors=relation)
         test = DistanceToInstability(epsilon=tested, delta=delta, neighbors=relation)
@@ -161,7 +161,7 @@ class ProposeTestRelease(Record):
         """Return the smallest distance at which an answer is given with at least this probability."""
         return self.test.distance_for(probability)
 
-    def release(self, value: Statistic, distance: int) -> int | float | NoAnswer:
+    def release(self, value: StatisticValue, distance: int) -> int | float | NoAnswer:
         """Return the value with noise for the proposed bound, or `NO_ANSWER`.
 
         Parameters
@@ -176,7 +176,7 @@ class ProposeTestRelease(Record):
             return NO_ANSWER
         return self.noise.release(on_lattice)  # type: ignore[return-value]
 
-    def neighboring_inputs(self) -> tuple[tuple[Input, Input], ...]:
+    def neighboring_inputs(self) -> tuple[tuple[ValueAndDistance, ValueAndDistance], ...]:
         """Return pairs (value, distance) of neighbors: beyond the bound, and within it a step apart."""
         steps = self.noise.event.shift
         start, end, beyond = (self._typed(value) for value in (0, steps, 64 * steps))
@@ -307,7 +307,7 @@ class ScaleLadder:
         failures = zip(self.rungs, distances, strict=True)
         return float_above(Fraction(prod(Fraction(rung.error_at(distance=d)) for rung, d in failures)))
 
-    def release(self, value: Statistic, distances: Sequence[int]) -> BoundedAnswer | NoAnswer:
+    def release(self, value: StatisticValue, distances: Sequence[int]) -> BoundedAnswer | NoAnswer:
         """Return the value with noise for the first bound that passes, and the bound; or `NO_ANSWER`.
 
         Parameters

@@ -15,9 +15,9 @@ from discreet.mechanisms.values import Lattice
 from discreet.noise.grid import LARGEST_STEPS
 from discreet.privacy.rational import Number, float_above, float_below
 
-__all__ = ["BoundedAnswer", "Statistic", "entered", "rounding_of"]
+__all__ = ["BoundedAnswer", "StatisticValue", "entered", "rounding_of"]
 
-Statistic: TypeAlias = int | float | Fraction
+StatisticValue: TypeAlias = int | float | Fraction
 """An exact statistic of the data, before noise."""
 
 
@@ -55,7 +55,7 @@ def _plain(number: int | float) -> int | float:
     return int(number) if isinstance(number, int) else float(number)
 
 
-def entered(value: Statistic, lattice: Lattice) -> int | float:
+def entered(value: StatisticValue, lattice: Lattice) -> int | float:
     """Return one number on the lattice, as `Laplace` takes it; a fraction is rounded once, halves upward.
 
     (To a float first and to the grid after would be two roundings, which together stretch distances by
@@ -70,7 +70,7 @@ def entered(value: Statistic, lattice: Lattice) -> int | float:
     return value
 
 
-def rounding_of(value: Statistic, lattice: Lattice) -> Fraction:
+def rounding_of(value: StatisticValue, lattice: Lattice) -> Fraction:
     """Return how far `entered` moves a value at most, in addition to the rounding that the lattice reports.
 
     It depends on the type, which is public: 1/2 for any fraction among integers, also for one that is whole.

@@ -25,7 +25,7 @@ from discreet.mechanisms.values import (
     check_size,
     holds_integers,
     lattice_for,
-    relation_of,
+    stated_neighbors,
 )
 from discreet.noise import Source, sample_gaussian, sample_rounded_gaussian
 from discreet.noise.gaussian import check_variance
@@ -115,7 +115,7 @@ class Gaussian(Additive):
         neighbors: Neighbors | None = None,
     ) -> None:
         parameter = _check_one_way(epsilon, delta, mu, rho, sigma)
-        relation = relation_of(sensitivity, neighbors)
+        relation = stated_neighbors(sensitivity, neighbors)
         check_size(size)
         squared = _squared(sensitivity)
         guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP
@@ -163,7 +163,7 @@ class Gaussian(Additive):
         included.) For teaching and comparison: the constructor needs less noise for the same guarantee.
         """
         loss, failure = _approximate(epsilon, delta)
-        relation = relation_of(sensitivity, neighbors)
+        relation = stated_neighbors(sensitivity, neighbors)
         check_size(size)
         squared = _squared(sensitivity)
         wanted = classical_variance(squared, loss, failure)

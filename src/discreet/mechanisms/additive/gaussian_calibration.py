@@ -15,12 +15,12 @@ from math import ceil, exp, floor, log, log10, sqrt
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.error.gaussian import tail_error, upper_tail
+from discreet.mechanisms.error.gaussian import probability_above, tail_error
 
-__all__ = ["analytic_variance", "classical_variance", "largest_rho", "profile", "rho_delta"]
+__all__ = ["analytic_variance", "classical_variance", "delta_at_shift", "largest_rho", "rho_delta"]
 
 _SAFETY = 1 + 1e-7
-"""Covers every rounding in `profile` and `rho_delta`."""
+"""Covers every rounding in `delta_at_shift` and `rho_delta`."""
 
 _LARGEST_SUMMED = 4096
 _ORDERS = 1 + np.exp(np.linspace(-12, 16, 5601))
@@ -32,7 +32,7 @@ def _rounded_up(x: float) -> Fraction:
     return ceil(Fraction(x) / Fraction(10) ** exponent) * Fraction(10) ** exponent
 
 
-def profile(variance: Fraction, shift: int, epsilon: float) -> float:
+def delta_at_shift(variance: Fraction, shift: int, epsilon: float) -> float:
     """Return delta(epsilon) between discrete Gaussian noise and itself moved by `shift` steps.
 
     The loss at y is (shift^2 + 2 shift y) / (2 variance), increasing in y, so the worst set is
@@ -43,7 +43,10 @@ def profile(variance: Fraction, shift: int, epsilon: float) -> float:
     """
     edge = floor(Fraction(epsilon) * variance / shift - Fraction(shift, 2))
     if variance > _LARGEST_SUMMED**2:
-        near, far = upper_tail(variance, edge), exp(epsilon) * upper_tail(variance, edge + shift)
+        near, far = (
+            probability_above(variance, edge),
+            exp(epsilon) * probability_above(variance, edge + shift),
+        )
         # The difference may cancel; what the two tails are off by is added.
         off = tail_error(variance, edge) * near + tail_error(variance, edge + shift) * far
         return max(0.0, near - far) + off
@@ -67,11 +70,11 @@ def analytic_variance(shift: int, epsilon: Fraction, delta: Fraction) -> Fractio
     loss = float(epsilon)
 
     def suffices(sigma: float) -> bool:
-        return profile(Fraction(sigma) ** 2, shift, loss) <= target
+        return delta_at_shift(Fraction(sigma) ** 2, shift, loss) <= target
 
     sigma = _bisect(suffices, 1e-2, shift * 2.0**40)
     variance = _rounded_up(sigma * sigma)
-    while profile(variance, shift, loss) > target * (1 + 1e-9):  # rounding must not undo it
+    while delta_at_shift(variance, shift, loss) > target * (1 + 1e-9):  # rounding must not undo it
         variance *= 1 + Fraction(1, 10**9)
     return variance
 

@@ -19,7 +19,7 @@ from discreet.mechanisms.values import (
     check_size,
     holds_integers,
     lattice_for,
-    relation_of,
+    stated_neighbors,
 )
 from discreet.noise import Source, sample_laplace
 from discreet.noise.geometric import check_scale
@@ -101,7 +101,7 @@ class Laplace(Additive):
         if (epsilon is None) == (scale is None):
             problem = "and scale are both missing" if scale is None else "and scale are both given"
             raise ParameterError("epsilon", problem, "one of the two")
-        relation = relation_of(sensitivity, neighbors)
+        relation = stated_neighbors(sensitivity, neighbors)
         distance = rational(
             sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity,
             "sensitivity",

@@ -6,6 +6,7 @@ shift a budget allows (`largest_shift`), its density, tail and moments, and cert
 distribution function, from which it is drawn exactly.
 """
 
+from discreet.exports import publish
 from discreet.mechanisms.admissible.arcsinh_normal import ArcsinhNormal
 from discreet.mechanisms.admissible.cauchy import Cauchy
 from discreet.mechanisms.admissible.gaussian import GaussianNoise
@@ -25,3 +26,5 @@ __all__ = [
     "Student",
     "UniformLogNormal",
 ]
+
+publish(__name__)

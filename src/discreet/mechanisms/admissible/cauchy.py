@@ -7,7 +7,13 @@ from fractions import Fraction
 from math import atan, inf, log, log1p, pi, sin, sqrt
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.certificates import BITS, below, exponential_of, root_below, rounded_up
+from discreet.mechanisms.admissible.certificates import (
+    BITS,
+    exponential_of,
+    root_below,
+    rounded_up,
+    short_below,
+)
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise import elementary
 from discreet.noise.elementary import arctangent, enclose, logarithm, rational_root
@@ -114,7 +120,7 @@ class Cauchy(Admissible):
         for _ in range(g - 1):
             raised = raised * max(rest, 0) >> BITS
         raised = raised * exponential_of(g * max(-u, Fraction(0)))[0] >> BITS
-        return below((root_below(raised << ((g - 1) * BITS), g), 0))
+        return short_below((root_below(raised << ((g - 1) * BITS), g), 0))
 
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""

@@ -9,13 +9,13 @@ from discreet.noise.enclosure import Enclosure
 
 __all__ = [
     "BITS",
-    "above",
-    "below",
     "exponential_of",
     "hyperbolic_cosine",
     "root_below",
     "rounded_down",
     "rounded_up",
+    "short_above",
+    "short_below",
 ]
 
 BITS = 320
@@ -44,12 +44,12 @@ def _rounded(x: Fraction, *, up: bool) -> Fraction:
     return (steps.__ceil__() if up else steps.__floor__()) * unit
 
 
-def below(a: Enclosure) -> Fraction:
+def short_below(a: Enclosure) -> Fraction:
     """Return a short rational below an enclosed number, or 0 if it may be negative."""
     return rounded_down(Fraction(a[0], 1 << BITS))
 
 
-def above(a: Enclosure) -> Fraction:
+def short_above(a: Enclosure) -> Fraction:
     """Return a short rational above an enclosed non-negative number."""
     return rounded_up(Fraction(max(a[1], 1), 1 << BITS))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import exp, inf, isfinite, log, sqrt
+from operator import attrgetter
+from typing import NamedTuple
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.additive.gaussian_calibration import largest_rho
@@ -15,9 +18,10 @@ from discreet.mechanisms.admissible.concentrated import MOST_SPREAD
 from discreet.mechanisms.admissible.gaussian import GaussianNoise
 from discreet.mechanisms.admissible.laplace import LaplaceNoise
 from discreet.mechanisms.admissible.laplace_log_normal import LaplaceLogNormal
-from discreet.mechanisms.admissible.noise import MOST_EPSILON, Admissible
+from discreet.mechanisms.admissible.noise import MOST_NOISE_EPSILON, Admissible
 from discreet.mechanisms.admissible.student import Student
 from discreet.mechanisms.admissible.uniform_log_normal import LEAST_SPREAD, UniformLogNormal
+from discreet.mechanisms.calibration import least_error
 from discreet.noise.elementary import rational_root
 from discreet.privacy.offer import Offer
 
@@ -28,6 +32,12 @@ _SPREADS = tuple(Fraction(round(1000 * 0.03 * 1.3**step), 1000) for step in rang
 _DECAYS_AT_ONCE = 24
 _SMALLEST_DECAY = 1e-5
 _BITS = 128
+
+
+class _Tried(NamedTuple):
+    error: tuple[int, float]
+    noise: Admissible
+    decay: Fraction
 
 
 def budget_for(noise: Admissible, offer: Offer) -> dict[str, Fraction] | None:
@@ -45,7 +55,7 @@ def budget_for(noise: Admissible, offer: Offer) -> dict[str, Fraction] | None:
             return {"rho": offer.rho}
         if offer.epsilon is None or offer.delta is None:
             return None
-        return {"rho": largest_rho(min(offer.epsilon, MOST_EPSILON), offer.delta)}
+        return {"rho": largest_rho(min(offer.epsilon, MOST_NOISE_EPSILON), offer.delta)}
     if offer.epsilon is not None:
         return {"epsilon": offer.epsilon}
     low, _ = rational_root(2 * (offer.rho or Fraction(0)), _BITS)
@@ -108,23 +118,22 @@ def best_noise_and_decay(
     The error is max_k e^(-decay k) local[k] times that of Z / shift.
     """
     bound = float(offer.epsilon if offer.epsilon is not None else sqrt(2 * float(offer.rho or 0)))
-    bound = min(bound, float(MOST_EPSILON) / 2)
+    bound = min(bound, float(MOST_NOISE_EPSILON) / 2)
     first, last = log(_SMALLEST_DECAY * bound), log(bound)
-    chosen: tuple[tuple[int, float], Admissible, Fraction] | None = None
+
+    def at(decay: Fraction) -> _Tried:
+        smooth = max(exp(-float(decay) * k) * size for k, size in enumerate(local))
+        noise, (rank, error) = best_noise(offer, decay + slack)
+        return _Tried((rank, error * smooth), noise, decay)
+
+    chosen: _Tried | None = None
     for _ in range(2):
         width = (last - first) / (_DECAYS_AT_ONCE - 1)
-        for step in range(_DECAYS_AT_ONCE):
-            decay = Fraction(f"{exp(first + step * width):.4g}")
-            smooth = max(exp(-float(decay) * k) * size for k, size in enumerate(local))
-            try:
-                noise, (rank, error) = best_noise(offer, decay + slack)
-            except ParameterError:
-                continue
-            if chosen is None or (rank, error * smooth) < chosen[0]:
-                chosen = (rank, error * smooth), noise, decay
-        if chosen is None:
-            break
-        first, last = log(float(chosen[2])) - width, log(float(chosen[2])) + width
-    if chosen is None:
-        raise ParameterError("epsilon", "or rho is too small for any noise", "larger")
-    return chosen[1], chosen[2]
+        decays = [Fraction(f"{exp(first + step * width):.4g}") for step in range(_DECAYS_AT_ONCE)]
+        try:
+            chosen = least_error([partial(at, decay) for decay in decays], attrgetter("error"), built=chosen)
+        except ParameterError:
+            raise ParameterError("epsilon", "or rho is too small for any noise", "larger") from None
+        first, last = log(float(chosen.decay)) - width, log(float(chosen.decay)) + width
+    assert chosen is not None  # noqa: S101
+    return chosen.noise, chosen.decay

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.certificates import BITS, below, exponential_of, rounded_up
+from discreet.mechanisms.admissible.certificates import BITS, exponential_of, rounded_up, short_below
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise.elementary import rational_root
 from discreet.privacy.guarantees import ZeroConcentratedDP
@@ -78,7 +78,7 @@ class Concentrated(Admissible):
             return Fraction(0)
         slid = 2 * cost / self.steepness**2
         moved = room / (self.steepness * path_factor(t)) ** 2
-        return below(rational_root(min(slid, moved), BITS))
+        return short_below(rational_root(min(slid, moved), BITS))
 
 
 @lru_cache(maxsize=256)

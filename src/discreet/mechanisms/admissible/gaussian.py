@@ -9,10 +9,10 @@ from math import exp, expm1, inf, log, pi, sqrt
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.certificates import BITS, above, exponential_of, rounded_down
+from discreet.mechanisms.admissible.certificates import BITS, exponential_of, rounded_down, short_above
 from discreet.mechanisms.admissible.noise import (
     LARGEST_BUDGET,
-    MOST_EPSILON,
+    MOST_NOISE_EPSILON,
     Admissible,
     Notion,
     check_budget,
@@ -73,10 +73,10 @@ class GaussianNoise(Admissible):
         s = max(s, _LEAST_SHIFT) if s else s  # a larger shift allows all the same moves
         if loss > LARGEST_BUDGET:
             raise ParameterError("epsilon", "is too large", f"at most {LARGEST_BUDGET}")
-        used = min(loss, MOST_EPSILON)
+        used = min(loss, MOST_NOISE_EPSILON)
         if not _within(s, t, used):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")
-        delta = min(above((0, _delta(s, t, used))), Fraction(1)) if s or t else Fraction(0)
+        delta = min(short_above((0, _delta(s, t, used))), Fraction(1)) if s or t else Fraction(0)
         return ApproximateDP(epsilon=loss, delta=delta, neighbors=neighbors)
 
     def largest_shift(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import exp, log
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.certificates import BITS, above, below, exponential_of
+from discreet.mechanisms.admissible.certificates import BITS, exponential_of, short_above, short_below
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise.elementary import enclose, exponential_minus, log_two, logarithm, square_root
 from discreet.noise.enclosure import Enclosure, exponential
@@ -69,7 +69,9 @@ class LaplaceNoise(Admissible):
         far = exponential_minus(_divided(loss + t + s, growth), BITS)
         shrink = _ONE - exponential_of(-t)[0]
         delta = -(-(near[1] + far[1]) * shrink >> (BITS + 1))
-        return ApproximateDP(epsilon=loss, delta=min(above((0, delta)), Fraction(1)), neighbors=neighbors)
+        return ApproximateDP(
+            epsilon=loss, delta=min(short_above((0, delta)), Fraction(1)), neighbors=neighbors
+        )
 
     def largest_shift(
         self,
@@ -91,7 +93,7 @@ class LaplaceNoise(Admissible):
         growth = growth[0] - _ONE, growth[1] - _ONE
         shrink = _ONE - exponential_of(-t)[1], _ONE - exponential_of(-t)[0]
         level = _logarithm_below(chance) + _divided(loss + t, growth)[0] - logarithm(shrink, BITS)[1]
-        return min(most, below((growth[0] * _inverse_cosine(level) >> BITS, 0)))
+        return min(most, short_below((growth[0] * _inverse_cosine(level) >> BITS, 0)))
 
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""
@@ -139,7 +141,7 @@ def _most(epsilon: Fraction, t: Fraction) -> Fraction:
     if t > epsilon:
         return Fraction(0)
     room = epsilon - t
-    return below((exponential_of(t)[0] * room.numerator // room.denominator, 0))
+    return short_below((exponential_of(t)[0] * room.numerator // room.denominator, 0))
 
 
 def _divided(x: Fraction, a: Enclosure) -> Enclosure:

@@ -10,7 +10,7 @@ from math import exp, log, pi, sqrt
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet.mechanisms.admissible.certificates import above, exponential_of
+from discreet.mechanisms.admissible.certificates import exponential_of, short_above
 from discreet.mechanisms.admissible.concentrated import Concentrated, check_spread
 from discreet.noise import elementary
 from discreet.noise.elementary import enclose, exponential_minus, exponential_plus, square_root
@@ -53,7 +53,7 @@ class LaplaceLogNormal(Concentrated):
     @property
     def steepness(self) -> Fraction:
         """exp(3 sigma^2 / 2): the slope at zero, where it is steepest."""
-        return above(exponential_of(3 * self.spread**2 / 2))
+        return short_above(exponential_of(3 * self.spread**2 / 2))
 
     @property
     def stretch(self) -> Fraction:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_BUDGET",
     "LARGEST_DILATION",
-    "MOST_EPSILON",
+    "MOST_NOISE_EPSILON",
     "Admissible",
     "Notion",
     "check_budget",
@@ -45,10 +45,10 @@ LARGEST_BUDGET = 10**9
 LARGEST_DILATION = 200
 """The largest dilation for which there are guarantees."""
 
-MOST_EPSILON = Fraction(1000)
+MOST_NOISE_EPSILON = Fraction(1000)
 """What noise is calibrated to at most: an epsilon beyond it is not used up."""
 
-_CALIBRATED = {"epsilon": MOST_EPSILON, "rho": MOST_EPSILON**2 / 2}
+_CALIBRATED = {"epsilon": MOST_NOISE_EPSILON, "rho": MOST_NOISE_EPSILON**2 / 2}
 _LARGEST_SHIFT = Fraction(10) ** 100
 _LEAST_DILATION = Fraction(1, 2**200)
 _FARTHEST = 1e300

@@ -11,10 +11,10 @@ from scipy.special import stdtr, stdtrit
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.certificates import (
     BITS,
-    below,
     exponential_of,
     hyperbolic_cosine,
     rounded_up,
+    short_below,
 )
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise import elementary
@@ -110,7 +110,7 @@ class Student(Admissible):
             return Fraction(0)
         room = max(hyperbolic_cosine(reach)[0] - hyperbolic_cosine(u)[1], 0)
         squared = 2 * d * (room * exponential_of(u)[0] >> BITS)
-        return below(square_root((squared, squared), BITS))
+        return short_below(square_root((squared, squared), BITS))
 
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""

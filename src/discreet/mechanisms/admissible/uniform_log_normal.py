@@ -9,7 +9,7 @@ from math import exp, log
 
 from scipy.special import log_ndtr, ndtr
 
-from discreet.mechanisms.admissible.certificates import BITS, above, exponential_of
+from discreet.mechanisms.admissible.certificates import BITS, exponential_of, short_above
 from discreet.mechanisms.admissible.concentrated import Concentrated, check_spread
 from discreet.noise import elementary
 from discreet.noise.elementary import enclose, exponential_minus, exponential_plus, logarithm, square_root
@@ -149,7 +149,7 @@ def _steepness(sigma: Fraction) -> Fraction:
     root = square_root((2 * circle[0], 2 * circle[1]), BITS)[0]
     bottom = tail[0] * root >> BITS
     value = -(-(top << BITS) * sigma.denominator // (bottom * sigma.numerator))
-    return above((0, value))
+    return short_above((0, value))
 
 
 def _snapped(x: float) -> Fraction:

@@ -8,18 +8,28 @@ deviations up to 39 standard deviations.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, expm1, log, log1p, pi, sqrt
+from math import exp, log, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.error.law import ErrorLaw
+from discreet.mechanisms.error.law import ErrorLaw, any_of
 
-__all__ = ["GaussianError", "GaussianL1", "GaussianL2", "GaussianMaximum", "tail_error", "upper_tail"]
+__all__ = [
+    "GaussianError",
+    "GaussianL1",
+    "GaussianL2",
+    "GaussianMaximum",
+    "NormalError",
+    "NormalNoise",
+    "probability_above",
+    "tail_error",
+]
 
 _LARGEST_SUMMED = 4096
 _DEVIATIONS = 39  # exp(-39^2 / 2) is less than the smallest float
@@ -35,10 +45,10 @@ def _law(variance: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return weights / total, beyond / total
 
 
-def upper_tail(variance: Fraction, steps: int) -> float:
+def probability_above(variance: Fraction, steps: int) -> float:
     """Return P(N > steps), for any integer."""
     if steps < 0:
-        return 1.0 - upper_tail(variance, -steps - 1)
+        return 1.0 - probability_above(variance, -steps - 1)
     if variance <= _LARGEST_SUMMED**2:
         beyond = _law(variance)[1]
         return float(beyond[steps]) if steps < len(beyond) else 0.0
@@ -51,7 +61,7 @@ def upper_tail(variance: Fraction, steps: int) -> float:
 
 
 def tail_error(variance: Fraction, steps: int) -> float:
-    """Bound the relative error of `upper_tail` beyond the summed range.
+    """Bound the relative error of `probability_above` beyond the summed range.
 
     Rounding of the exponent z^2 / 2, where z = steps / sigma, a few further roundings, and the
     next term of the Euler–Maclaurin formula, 7 / 5760 of the third derivative, against the tail.
@@ -61,21 +71,19 @@ def tail_error(variance: Fraction, steps: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _GaussianNoise(ErrorLaw):
-    """What all laws of this noise share: the parameter sigma^2, in data units squared."""
+class NormalNoise(ErrorLaw):
+    """What all laws of normal noise share: the parameter sigma^2, in data units squared."""
 
     squared_sigma: Fraction
 
     @property
     def _spread(self) -> Fraction:
+        """The parameter in steps squared."""
         return self.squared_sigma / self.step**2
-
-    def _one_tail(self, steps: int) -> float:
-        return 2 * upper_tail(self._spread, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianL2(_GaussianNoise):
+class GaussianL2(NormalNoise):
     """A bound on the law of the L2 norm: Chernoff's for chi-square.
 
     E exp(x N) <= exp(x^2 v / 2) for the discrete law, as for the continuous one, so
@@ -91,7 +99,7 @@ class GaussianL2(_GaussianNoise):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianL1(_GaussianNoise):
+class GaussianL1(NormalNoise):
     """A bound on the law of the L1 norm.
 
     The smaller of the L2 bound at t / sqrt(d), since the L1 norm is at most sqrt(d) times the L2
@@ -108,17 +116,42 @@ class GaussianL1(_GaussianNoise):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianMaximum(_GaussianNoise):
-    """The law of the largest |N_i|: exact, 1 - (1 - P(|N| > m))^d."""
+class NormalError(NormalNoise):
+    """The law of |N| for a noise with E exp(x N) <= exp(x^2 w / 2) for all x, which bounds all norms."""
 
-    def tail_in_steps(self, steps: int) -> float:
-        """Return 1 - (1 - P(|N| > m))^d without cancellation."""
-        one = self._one_tail(steps)
-        return 1.0 if one >= 1 else -expm1(self.size * log1p(-one))
+    @property
+    @abstractmethod
+    def _bounding_square(self) -> Fraction:
+        """A w for which the inequality holds, in data units squared."""
+
+    @property
+    def l1(self) -> GaussianL1:
+        """A bound on the law of the sum of all absolute errors."""
+        rounding = self.size * self.rounding
+        return GaussianL1(
+            squared_sigma=self._bounding_square, step=self.step, rounding=rounding, size=self.size
+        )
+
+    @property
+    def l2(self) -> GaussianL2:
+        """A bound on the law of the root of the sum of all squared errors."""
+        rounding = self.size * self.rounding
+        return GaussianL2(
+            squared_sigma=self._bounding_square, step=self.step, rounding=rounding, size=self.size
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianError(_GaussianNoise):
+class GaussianMaximum(NormalNoise):
+    """The law of the largest |N_i|: exact, 1 - (1 - P(|N| > m))^d."""
+
+    def tail_in_steps(self, steps: int) -> float:
+        """Return the probability that any of them exceeds m."""
+        return any_of(self.size, 2 * probability_above(self._spread, steps))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianError(NormalError):
     """The law of |N|, the error of each value: exact.
 
     `l1`, `l2` and `maximum` are the laws of the norms of all `size` errors together.
@@ -150,27 +183,11 @@ class GaussianError(_GaussianNoise):
 
     def tail_in_steps(self, steps: int) -> float:
         """P(|N| > m) = 2 P(N > m)."""
-        return self._one_tail(steps)
+        return 2 * probability_above(self._spread, steps)
 
     @property
-    def l1(self) -> GaussianL1:
-        """A bound on the law of the sum of all absolute errors."""
-        return GaussianL1(
-            squared_sigma=self.squared_sigma,
-            step=self.step,
-            rounding=self.size * self.rounding,
-            size=self.size,
-        )
-
-    @property
-    def l2(self) -> GaussianL2:
-        """A bound on the law of the root of the sum of all squared errors."""
-        return GaussianL2(
-            squared_sigma=self.squared_sigma,
-            step=self.step,
-            rounding=self.size * self.rounding,
-            size=self.size,
-        )
+    def _bounding_square(self) -> Fraction:
+        return self.squared_sigma
 
     @property
     def maximum(self) -> GaussianMaximum:

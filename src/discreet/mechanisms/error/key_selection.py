@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.tails import BITS, gaussian_tail, laplace_tail, rounded_tail
+from discreet.mechanisms.tails import TAIL_BITS, gaussian_tail, laplace_tail, rounded_tail
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.levels import Levels
 from discreet.privacy.rational import Number, float_above, float_below, rational, whole
@@ -55,7 +55,7 @@ class ShownKeys(ABC):
         return self._size_for(wanted)
 
     def _size_for(self, wanted: Fraction) -> int:
-        if 1 - wanted < Fraction(1, 1 << (BITS // 2)):
+        if 1 - wanted < Fraction(1, 1 << (TAIL_BITS // 2)):
             raise ParameterError(
                 "probability", "is 1, or too close to it, for noise without end", "at most 1 - 1e-77"
             )
@@ -123,4 +123,6 @@ class LevelShownKeys(ShownKeys):
 
 
 def _fractions(probability: Enclosure) -> tuple[Fraction, Fraction]:
-    return Fraction(max(probability[0], 0), 1 << BITS), Fraction(min(probability[1], 1 << BITS), 1 << BITS)
+    return Fraction(max(probability[0], 0), 1 << TAIL_BITS), Fraction(
+        min(probability[1], 1 << TAIL_BITS), 1 << TAIL_BITS
+    )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, log1p
+from math import exp, expm1
 from typing import ClassVar
 
 import numpy as np
 
-from discreet.mechanisms.error.law import ErrorLaw
+from discreet.mechanisms.error.law import ErrorLaw, any_of
 from discreet.privacy.rational import Number, rational
 
 __all__ = ["LaplaceError", "LaplaceL1", "LaplaceL2", "LaplaceMaximum"]
@@ -102,9 +102,8 @@ class LaplaceMaximum(_LaplaceNoise):
     """The law of the largest |N_i|: exact, 1 - (1 - P(|N| > m))^d."""
 
     def tail_in_steps(self, steps: int) -> float:
-        """Return 1 - (1 - P(|N| > m))^d without cancellation."""
-        one = self._one_tail(steps)
-        return 1.0 if one >= 1 else -expm1(self.size * log1p(-one))
+        """Return the probability that any of them exceeds m."""
+        return any_of(self.size, self._one_tail(steps))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from math import expm1, log1p
 from typing import ClassVar
 
 from discreet.privacy.rational import Number, confidence_level, float_above, rational
 
-__all__ = ["SAFETY", "ErrorLaw", "allowed_failure"]
+__all__ = ["SAFETY", "ErrorLaw", "allowed_failure", "any_of"]
 
 SAFETY = 1 + 1e-9
 """Covers the rounding of the floats that quantiles are searched with."""
@@ -18,6 +19,11 @@ SAFETY = 1 + 1e-9
 def allowed_failure(confidence: Number) -> float:
     """Return 1 - confidence, exact before it becomes a float: 1 - 0.99999 is 0.00001."""
     return float(1 - confidence_level(confidence))
+
+
+def any_of(size: int, probability: float) -> float:
+    """Return 1 - (1 - p)^size without cancellation: that any of so many independent events happens."""
+    return 1.0 if probability >= 1 else -expm1(size * log1p(-probability))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import erfc, exp, expm1, log1p, pi, sqrt
+from math import erfc, exp, pi, sqrt
 
-from discreet.mechanisms.error.gaussian import GaussianL1, GaussianL2
-from discreet.mechanisms.error.law import ErrorLaw
+from discreet.mechanisms.error.gaussian import NormalError, NormalNoise
+from discreet.mechanisms.error.law import any_of
 
 __all__ = ["RoundedGaussianError", "RoundedGaussianMaximum", "rounded_variance", "sub_gaussian_variance"]
 
@@ -54,39 +54,30 @@ def _ripple(variance: float, n: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundedGaussianMaximum(ErrorLaw):
+class RoundedGaussianMaximum(NormalNoise):
     """The law of the largest |N_i|: exact, 1 - (1 - P(|N| > m))^d."""
 
-    squared_sigma: Fraction
-
     def tail_in_steps(self, steps: int) -> float:
-        """Return 1 - (1 - P(|N| > m))^d without cancellation."""
-        one = 2 * _upper_tail(sqrt(self.squared_sigma / self.step**2), steps + 0.5)
-        return 1.0 if one >= 1 else -expm1(self.size * log1p(-one))
+        """Return the probability that any of them exceeds m."""
+        return any_of(self.size, 2 * _upper_tail(sqrt(self._spread), steps + 0.5))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundedGaussianError(ErrorLaw):
+class RoundedGaussianError(NormalError):
     """The law of |N|, the error of each value: exact.
 
     `l1`, `l2` and `maximum` are the laws of the norms of all `size` errors together.
     """
 
-    squared_sigma: Fraction
-
-    @property
-    def _spread(self) -> float:
-        return float(self.squared_sigma / self.step**2)
-
     @property
     def variance(self) -> float:
         """Var N: sigma^2 + step^2 / 12, in double precision above a few steps."""
-        return rounded_variance(self._spread) * float(self.step) ** 2
+        return rounded_variance(float(self._spread)) * float(self.step) ** 2
 
     @property
     def sub_gaussian(self) -> float:
         """A w with E exp(x N) <= exp(x^2 w / 2) for all x, in data units squared."""
-        return sub_gaussian_variance(self._spread) * float(self.step) ** 2
+        return sub_gaussian_variance(float(self._spread)) * float(self.step) ** 2
 
     @property
     def mean_absolute(self) -> float:
@@ -103,28 +94,8 @@ class RoundedGaussianError(ErrorLaw):
         return 2 * _upper_tail(sqrt(self._spread), steps + 0.5)
 
     @property
-    def l1(self) -> GaussianL1:
-        """A bound on the law of the sum of all absolute errors."""
-        return GaussianL1(
-            squared_sigma=self._bound,
-            step=self.step,
-            rounding=self.size * self.rounding,
-            size=self.size,
-        )
-
-    @property
-    def l2(self) -> GaussianL2:
-        """A bound on the law of the root of the sum of all squared errors."""
-        return GaussianL2(
-            squared_sigma=self._bound,
-            step=self.step,
-            rounding=self.size * self.rounding,
-            size=self.size,
-        )
-
-    @property
-    def _bound(self) -> Fraction:
-        return Fraction(sub_gaussian_variance(self._spread)) * self.step**2
+    def _bounding_square(self) -> Fraction:
+        return Fraction(sub_gaussian_variance(float(self._spread))) * self.step**2
 
     @property
     def maximum(self) -> RoundedGaussianMaximum:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import least_error
 from discreet.mechanisms.error.key_selection import ShownKeys
 from discreet.mechanisms.values import Lattice, check_delta
 from discreet.noise import Source, current
@@ -232,16 +234,11 @@ class KeySelection(Record, ABC):
         from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 
         KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
-        built: list[KeySelection] = []
-        refusal: ParameterError | None = None
-        for kind in (TruncatedGeometric, LaplaceThreshold, GaussianThreshold):
-            try:
-                built.append(kind(epsilon=epsilon, rho=rho, delta=delta, keys=keys))
-            except ParameterError as out_of_reach:
-                refusal = out_of_reach
-        if not built:
-            raise refusal  # type: ignore[misc]
-        return min(built, key=lambda made: (made.size_for(Fraction(1, 2)), made.size_for(Fraction(19, 20))))
+        kinds: list[Callable[..., KeySelection]] = [TruncatedGeometric, LaplaceThreshold, GaussianThreshold]
+        return least_error(
+            [partial(kind, epsilon=epsilon, rho=rho, delta=delta, keys=keys) for kind in kinds],
+            lambda made: (made.size_for(Fraction(1, 2)), made.size_for(Fraction(19, 20))),
+        )
 
 
 def _entered(counts: Counts) -> NDArray[np.int64]:

@@ -36,9 +36,9 @@ __all__ = [
     "estimate_from_reports",
 ]
 
-MOST_PEOPLE = 1 << 34
+MOST_REPORTS = 1 << 34
 
-SAFETY = 1 + 1e-6
+SUMMING_SAFETY = 1 + 1e-6
 """Covers the rounding of the floats that probabilities are added up with."""
 _OUTSIDE = 1e-40
 """More than the probability that is left out on both sides of two windows, 4 exp(-100)."""
@@ -145,7 +145,7 @@ class FrequencyEstimate(Record):
     law: ReportLaw
 
     def __init__(self, *, totals: ArrayLike, people: int, law: ReportLaw) -> None:
-        count = whole(people, "people", least=1, most=MOST_PEOPLE)
+        count = whole(people, "people", least=1, most=MOST_REPORTS)
         allowed = "a one-dimensional array of integers from 0 to people"
         array = _integers(totals, "totals", allowed)
         if array.ndim != 1 or array.min() < 0 or array.max() > count:
@@ -213,10 +213,10 @@ class FrequencyEstimate(Record):
         """Return the smallest and the largest count that a test at level `share` does not reject."""
 
         def large_enough(having: int) -> bool:
-            return self.law.tails(total, having, self.people)[1] * SAFETY + _OUTSIDE > share
+            return self.law.tails(total, having, self.people)[1] * SUMMING_SAFETY + _OUTSIDE > share
 
         def too_large(having: int) -> bool:
-            return self.law.tails(total, having, self.people)[0] * SAFETY + _OUTSIDE <= share
+            return self.law.tails(total, having, self.people)[0] * SUMMING_SAFETY + _OUTSIDE <= share
 
         fewest = _first(large_enough, self._guess(total, share, -1), self.people + 1)
         most = _first(too_large, self._guess(total, share, +1), self.people + 1) - 1

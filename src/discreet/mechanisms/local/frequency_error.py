@@ -11,7 +11,7 @@ from typing import ClassVar
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.law import allowed_failure
-from discreet.mechanisms.local.frequencies import MOST_PEOPLE, SAFETY, ReportLaw
+from discreet.mechanisms.local.frequencies import MOST_REPORTS, SUMMING_SAFETY, ReportLaw
 from discreet.privacy.rational import Number, rational, whole
 
 __all__ = ["FrequencyError", "epsilon_for_error"]
@@ -44,7 +44,7 @@ class FrequencyError:
         The variance is linear in the true count, so it is largest where everyone or no one has
         the category.
         """
-        count = whole(people, "people", least=1, most=MOST_PEOPLE)
+        count = whole(people, "people", least=1, most=MOST_REPORTS)
         return math.sqrt(max(self.law.variances) / count) / float(self.law.gap)
 
     def tail(self, threshold: Number, *, people: int) -> float:
@@ -54,7 +54,7 @@ class FrequencyError:
         largest variance, plus Berry and Esseen's 2 (0.56) (1 - 2 v) / sqrt(n v) with the smallest
         variance v of one person, decides in large ones. Both hold for all true answers.
         """
-        count = whole(people, "people", least=1, most=MOST_PEOPLE)
+        count = whole(people, "people", least=1, most=MOST_REPORTS)
         return self._bound(float(min(rational(threshold, "threshold"), 2 / self.law.gap)), count)
 
     def _bound(self, threshold: float, people: int) -> float:
@@ -69,7 +69,7 @@ class FrequencyError:
         small, large = sorted(self.law.variances)
         normal = math.erfc(shift * math.sqrt(people / (2 * large)))
         normal += 2 * _BERRY_ESSEEN * (1 - 2 * small) / math.sqrt(people * small)
-        return min(1.0, SAFETY * chernoff, SAFETY * normal)
+        return min(1.0, SUMMING_SAFETY * chernoff, SUMMING_SAFETY * normal)
 
     def quantile(self, confidence: Number, *, people: int) -> float:
         """Return a threshold that the error exceeds with probability at most 1 - confidence.
@@ -77,7 +77,7 @@ class FrequencyError:
         It is the smallest for which `tail` says so.
         """
         failure = allowed_failure(confidence)
-        count = whole(people, "people", least=1, most=MOST_PEOPLE)
+        count = whole(people, "people", least=1, most=MOST_REPORTS)
         low, high = 0.0, 2 / float(self.law.gap)  # no error exceeds 1 / gap
         while low < (middle := (low + high) / 2) < high:
             low, high = (low, middle) if self._bound(middle, count) <= failure else (middle, high)
@@ -120,5 +120,5 @@ def epsilon_for_error(
     if limit >= 1:
         raise ParameterError("tolerance", "is not a proportion", "below 1, such as 0.03 for three points")
     failure = allowed_failure(confidence)
-    count = whole(people, "people", least=1, most=MOST_PEOPLE)
+    count = whole(people, "people", least=1, most=MOST_REPORTS)
     return smallest(lambda epsilon: error(epsilon).tail(limit, people=count) <= failure, "tolerance")

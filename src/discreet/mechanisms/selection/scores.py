@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.error.selection import SelectionError
-from discreet.mechanisms.values import Lattice, Value, holds_integers, lattice_for, relation_of
+from discreet.mechanisms.values import Lattice, Value, holds_integers, lattice_for, stated_neighbors
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Change, Neighbors
@@ -135,7 +135,7 @@ def scores_for(
     """
     if not isinstance(monotone, bool | np.bool_):
         raise ParameterError("monotone", "is not a boolean", "True or False")
-    relation = relation_of(sensitivity, neighbors)
+    relation = stated_neighbors(sensitivity, neighbors)
     if monotone and (relation.change is Change.REPLACE or relation.size > 1):
         raise ParameterError(
             "monotone",

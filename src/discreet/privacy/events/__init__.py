@@ -4,6 +4,7 @@ A mechanism describes itself by its event; an accountant reads it; a ledger stor
 three needs to know the others.
 """
 
+from discreet.exports import publish
 from discreet.privacy.events.additive import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.privacy.events.capped_poisson import CappedPoissonSampled
 from discreet.privacy.events.composition import Composed, Nothing, Parallel, compose, group, post_process
@@ -65,3 +66,5 @@ __all__ = [
     "post_process",
     "stored",
 ]
+
+publish(__name__)

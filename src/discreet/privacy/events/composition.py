@@ -67,7 +67,7 @@ class Composed(Event):
         return _composition((event._group(size), times) for event, times in self.parts)
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         return _composition(_read_parts(content["parts"], "Composed.parts"))
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class Parallel(Event):
         )
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         return cls._made(parts=_side_by_side(_read_parts(content["parts"], "Parallel.parts")))
 
     def __repr__(self) -> str:

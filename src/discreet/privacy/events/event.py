@@ -20,7 +20,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import Neighbors, Related
@@ -104,7 +104,7 @@ class Event(Related, ABC):
 
     def to_json(self) -> str:
         """Write the event as canonical JSON: one text for each event, keys sorted, fractions as "p/q"."""
-        return json.dumps(self._to_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(self.to_object(), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @staticmethod
     def from_json(text: str) -> Event:
@@ -119,26 +119,33 @@ class Event(Related, ABC):
         if not isinstance(text, str):
             raise ParameterError("text", f"is a {type(text).__name__}", "a string, " + _ALLOWED)
         try:
-            content = json.loads(
-                text,
-                object_pairs_hook=_without_duplicates,
-                parse_float=_no_float,
-                parse_constant=_no_float,
-            )
+            content = json.loads(text, object_pairs_hook=_without_duplicates)
+        except ParameterError:
+            raise
+        except (ValueError, RecursionError):
+            raise _no_json() from None
+        return Event.from_object(content)
+
+    def to_object(self) -> dict[str, Any]:
+        """Return what `to_json` writes, as plain JSON values, with sorted keys throughout."""
+        content: dict[str, object] = {"event": type(self).__name__}
+        for field in fields(cast("DataclassInstance", self)):
+            content[field.name] = _plain(getattr(self, field.name))
+        return dict(sorted(content.items()))
+
+    @staticmethod
+    def from_object(content: object) -> Event:
+        """Build the event of plain values that `to_object` returned; refuses what `from_json` refuses."""
+        try:
+            _check_plain(content)
             return read_event(content)
         except ParameterError:
             raise
         except (TypeError, ValueError, RecursionError):
-            raise ParameterError("text", "is not JSON of moderate depth", _ALLOWED) from None
-
-    def _to_object(self) -> dict[str, object]:
-        content: dict[str, object] = {"event": type(self).__name__}
-        for field in fields(cast("DataclassInstance", self)):
-            content[field.name] = _plain(getattr(self, field.name))
-        return content
+            raise _no_json() from None
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         values = dict(content)
         if "neighbors" in values:
             values["neighbors"] = Neighbors.from_text(cast("str", values["neighbors"]))
@@ -149,7 +156,7 @@ _ALLOWED = "what Event.to_json wrote"
 
 
 def read_event(content: object) -> Event:
-    """Build the event that a decoded JSON object describes."""
+    """Build the event of plain values that were checked before: `Event.from_object` does."""
     if not isinstance(content, dict):
         raise ParameterError("text", "is not an object", _ALLOWED)
     values = dict(content)
@@ -166,7 +173,7 @@ def read_event(content: object) -> Event:
     for key, field in known.items():
         if key not in values and field.default is MISSING:
             raise ParameterError(f"{name}.{key}", "is missing", "given")
-    return event_class._from_object(values)
+    return event_class._from_fields(values)
 
 
 def _plain(value: object) -> object:
@@ -175,8 +182,22 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, Event):
-        return value._to_object()
+        return value.to_object()
     return value
+
+
+def _check_plain(value: object) -> None:
+    """Refuse what no text of `to_json` holds; a float would pass for the decimal that it prints as."""
+    if isinstance(value, dict):
+        for part in value.values():
+            _check_plain(part)
+    elif isinstance(value, list):
+        for part in value:
+            _check_plain(part)
+    elif isinstance(value, float):
+        raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)
+    elif not (value is None or isinstance(value, str | int)):
+        raise TypeError
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -186,8 +207,8 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return content
 
 
-def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)
+def _no_json() -> ParameterError:
+    return ParameterError("text", "is not JSON of moderate depth", _ALLOWED)
 
 
 def _quoted(name: object) -> str:

@@ -77,7 +77,7 @@ class Grouped(Event):
         return Grouped(self.inner, size=self.size * size)
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Event:
+    def _from_fields(cls, content: Mapping[str, object]) -> Event:
         size = whole(content["size"], "size", least=2)
         return cls(read_event(content["inner"]), size=size)
 

@@ -83,7 +83,7 @@ class Wrapper(Event):
         return Grouped(self, size=size)
 
     @classmethod
-    def _from_object(cls, content: Mapping[str, object]) -> Self:
+    def _from_fields(cls, content: Mapping[str, object]) -> Self:
         values = dict(content)
         return cls(read_event(values.pop("inner")), **values)  # type: ignore[call-arg]
 

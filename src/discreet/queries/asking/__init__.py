@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from discreet.exports import publish
 from discreet.queries.asking.asked import Asked
 from discreet.queries.asking.settle import Question, settle
 
 __all__ = ["Asked", "Question", "settle"]
+
+publish(__name__)

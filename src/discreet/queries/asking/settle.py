@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from discreet.curator import Request
 from discreet.data import Table
+from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import ParameterError
 from discreet.queries.asking.asked import Asked, FinishedRequest
 from discreet.queries.asking.counts import AskedCounts
@@ -28,6 +29,7 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
     """Return a question on its terms; it is refused here, or when its request is made, before any charge."""
     if isinstance(question, Request):
         return FinishedRequest(tables=tables, terms=terms, finished=question)
+    tables = QuestionTables(tables)
     if isinstance(question, LinearQuestion):
         return AskedCounts(tables=tables, terms=terms, question=question)
     query = parse(question, tables) if isinstance(question, str) else question

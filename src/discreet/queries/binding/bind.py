@@ -32,10 +32,11 @@ from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.question.per_person import take_name
 from discreet.queries.question.post_processing import check_types
 from discreet.queries.question.query import Query, key_facts, key_of
 
-__all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
+__all__ = ["BoundQuery", "bind", "own_columns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +123,7 @@ def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ..
     names: dict[Expression, str] = {key.expression: key.name for key in query.keys}
     for operand in operands:
         if operand not in names:
-            names[operand] = free_name(describe_expression(operand), taken)
-            taken.add(names[operand].lower())
+            names[operand] = take_name(describe_expression(operand), taken)
     columns = tuple(Named(name=name, expression=expression) for expression, name in names.items())
     aggregates = tuple(
         (name, aggregate.of(*(Column(name=names[operand]) for operand in aggregate.operands)))
@@ -138,15 +138,6 @@ def _answered(output: QueryOutput) -> Type:
         values = output.histogram.values
         return values.type if output.most is None and isinstance(values, Keys) else Type.OTHER
     return Type.INTEGER if isinstance(output, CountOutput) else Type.FLOAT
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken."""
-    free, number = name, 1
-    while free.lower() in taken:
-        number += 1
-        free = f"{name} {number}"
-    return free
 
 
 def _keys(

@@ -53,7 +53,13 @@ from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
-from discreet.queries.outputs.moments import CorrelationOutput, Count, CovarianceOutput, Total, VarianceOutput
+from discreet.queries.outputs.moments import (
+    CorrelationOutput,
+    Count,
+    CovarianceOutput,
+    SumOrMoment,
+    VarianceOutput,
+)
 from discreet.queries.outputs.smooth import SmoothOutput
 
 __all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]
@@ -253,7 +259,7 @@ class _Meaning:
             count=count,
         )
 
-    def _moment(self, bounds: dict[str, Bounds], powers: dict[str, int]) -> Total | Count:
+    def _moment(self, bounds: dict[str, Bounds], powers: dict[str, int]) -> SumOrMoment | Count:
         """Return the sum of a product of powers over the rows that have both values, spelled simply."""
         kept = [column for column, power in powers.items() if power or self._present(column) != CountRows()]
         if not kept:
@@ -322,7 +328,7 @@ def _name(aggregate: Aggregate) -> str:
     return _column(aggregate.operands[0])
 
 
-def _totals(pair: tuple[Total | Count, Total | Count]) -> tuple[Total, Total]:
+def _totals(pair: tuple[SumOrMoment | Count, SumOrMoment | Count]) -> tuple[SumOrMoment, SumOrMoment]:
     one, other = pair
     assert isinstance(one, Sum | Moment)  # noqa: S101
     assert isinstance(other, Sum | Moment)  # noqa: S101

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from discreet.exports import publish
 from discreet.queries.counts.column_release import ColumnRelease
 from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.marginals import MarginalsQuestion, marginals
@@ -27,3 +28,5 @@ __all__ = [
     "marginals",
     "ranges",
 ]
+
+publish(__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,20 +20,20 @@ from discreet.data import (
     Statistic,
     Table,
     sensitivity,
-    to_json,
+    to_object,
 )
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.queries.binding.bind import free_name
 from discreet.queries.counts.cells import labels
 from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.question.dataframe import TableRequest
+from discreet.queries.question.per_person import take_name
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
 from discreet.workloads.strategies.marginal_tables import TablePart
@@ -43,7 +42,7 @@ from discreet.workloads.strategies.residual_part import ResidualPart
 __all__ = ["MarginalsQuestion", "marginals"]
 
 MOST_TABLES = 1000
-MOST_CELLS = 5_000_000
+MOST_MARGINAL_CELLS = 5_000_000
 _MOST_ON_ONE_AXIS = 64
 
 
@@ -95,7 +94,7 @@ class MarginalsQuestion(LinearQuestion):
         }
         plan = Group(source=domain.source, present=tuple(axes.values()), measures=tuple(tabulated.values()))
         found = sensitivity(plan, tables)
-        design = planned(workload, offer, found.statistics[0], 1)
+        design = plan_counts(workload, offer, found.statistics[0], 1)
         assert isinstance(design, MarginalPlan)  # noqa: S101
         measured = {part.chosen: part for part in design.strategy.parts()}
         parts = tuple(
@@ -136,7 +135,7 @@ class MarginalsOutput(WholeOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its tables, and which marginals are asked."""
-        measures = [json.loads(to_json(table)) for table in self.measures]
+        measures = [to_object(table) for table in self.measures]
         sets = [list(chosen) for chosen in self.design.workload.sets]
         return {"kind": type(self).__name__, "measures": measures, "sets": sets}
 
@@ -284,7 +283,7 @@ def _part(statistic: Statistic, part: ResidualPart | TablePart, noise: Laplace |
 def _keys(axes: tuple[Axis, ...], workload: Marginals) -> dict[str, Sequence[object]]:
     """Return for every cell its table and its values there; None in columns that the table does not have."""
     columns = [axis.column for axis in axes]
-    named = free_name("table", {column.lower() for column in columns})
+    named = take_name("table", {column.lower() for column in columns})
     keys: dict[str, list[object]] = {named: [], **{column: [] for column in columns}}
     for chosen in workload.sets:
         cells = workload.cells(chosen)
@@ -310,8 +309,9 @@ def _check_names(names: tuple[str, ...]) -> None:
 
 def _check_size(workload: Marginals) -> None:
     tables, cells = len(workload.sets), workload.queries
-    if tables > MOST_TABLES or cells > MOST_CELLS:
+    if tables > MOST_TABLES or cells > MOST_MARGINAL_CELLS:
         raise UnsupportedQuery(
             f"{tables:,} marginals of {cells:,} cells are asked, and at most {MOST_TABLES:,} of "
-            f"{MOST_CELLS:,} are answered at once; ask for fewer columns, smaller sets or wider cells"
+            f"{MOST_MARGINAL_CELLS:,} are answered at once; ask for fewer columns, smaller sets or wider "
+            "cells"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,17 @@ import numpy as np
 
 from discreet.curator.release.release import Release, WholeOutput, as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
-from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
+from discreet.data import (
+    Axis,
+    ContingencyTable,
+    Group,
+    Keys,
+    Measure,
+    Relation,
+    Table,
+    sensitivity,
+    to_object,
+)
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
@@ -21,7 +30,7 @@ from discreet.queries.counts.cells import labels
 from discreet.queries.counts.column_release import ColumnRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.counts.range_release import RangeRelease
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
@@ -29,7 +38,7 @@ from discreet.workloads.error.intervals import half_width
 
 __all__ = ["CumulativeQuestion", "RangesQuestion", "cdf", "ranges"]
 
-MOST_CELLS = 1 << 20
+MOST_RANGE_CELLS = 1 << 20
 """How many cells a table of counts may have."""
 _MOST_ON_ONE_AXIS = 512
 _MOST_BY_DEFAULT = 1 << 14
@@ -83,7 +92,7 @@ class RangesQuestion(LinearQuestion):
         measure = ContingencyTable(axes=axes)
         plan = Group(source=domain.source, keys=domain.keys, measures=(measure,))
         statistic = sensitivity(plan, tables).of(measure)
-        design = planned(self.workload(axes), offer, statistic, plan.cells)
+        design = plan_counts(self.workload(axes), offer, statistic, plan.cells)
         assert isinstance(design, Plan)  # noqa: S101
         mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
         name = name_of_counts((*self.columns, *self.by))
@@ -134,7 +143,7 @@ class RangesOutput(WholeOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, and its table."""
-        return {"kind": self.asked, "measures": [json.loads(to_json(self.measure))]}
+        return {"kind": self.asked, "measures": [to_object(self.measure)]}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the margin of a query of the root mean square error, for any counts."""
@@ -285,11 +294,11 @@ def _listed(by: str | Iterable[str] | Mapping[str, Iterable[object]]) -> tuple[t
 
 def _check_cells(axes: Sequence[Axis], groups: int) -> None:
     cells = prod(axis.cells for axis in axes)
-    if cells * groups <= MOST_CELLS:
+    if cells * groups <= MOST_RANGE_CELLS:
         return
     names = " x ".join(f"{axis.cells:,} of {axis.column!r}" for axis in axes)
     names += f" in {groups:,} groups" if groups > 1 else ""
     raise UnsupportedQuery(
-        f"the table would have {cells * groups:,} cells ({names}), "
-        f"and at most {MOST_CELLS:,} are answered; ask for wider cells with width=…, or for fewer columns"
+        f"the table would have {cells * groups:,} cells ({names}), and at most {MOST_RANGE_CELLS:,} are "
+        f"answered; ask for wider cells with width=…, or for fewer columns"
     )

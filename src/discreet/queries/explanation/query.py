@@ -17,8 +17,9 @@ from discreet.data.key_counts import key_counts_sql, keys_of_a_person
 from discreet.data.language.description import describe_expression, describe_measure
 from discreet.data.language.measures import CountNonNull
 from discreet.mechanisms import Laplace
+from discreet.privacy.decimals import show_above
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import show, show_above
+from discreet.privacy.rational import show
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.rows import bounding, rows_in_words
 from discreet.queries.noise.request import build_request, expectations

@@ -8,10 +8,10 @@ from discreet.data import Statistic
 from discreet.privacy.offer import Offer
 from discreet.workloads import MarginalPlan, Plan, Workload, plan
 
-__all__ = ["planned"]
+__all__ = ["plan_counts"]
 
 
-def planned(workload: Workload, offer: Offer, statistic: Statistic, tables: int) -> Plan | MarginalPlan:
+def plan_counts(workload: Workload, offer: Offer, statistic: Statistic, tables: int) -> Plan | MarginalPlan:
     """Return the plan of the least error for a table of counts in each of several groups.
 
     A person who moves such tables by at most L1 rows in all, at most L in one group, and by squares that

@@ -10,7 +10,6 @@ very conditions of the query; which numbers are possible is known from `data.fac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +31,7 @@ from discreet.data import (
     Type,
     literal,
     sensitivity,
-    to_json,
+    to_object,
 )
 from discreet.data.facts.condition_regions import possible_truths
 from discreet.data.facts.relation_facts import columns_of_relation
@@ -41,15 +40,16 @@ from discreet.data.language.expressions import Arithmetic, Case, Cast, Expressio
 from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
-from discreet.queries.binding.bind import BoundQuery, free_name
-from discreet.queries.noise.counts_plan import planned
+from discreet.queries.binding.bind import BoundQuery
+from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan
 from discreet.workloads.error.intervals import half_width
 
-__all__ = ["JointCountOutput", "counted_together"]
+__all__ = ["JointCountOutput", "request_joint_counts"]
 
 _MOST_CONDITIONS = 50
 """Classes are numbered in binary, within what doubles hold exactly."""
@@ -88,7 +88,7 @@ class JointCountOutput(QueryOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its classes, and which of them it adds up."""
-        measures = [json.loads(to_json(self.histogram))]
+        measures = [to_object(self.histogram)]
         return {"kind": type(self).__name__, "measures": measures, "row": self.row}
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
@@ -127,7 +127,7 @@ class JointCountOutput(QueryOutput):
         return ceil(half_width(self.design.mechanism, self._factor, confidence) + 0.5)
 
 
-def counted_together(
+def request_joint_counts(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
 ) -> Request | None:
     """Return the request that measures all counts of a query together; None if there is none.
@@ -158,14 +158,14 @@ def _request(
     conditions: Sequence[Expression],
     truths: Sequence[tuple[bool, ...]],
 ) -> Request:
-    name = free_name("class", {key.name.lower() for key in query.keys})
+    name = take_name("class", {key.name.lower() for key in query.keys})
     numbered = Named(name=name, expression=_class_of(conditions))
     source = Project(source=query.relation, columns=(*query.keys, numbered))
     codes = [sum(1 << place for place, true in enumerate(row) if true) for row in truths]
     histogram = Histogram(column=name, values=Keys(codes))
     plan = Group(source=source, keys=bound.plan.keys, measures=(histogram,))
     statistic = sensitivity(plan, tables).of(histogram)
-    design = planned(_workload(tuple(truths)), offer, statistic, plan.cells)
+    design = plan_counts(_workload(tuple(truths)), offer, statistic, plan.cells)
     assert isinstance(design, Plan)  # noqa: S101
     mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=plan.cells)
     return Request(

@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
 from discreet.records import Record
-from discreet.workloads.algebra.sealing import seal
+from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.strategies.base import Strategy
 from discreet.workloads.strategies.marginal_tables import TablePart
 from discreet.workloads.strategies.residual_part import ResidualPart
@@ -96,7 +96,7 @@ class StrategyMeasurement(Record, HistogramMechanism):
             raise ParameterError(
                 "noise", "is for another number of values", "integers, one for each measurement"
             )
-        seal(self.strategy)
+        make_read_only(self.strategy)
         self._amend(_fingerprint=_fingerprint(self.strategy))
 
     @property

@@ -30,22 +30,22 @@ from discreet.data import Histogram, Statistic, Table, sensitivity
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
-from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.calibration import least_error, smallest
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
-from discreet.queries.noise.joint_counts import counted_together
+from discreet.queries.noise.joint_counts import request_joint_counts
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS
+from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
 __all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
 
-Parts: TypeAlias = tuple[Part, ...]
+RequestParts: TypeAlias = tuple[Part, ...]
 
 
 def build_request(
@@ -101,7 +101,7 @@ def remeasuring_request(
     return replace(request, parts=parts, repetition=repetition)
 
 
-def expectations(request: Request, *, rows: int = ROWS) -> tuple[Expectation, ...]:
+def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expectation, ...]:
     """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
     return tuple(
@@ -118,7 +118,7 @@ def for_error(
     offer: Callable[[Fraction], Offer] = Offer.pure,
     confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
-    rows: int = ROWS,
+    rows: int = ASSUMED_ROWS,
 ) -> Offer:
     """Return the smallest offer for which some outputs are as accurate as wanted.
 
@@ -175,7 +175,7 @@ def _built(
     )
     if split is not None:
         return alone
-    together = counted_together(query, bound, tables, offer, confidence)
+    together = request_joint_counts(query, bound, tables, offer, confidence)
     return together if together is not None and _deviation_of(together) < _deviation_of(alone) else alone
 
 
@@ -186,7 +186,7 @@ def _deviation_of(request: Request) -> float:
 
 def _parts(
     bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     if offer.rho is not None:
         return _concentrated_parts(bound, offer.rho, split, confidence)
     epsilon, delta = offer.epsilon, offer.delta
@@ -203,7 +203,7 @@ def _parts(
 
 def _pure_parts(
     bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
     parts = []
     for statistic in bound.statistics.statistics:
@@ -223,7 +223,7 @@ def _pure_parts(
 
 def _concentrated_parts(
     bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Parts:
+) -> RequestParts:
     shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
     parts = []
     for statistic in bound.statistics.statistics:
@@ -236,7 +236,7 @@ def _concentrated_parts(
     return tuple(parts)
 
 
-def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> Parts:
+def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> RequestParts:
     """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
     shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
     return tuple(
@@ -256,29 +256,19 @@ def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
     """Return the mechanism of the smaller variance that costs at most rho."""
     gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
     epsilon = sqrt_interval(2 * rho)[0]
-    try:
-        laplace = Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells)
-    except ParameterError:
-        return gaussian
-    return laplace if laplace.error.variance < gaussian.error.variance else gaussian
+    makers: list[Callable[[], Laplace | Gaussian]] = [
+        lambda: gaussian,
+        lambda: Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells),
+    ]
+    return least_error(makers, lambda made: made.error.variance)
 
 
-def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
+def _smaller_error(bound: BoundQuery, *choices: Callable[[], RequestParts]) -> RequestParts:
     """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
     weights = squared_weights(bound.outputs)
-    found: list[tuple[float, Parts]] = []
-    refusal: ParameterError | None = None
-    for choice in choices:
-        try:
-            parts = choice()
-        except ParameterError as error:
-            refusal = error
-            continue
-        found.append((sum(float(weights[part.measure]) * _variance(part) for part in parts), parts))
-    if not found:
-        assert refusal is not None  # noqa: S101
-        raise refusal
-    return min(found, key=lambda choice: choice[0])[1]
+    return least_error(
+        choices, lambda parts: sum(float(weights[part.measure]) * _variance(part) for part in parts)
+    )
 
 
 def _variance(part: Part) -> float:

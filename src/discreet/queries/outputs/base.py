@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from fractions import Fraction
 from math import ceil, sqrt
 
 from discreet.curator.release.averaging import Averaged
 from discreet.curator.request.request import Output, Part
-from discreet.data import to_json
+from discreet.data import to_object
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.weighted import WeightedError
 
@@ -39,7 +38,7 @@ class QueryOutput(Output):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, and the measures it reads."""
-        measures = [json.loads(to_json(measure)) for measure in self.measures]
+        measures = [to_object(measure) for measure in self.measures]
         return {"kind": type(self).__name__, "measures": measures}
 
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import pi, sqrt
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.array_types import Integers
 from discreet.curator.request.histogram_choices import (
     Choices,
     HistogramChoice,
@@ -40,8 +39,6 @@ __all__ = [
     "deviation_in_rows",
     "shortfall",
 ]
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 class Maker(ABC):

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.array_types import Floats
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountNonNull, CountRows, Measure, Moment, Sum
 from discreet.data.language.measures import Factor
@@ -26,12 +27,11 @@ from discreet.queries.outputs.float_interval import FloatInterval, mean_range, p
 
 __all__ = ["CorrelationOutput", "CovarianceOutput", "VarianceOutput"]
 
-Total: TypeAlias = Sum | Moment
+SumOrMoment: TypeAlias = Sum | Moment
 Count: TypeAlias = CountRows | CountNonNull | Moment
-Floats: TypeAlias = NDArray[np.float64]
 
 
-def axis(total: Total) -> Factor:
+def axis(total: SumOrMoment) -> Factor:
     """Return the column of a centered sum: its bounds and center."""
     if isinstance(total, Sum):
         return Factor(column=total.column, bounds=total.bounds, center=total.center)
@@ -94,7 +94,7 @@ class VarianceOutput(QueryOutput):
 
     name: str
     squares: Moment
-    total: Total
+    total: SumOrMoment
     count: Count
     sample: bool = False
     root: bool = False
@@ -189,7 +189,7 @@ class CovarianceOutput(QueryOutput):
 
     name: str
     products: Moment
-    totals: tuple[Total, Total]
+    totals: tuple[SumOrMoment, SumOrMoment]
     count: Count
     sample: bool = False
 
@@ -264,7 +264,7 @@ class CorrelationOutput(QueryOutput):
 
     name: str
     products: Moment
-    totals: tuple[Total, Total]
+    totals: tuple[SumOrMoment, SumOrMoment]
     squares: tuple[Moment, Moment]
     count: Count
 

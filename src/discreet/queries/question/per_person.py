@@ -11,7 +11,7 @@ from discreet.data.language.relations import Named, PerPerson, Personal, Persona
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import derived
 
-__all__ = ["free_name", "per_person_of"]
+__all__ = ["per_person_of", "take_name"]
 
 _FUNCTIONS = {
     AggregateFunction.COUNT: PersonalFunction.COUNT,
@@ -47,14 +47,14 @@ def per_person_of(relation: Relation, keys: tuple[str, ...], aggregates: Mapping
         column = operand.name if isinstance(operand, Column) else None
         if operand is not None and column is None:
             if operand not in below:
-                below[operand] = free_name(describe_expression(operand), taken)
+                below[operand] = take_name(describe_expression(operand), taken)
             column = below[operand]
         personals.append(Personal(name=name, function=function, column=column))
     columns = tuple(Named(name=name, expression=expression) for expression, name in below.items())
     return PerPerson(source=derived(relation, columns), keys=keys, columns=tuple(personals))
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def take_name(name: str, taken: set[str]) -> str:
     """Return a name that is not taken, ignoring case, and take it."""
     free, number = name, 1
     while free.lower() in taken:

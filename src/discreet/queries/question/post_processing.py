@@ -40,7 +40,14 @@ from discreet.data.language.relations import Order
 from discreet.data.language.schema import Schema, Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["NOTHING", "PostProcessing", "check_after", "check_types", "post_processed", "shown_groups"]
+__all__ = [
+    "NO_POST_PROCESSING",
+    "PostProcessing",
+    "check_after",
+    "check_types",
+    "post_processed",
+    "shown_groups",
+]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
 
@@ -78,10 +85,10 @@ class PostProcessing:
                 raise UnsupportedQuery("LIMIT and OFFSET take whole numbers; write one such as LIMIT 10")
 
     def __bool__(self) -> bool:
-        return self != NOTHING
+        return self != NO_POST_PROCESSING
 
 
-NOTHING = PostProcessing()
+NO_POST_PROCESSING = PostProcessing()
 
 
 def check_after(after: PostProcessing, names: Sequence[str]) -> None:

@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
 from discreet.data.facts.group_keys import facts_of_keys
 from discreet.data.facts.persons import Tables
+from discreet.data.facts.question_tables import found_once
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.description import describe_expression, describe_relation
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import NOTHING, PostProcessing, check_after
+from discreet.queries.question.post_processing import NO_POST_PROCESSING, PostProcessing, check_after
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
 
@@ -50,7 +51,7 @@ class Query:
     relation: Relation
     keys: tuple[Named, ...] = ()
     outputs: tuple[tuple[str, Aggregate], ...]
-    after: PostProcessing = NOTHING
+    after: PostProcessing = NO_POST_PROCESSING
     listed: tuple[tuple[str, Keys], ...] = ()
 
     def __post_init__(self) -> None:
@@ -206,6 +207,7 @@ def _check_name(name: object) -> None:
         raise UnsupportedQuery(f"the name of an output contains a NUL or an incomplete character; {allowed}")
 
 
+@found_once
 def key_facts(query: Query, tables: Tables) -> Columns:
     """Return what is public about the keys of a query, by their names."""
     return facts_of_keys(query.relation, query.keys, dict(query.listed), tables)

@@ -10,13 +10,13 @@ from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, probability, whole
 
-__all__ = ["CONFIDENCE", "KEY_SHARE", "LARGEST_ROWS", "ROWS", "Terms"]
+__all__ = ["ASSUMED_ROWS", "CONFIDENCE", "KEY_SHARE", "LARGEST_ROWS", "Terms"]
 
 CONFIDENCE = Fraction(95, 100)
 KEY_SHARE = Fraction(1, 3)
 """How much of an offer's epsilon the choice of undeclared keys gets."""
 
-ROWS = 1000
+ASSUMED_ROWS = 1000
 """How many values a group is supposed to have where the error of a mean depends on it."""
 LARGEST_ROWS = 10**18
 
@@ -49,7 +49,7 @@ class Terms:
     confidence: Fraction = CONFIDENCE
     split: Mapping[str, Number] | None = None
     key_share: Fraction = KEY_SHARE
-    rows: int = ROWS
+    rows: int = ASSUMED_ROWS
 
     @classmethod
     def stated(
@@ -63,7 +63,7 @@ class Terms:
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
-        rows: int = ROWS,
+        rows: int = ASSUMED_ROWS,
     ) -> Terms:
         """Return terms as an analyst states them, in numbers of any exact kind."""
         offered = any(part is not None for part in (epsilon, delta, rho))

@@ -25,7 +25,7 @@ from sqlglot import exp
 from discreet.data import Aggregate, AggregateFunction, Expression, literal
 from discreet.data.language.expressions import Case, Column, Literal, When, columns_of
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.sql.expressions import Columns, condition_of, unwrapped
+from discreet.queries.sql.expressions import ColumnLookup, condition_of, unwrapped
 from discreet.queries.sql.literals import is_literal
 from discreet.queries.sql.refusals import (
     AGGREGATES,
@@ -89,7 +89,7 @@ _SHORT = {
 }
 
 
-def aggregate_of(node: exp.Expression, columns: Columns) -> Aggregate:
+def aggregate_of(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     """Return the aggregate that a node of SELECT means, or refuse it.
 
     Parameters
@@ -146,7 +146,7 @@ def default_name(aggregate: Aggregate) -> str:
     return "_".join([word, *(one.name for one in aggregate.operands if isinstance(one, Column))])
 
 
-def _of_one(node: exp.Expression, function: AggregateFunction, columns: Columns) -> Aggregate:
+def _of_one(node: exp.Expression, function: AggregateFunction, columns: ColumnLookup) -> Aggregate:
     check_parts(node, "this", "big_int")
     operand = node.args.get("this")
     operand = None if operand is None else unwrapped(operand)
@@ -159,7 +159,7 @@ def _of_one(node: exp.Expression, function: AggregateFunction, columns: Columns)
     return Aggregate(function=function, operands=(_operand(node, operand, columns),), parameter=parameter)
 
 
-def _distinct(node: exp.Distinct, columns: Columns) -> Aggregate:
+def _distinct(node: exp.Distinct, columns: ColumnLookup) -> Aggregate:
     check_parts(node, "expressions")
     if len(node.expressions) != 1:
         raise refused("COUNT(DISTINCT x, y)", "count the distinct values of one column")
@@ -167,7 +167,7 @@ def _distinct(node: exp.Distinct, columns: Columns) -> Aggregate:
     return Aggregate(function=AggregateFunction.COUNT_DISTINCT, operands=(operand,))
 
 
-def _within_group(node: exp.Expression, columns: Columns) -> Aggregate:
+def _within_group(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     check_parts(node, "this", "expression")
     inner, order = node.this, node.expression
     if type(inner) not in _WITHIN or not isinstance(order, exp.Order):
@@ -187,7 +187,7 @@ def _within_group(node: exp.Expression, columns: Columns) -> Aggregate:
     return _with_parameter(AggregateFunction.QUANTILE, inner, ordered.this, inner.this, columns)
 
 
-def _named(node: exp.Expression, columns: Columns) -> Aggregate:
+def _named(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     name = str(node.this).upper()
     check_parts(node, "this", "expressions")
     function, given = _NAMED[name], node.expressions
@@ -205,7 +205,7 @@ def _with_parameter(
     node: exp.Expression,
     operand: exp.Expression | None,
     parameter: exp.Expression | None,
-    columns: Columns,
+    columns: ColumnLookup,
 ) -> Aggregate:
     number = None if parameter is None else condition_of(parameter, columns)
     if isinstance(number, Literal) and number.type.is_number:
@@ -236,7 +236,7 @@ def _where(aggregate: Aggregate, condition: Expression) -> Aggregate:
     return aggregate.of(case, *others)
 
 
-def _operand(node: exp.Expression, operand: exp.Expression | None, columns: Columns) -> Expression:
+def _operand(node: exp.Expression, operand: exp.Expression | None, columns: ColumnLookup) -> Expression:
     if operand is None:
         raise refused("an aggregate of nothing", "write COUNT(*), or SUM(x) of a column")
     operand = unwrapped(operand)
@@ -265,7 +265,7 @@ def _counts_rows(operand: exp.Expression) -> bool:
     return is_literal(operand) and not isinstance(operand, exp.Null)
 
 
-def _refused(node: exp.Expression, columns: Columns) -> UnsupportedQuery:
+def _refused(node: exp.Expression, columns: ColumnLookup) -> UnsupportedQuery:
     if not isinstance(node, exp.AggFunc | exp.Window) and node.find(*_ALL):
         return calculated()
     if is_literal(node):

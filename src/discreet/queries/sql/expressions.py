@@ -49,9 +49,9 @@ from discreet.queries.sql.functions import call_of, refused_function
 from discreet.queries.sql.literals import is_literal, literal_of
 from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused
 
-__all__ = ["Columns", "Members", "condition_of", "expression_of", "unwrapped"]
+__all__ = ["ColumnLookup", "Members", "condition_of", "expression_of", "unwrapped"]
 
-Columns = Callable[[exp.Column], Expression]
+ColumnLookup = Callable[[exp.Column], Expression]
 """What finds the column that a node names."""
 Members = Callable[[Expression, exp.Expression], Expression]
 """What reads a subquery in IN."""
@@ -94,7 +94,7 @@ _WRITTEN_TYPES = {
 }
 
 
-def expression_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
+def expression_of(node: exp.Expression, columns: ColumnLookup, members: Members | None = None) -> Expression:
     """Return the expression that a calculation or condition of SQL means, or refuse it.
 
     Parameters
@@ -110,7 +110,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
     return _Walk(columns, members).expression(node, 0)
 
 
-def condition_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
+def condition_of(node: exp.Expression, columns: ColumnLookup, members: Members | None = None) -> Expression:
     """Return the expression that a condition of SQL means; `type_check` refuses others."""
     return expression_of(node, columns, members)
 
@@ -121,7 +121,7 @@ _CAST_TYPES = "INTEGER, DOUBLE, TEXT, DATE or TIMESTAMP"
 class _Walk:
     """One walk down a syntax tree."""
 
-    def __init__(self, columns: Columns, members: Members | None) -> None:
+    def __init__(self, columns: ColumnLookup, members: Members | None) -> None:
         self._columns, self._members = columns, members
 
     def expression(self, node: exp.Expression, depth: int) -> Expression:

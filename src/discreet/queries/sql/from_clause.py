@@ -13,8 +13,8 @@ from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import condition_of
-from discreet.queries.sql.in_public_subquery import is_listed, listed_values
-from discreet.queries.sql.joins import PublicItem, joined
+from discreet.queries.sql.in_public_subquery import listed_values, membership_condition
+from discreet.queries.sql.joins import PublicItem, join_rows
 from discreet.queries.sql.names import same, table_named
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
 from discreet.queries.sql.scope import Field, Scope, is_quoted
@@ -54,7 +54,7 @@ class FromClause:
             else:
                 names += [field.table for field in right.fields[:1]]
             self._check_apart([name for name in names if name])
-            scope = joined(scope, join, right, select, self.tables)
+            scope = join_rows(scope, join, right, select, self.tables)
         where = select.args.get("where")
         if where is None:
             return scope
@@ -133,7 +133,7 @@ class FromClause:
         if type(inside) is exp.Select and clause is not None and plain:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
-                return is_listed(operand, listed_values(inside, item))
+                return membership_condition(operand, listed_values(inside, item))
         raise refused_clause("query", exp.In())
 
     def _check_apart(self, names: list[str]) -> None:

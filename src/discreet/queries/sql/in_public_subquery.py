@@ -36,14 +36,14 @@ from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope
 
-__all__ = ["is_listed", "listed_values"]
+__all__ = ["listed_values", "membership_condition"]
 
 _LARGEST_LIST = 5_000
 _JOIN = "JOIN the public table instead"
 _PARTS = ("expressions", "from", "where", "distinct")
 
 
-def is_listed(operand: Expression, values: list[object]) -> Expression:
+def membership_condition(operand: Expression, values: list[object]) -> Expression:
     """Return the condition that an operand is one of some values, NULL among them or not."""
     known = tuple(literal(value) for value in values if value is not None)
     found: Expression = IsIn(operand=operand, values=known) if known else literal(False)

@@ -18,13 +18,13 @@ from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, 
 from discreet.data.language.schema import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.per_person import free_name
+from discreet.queries.question.per_person import take_name
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["PublicItem", "joined"]
+__all__ = ["PublicItem", "join_rows"]
 
 _SIDES = {
     "RIGHT": "begin FROM with the table whose rows stay, and write LEFT JOIN",
@@ -47,7 +47,7 @@ class PublicItem:
     public: PublicTable
 
 
-def joined(
+def join_rows(
     left: Scope, join: exp.Join, right: Scope | PublicItem, select: exp.Select, tables: Tables
 ) -> Scope:
     """Return the rows of a join, or refuse it.
@@ -89,7 +89,7 @@ def joined(
         if column is None:
             if (field.column in apart or field.name.lower() in lower) and not called.mentions(field):
                 continue
-            column = free_name(field.name, lower)
+            column = take_name(field.name, lower)
             brought.append(Equality(left=column, right=field.column))
         sight.append(replace(field, column=column, qualified=called.uses(field)))
     on = tuple(Equality(left=one.column, right=other.column) for one, other in further)

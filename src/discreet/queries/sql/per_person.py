@@ -10,7 +10,7 @@ from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.relations import Named, PerPerson, Personal, PersonalFunction, Relation
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.per_person import free_name
+from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import derived, filtered
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.refusals import check_parts, function_name, refused, refused_node
@@ -131,7 +131,7 @@ class _Grouping:
             return self._scope.field(node).column
         expression = expression_of(node, self._scope.column)
         if expression not in self._below:
-            self._below[expression] = free_name(alias, self._taken)
+            self._below[expression] = take_name(alias, self._taken)
         return self._below[expression]
 
     def _key_of(self, node: exp.Expression) -> str | None:
@@ -162,7 +162,7 @@ class _Grouping:
         if name is None:
             word = _WORDS[function] if column is None else f"{_WORDS[function]}_{column}"
             taken = {*(one.name.lower() for one in self._personals), *(key.lower() for key in self._keys)}
-            name = free_name(word, taken | self._named)
+            name = take_name(word, taken | self._named)
         self._personals.append(Personal(name=name, function=function, column=column))
         return name
 
@@ -182,7 +182,7 @@ class _Grouping:
         if isinstance(expression, Column):
             return function, expression.name
         if expression not in self._below:
-            self._below[expression] = free_name(describe_expression(expression), self._taken)
+            self._below[expression] = take_name(describe_expression(expression), self._taken)
         return function, self._below[expression]
 
     def _expression(self, node: exp.Expression) -> Expression:

@@ -27,10 +27,10 @@ from discreet.data.language.relations import (
 )
 from discreet.queries.question.query import Query
 
-__all__ = ["trimmed"]
+__all__ = ["prune_person_keys"]
 
 
-def trimmed(query: Query, tables: Tables) -> Query:
+def prune_person_keys(query: Query, tables: Tables) -> Query:
     """Return the query with every person's column that only a subquery's GROUP BY names left out."""
     operands = [one for _, aggregate in query.outputs for one in aggregate.operands]
     needed = _read([*(key.expression for key in query.keys), *operands])

@@ -40,7 +40,7 @@ from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.names import same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
-from discreet.queries.sql.prune_person_keys import trimmed
+from discreet.queries.sql.prune_person_keys import prune_person_keys
 from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused, refused_node
 from discreet.queries.sql.scope import Scope, is_quoted
 from discreet.queries.sql.subqueries import subquery
@@ -87,7 +87,7 @@ def parse(text: str, tables: Tables) -> Query:
     outputs = reader.outputs(keys)
     after = after_of(select, keys, outputs, scope, reader.aggregate)
     query = Query(relation=scope.relation, keys=keys, outputs=outputs, after=after)
-    return trimmed(query, tables)
+    return prune_person_keys(query, tables)
 
 
 class _Reader:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.stability.entries import exact_integers
 
-__all__ = ["Graph", "Integers", "columns", "graph_of", "largest_pairs"]
-
-Integers = NDArray[np.int64]
+__all__ = ["Graph", "columns", "graph_of", "largest_pairs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.stability.entries import exact_integers
-from discreet.stability.graphs.edges import Integers, columns
+from discreet.stability.graphs.edges import columns
 
 __all__ = [
     "Projection",
@@ -25,7 +26,7 @@ __all__ = [
     "edges_sensitivity",
     "histogram_sensitivity",
     "persons_and_edges",
-    "project",
+    "project_to_degree",
 ]
 
 _MOST_DEGREE = 2**20
@@ -118,7 +119,7 @@ def persons_and_edges(
     return present, keys // len(present), keys % len(present)
 
 
-def project(
+def project_to_degree(
     first: ArrayLike, second: ArrayLike, *, persons: ArrayLike, degree: int, salt: int = 0
 ) -> Projection:
     """Return the projection of a graph of persons to a bounded degree.

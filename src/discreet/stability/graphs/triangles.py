@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
-from discreet.stability.graphs.edges import Graph, Integers, graph_of, largest_pairs
+from discreet.stability.graphs.edges import Graph, graph_of, largest_pairs
 from discreet.stability.profile import Profile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["count", "triangles"]
+__all__ = ["count_triangles", "triangles"]
 
 _FIRST_WORK, _MOST_WORK = 1 << 18, 1 << 23
 
@@ -63,11 +64,15 @@ def triangles(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Profile:
         return Fraction(min(int(best), most))
 
     return Profile(
-        value=Fraction(count(graph)), reach=2 * most, sensitivity=sensitivity, relation=ADD_REMOVE_ROW, rows=1
+        value=Fraction(count_triangles(graph)),
+        reach=2 * most,
+        sensitivity=sensitivity,
+        relation=ADD_REMOVE_ROW,
+        rows=1,
     )
 
 
-def count(graph: Graph) -> int:
+def count_triangles(graph: Graph) -> int:
     """Return the number of triangles.
 
     Each edge points to its end of larger degree (or larger number), so no node points to more

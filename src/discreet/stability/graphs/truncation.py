@@ -17,7 +17,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.stability.graphs.edges import graph_of
 from discreet.stability.graphs.projection import persons_and_edges
-from discreet.stability.graphs.triangles import count
+from discreet.stability.graphs.triangles import count_triangles
 from discreet.stability.profile import Profile
 
 __all__ = ["truncated_triangles"]
@@ -65,7 +65,7 @@ def truncated_triangles(first: ArrayLike, second: ArrayLike, *, persons: ArrayLi
         return Fraction(comb(bound, 2) * min(max(near + distance, 1), _REACH))
 
     return Profile(
-        value=Fraction(count(graph_of(low[kept], high[kept], nodes=len(present)))),
+        value=Fraction(count_triangles(graph_of(low[kept], high[kept], nodes=len(present)))),
         reach=_REACH,
         sensitivity=sensitivity,
         relation=ADD_REMOVE_PERSON,

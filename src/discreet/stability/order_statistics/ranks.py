@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RankRule", "rank_rule"]
 
-LARGEST_DENOMINATOR = 10**6
+LARGEST_LEVEL_DENOMINATOR = 10**6
 """The largest denominator of a level, so that ranks of many sizes are exact in 64 bits."""
 
 
@@ -66,8 +66,8 @@ def rank_rule(level: Number) -> RankRule:
     exact = rational(level, "level")
     if not 0 <= exact <= 1:
         raise ParameterError("level", "is out of range", "from 0, the minimum, to 1, the maximum")
-    if exact.denominator > LARGEST_DENOMINATOR:
+    if exact.denominator > LARGEST_LEVEL_DENOMINATOR:
         raise ParameterError(
-            "level", "is too long", f"a fraction of a denominator up to {LARGEST_DENOMINATOR}"
+            "level", "is too long", f"a fraction of a denominator up to {LARGEST_LEVEL_DENOMINATOR}"
         )
     return RankRule(level=exact, above=not exact)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Trimming", "trimming"]
 
-LARGEST_DENOMINATOR = 10**3
+LARGEST_TRIM_DENOMINATOR = 10**3
 """The largest denominator of a trimmed part, so that ranks of many sizes are exact in 64 bits."""
 
 
@@ -73,8 +73,8 @@ def trimming(trim: Number) -> Trimming:
     part = rational(trim, "trim")
     if not 0 <= part < Fraction(1, 2):
         raise ParameterError("trim", "leaves nothing", "from 0 to below 1/2 of the values at either end")
-    if part.denominator > LARGEST_DENOMINATOR:
+    if part.denominator > LARGEST_TRIM_DENOMINATOR:
         raise ParameterError(
-            "trim", "is too long", f"a fraction of a denominator up to {LARGEST_DENOMINATOR}"
+            "trim", "is too long", f"a fraction of a denominator up to {LARGEST_TRIM_DENOMINATOR}"
         )
     return Trimming(part=part)

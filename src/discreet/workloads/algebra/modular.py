@@ -2,7 +2,8 @@
 
 Private counts are multiplied by public integer matrices. Products are taken on short limbs, whose sums a
 float holds exactly, or whose transforms are off by provably less than one half; they are put together
-in 64-bit integers that wrap around. `fold` then turns what wrapped into values that mechanisms accept.
+in 64-bit integers that wrap around. `fold_wrapped` then turns what wrapped into values that mechanisms
+accept.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = [
     "SineProduct",
     "clamped_counts",
     "cyclic_product",
-    "fold",
+    "fold_wrapped",
     "self_overlap",
 ]
 
@@ -61,7 +62,7 @@ def clamped_counts(x: Any, size: int, name: str = "x") -> NDArray[np.int64]:
     return counts.clip(-LARGEST_CELL, LARGEST_CELL)
 
 
-def fold(wrapped: NDArray[np.int64]) -> NDArray[np.int64]:
+def fold_wrapped(wrapped: NDArray[np.int64]) -> NDArray[np.int64]:
     """Map integers modulo 2^64 into [-2^62, 2^62], moving no two of them further apart.
 
     The triangle wave with period 2^64: y for abs(y) <= 2^62, and reflected there. It depends on y

@@ -6,10 +6,10 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-__all__ = ["seal"]
+__all__ = ["make_read_only"]
 
 
-def seal(value: object) -> None:
+def make_read_only(value: object) -> None:
     """Make all arrays that a record holds, itself or in records inside it, read-only.
 
     A matrix that is changed after its norms were taken would be measured with noise for another one.
@@ -18,7 +18,7 @@ def seal(value: object) -> None:
         value.setflags(write=False)
     elif isinstance(value, tuple | list):
         for part in value:
-            seal(part)
+            make_read_only(part)
     elif is_dataclass(value):
         for field in fields(value):
-            seal(getattr(value, field.name))
+            make_read_only(getattr(value, field.name))

@@ -5,6 +5,7 @@ learns an estimate of all cells from the queries that it answers worst, and enum
 report a bound on the largest error over all queries, from public quantities.
 """
 
+from discreet.exports import publish
 from discreet.workloads.data_release.multiplicative_weights import (
     MultiplicativeWeights,
     MultiplicativeWeightsRelease,
@@ -19,3 +20,5 @@ __all__ = [
     "SmallDatabase",
     "SmallDatabaseRelease",
 ]
+
+publish(__name__)

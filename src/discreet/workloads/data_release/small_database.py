@@ -28,9 +28,9 @@ from discreet.workloads.data_release.person_change import (
 )
 from discreet.workloads.queries.base import about
 
-__all__ = ["MOST_CANDIDATES", "SmallDatabase", "SmallDatabaseRelease"]
+__all__ = ["MOST_DATABASES", "SmallDatabase", "SmallDatabaseRelease"]
 
-MOST_CANDIDATES = 1 << 18
+MOST_DATABASES = 1 << 18
 """The most databases that are enumerated."""
 
 _MOST_RECORDS = 1 << 12
@@ -234,7 +234,7 @@ class SmallDatabase(Record):
 
 def _check_candidates(records: int, queries: int, cells: int) -> None:
     """Refuse more candidates than can be enumerated, and name the most records that can."""
-    limit = min(MOST_CANDIDATES, MOST_ENTRIES // max(queries, cells))
+    limit = min(MOST_DATABASES, MOST_ENTRIES // max(queries, cells))
 
     def fits(count: int) -> bool:
         made = comb(cells + count - 1, count)

@@ -7,6 +7,7 @@ distribution function with its quantiles. Every result is an `Estimate`: what is
 constrained, apart, and how optimal the latter is.
 """
 
+from discreet.exports import publish
 from discreet.workloads.inference.cumulative import (
     Cumulative,
     cumulative_from_prefixes,
@@ -38,3 +39,5 @@ __all__ = [
     "non_negative_tree",
     "project",
 ]
+
+publish(__name__)

@@ -19,7 +19,7 @@ from discreet.workloads.queries.base import about
 
 __all__ = ["Cumulative", "RangeSums", "cumulative_from_prefixes", "cumulative_from_ranges"]
 
-MOST_CELLS = 1 << 24
+MOST_FITTED_CELLS = 1 << 24
 """The most cells that are fitted: a fit holds about a dozen vectors of them."""
 
 
@@ -142,9 +142,11 @@ class RangeSums:
 
     def __init__(self, *, size: int, ranges: NDArray[np.generic]) -> None:
         self._size = whole(size, "size", least=1)
-        if self._size > MOST_CELLS:
+        if self._size > MOST_FITTED_CELLS:
             raise ParameterError(
-                "size", f"is {about(self._size)} cells", f"at most {MOST_CELLS}: merge neighboring cells"
+                "size",
+                f"is {about(self._size)} cells",
+                f"at most {MOST_FITTED_CELLS}: merge neighboring cells",
             )
         allowed = "pairs of integers (first, last) with 0 <= first <= last < the number of cells"
         if ranges.size == 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import least_error
 from discreet.workloads.algebra.cache import remembered
 from discreet.workloads.algebra.sine import sine_transform
 from discreet.workloads.planning.optimizer import LARGEST_OPTIMIZED, optimize
@@ -139,18 +140,11 @@ def _axis(factor: Workload, norm: int, bits: int) -> Strategy:
 
 
 def _best_axis(factor: Workload, norm: int, bits: int) -> Strategy:
-    best: tuple[float, Strategy] | None = None
-    for build in _axis_builders(factor, norm, bits):
-        try:
-            strategy = build()
-        except ParameterError:
-            continue
+    def cost(strategy: Strategy) -> float:
         sensitivity = strategy.column_norm1**2 if norm == 1 else strategy.squared_column_norm2
-        cost = strategy.trace(factor) * sensitivity
-        if best is None or cost < best[0]:
-            best = cost, strategy
-    assert best is not None  # noqa: S101  # cells are always a candidate
-    return best[1]
+        return strategy.trace(factor) * sensitivity
+
+    return least_error(_axis_builders(factor, norm, bits), cost)
 
 
 _kept_axis = remembered(16)(_best_axis)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import least_error
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.workloads.algebra.modular import clamped_counts
@@ -120,22 +122,15 @@ def plan_marginals(workload: Marginals, losses: Mapping[str, Loss], reach: Perso
 
     For Gaussian noise no strategy is better than the residual basis.
     """
-    plans, refusal = [], None
+    makers = []
     for noise, loss in losses.items():
         strategies: list[ResidualBasis | MarginalTables] = [
             ResidualBasis(workload, norm=1 if noise == "Laplace" else 2)
         ]
         if noise == "Laplace":
             strategies.append(MarginalTables(workload))
-        for strategy in strategies:
-            try:
-                plans.append(_planned(strategy, noise, loss, reach))
-            except ParameterError as error:  # its noise cannot be drawn
-                refusal = error
-    if not plans:
-        assert refusal is not None  # noqa: S101
-        raise refusal
-    return min(plans, key=lambda found: found.expected_error.total)
+        makers += [partial(_planned, strategy, noise, loss, reach) for strategy in strategies]
+    return least_error(makers, lambda found: found.expected_error.total)
 
 
 def _planned(

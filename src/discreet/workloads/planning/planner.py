@@ -5,18 +5,21 @@ Nothing is spent and no data is seen: errors are computed from the workload and 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.calibration import least_error
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
-from discreet.workloads.algebra.sealing import seal
+from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
 from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
@@ -28,6 +31,8 @@ from discreet.workloads.queries.products import Product
 from discreet.workloads.released import ReleasedCells
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.mechanisms import Gaussian, Laplace
@@ -163,18 +168,17 @@ def plan(
     for noise in ("Gaussian", "Laplace"):
         if noise not in losses:
             continue
-        found = _best(
+        best = _best(
             workload, noise, losses[noise], reach=reach, bound=bound, best=best, considered=considered
         )
-        best = found or best
     if best is None:
         raise ParameterError(
             "epsilon" if rho is None else "rho",
             "calls for noise that is out of range, for every strategy",
             "a budget for which noise on single cells has a scale from 1/100 to 2^40",
         )
-    seal(best.strategy)
-    seal(workload)
+    make_read_only(best.strategy)
+    make_read_only(workload)
     ranking = tuple(sorted(considered, key=lambda candidate: candidate.rmse))
     return Plan(
         workload=workload,
@@ -197,41 +201,41 @@ def _best(
     best: Plan | None,
     considered: list[Candidate],
 ) -> Plan | None:
-    """Return the best plan with one kind of noise, if it beats the best so far; skip what cannot."""
+    """Return the better of the best plan so far and the best with one kind of noise; skip what cannot win."""
     try:
         unit = unit_variance(noise, loss, reach, single=workload.size == 1)
     except ParameterError:
-        return None
+        return best
     limit = sqrt(unit * bound.total / workload.queries)
     if best is not None and limit >= best.expected_error.rmse:
-        return None
-    result = None
+        return best
     norm = 1 if noise == "Laplace" else 2
     bits = min(LARGEST_ENTRY_BITS, int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit)))))
     planned = _by_axes(workload)
-    for name, build in candidates(planned, norm, bits):
-        try:
-            strategy = build()
-            mechanism = mechanism_for(
-                noise, loss, reach.sensitivity(strategy), reach.tables * strategy.measurements
-            )
-        except ParameterError:  # a strategy that so few bits cannot hold, or noise that cannot be drawn
-            continue
+
+    def made(name: str, build: Callable[[], Strategy]) -> Plan:
+        """Refuse a strategy that so few bits cannot hold, and noise that cannot be drawn."""
+        strategy = build()
+        size = reach.tables * strategy.measurements
+        mechanism = mechanism_for(noise, loss, reach.sensitivity(strategy), size)
         if strategy.largest_entry > 1 << LARGEST_ENTRY_BITS:
-            continue
+            raise ParameterError("strategy", "has an entry that is out of range", "smaller entries")
         error = expected_error(planned, strategy, mechanism)
         considered.append(Candidate(name=name, noise=noise, rmse=error.rmse))
-        if best is None or error.total < best.expected_error.total:
-            best = result = Plan(
-                workload=workload,
-                strategy=strategy,
-                mechanism=mechanism,
-                expected_error=error,
-                lower_bound=limit,
-                certificate=bound.certificate,
-                considered=(),
-            )
-    return result
+        return Plan(
+            workload=workload,
+            strategy=strategy,
+            mechanism=mechanism,
+            expected_error=error,
+            lower_bound=limit,
+            certificate=bound.certificate,
+            considered=(),
+        )
+
+    makers = (partial(made, name, build) for name, build in candidates(planned, norm, bits))
+    with suppress(ParameterError):
+        return least_error(makers, lambda found: found.expected_error.total, built=best)
+    return None
 
 
 def _by_axes(workload: Workload) -> Workload:

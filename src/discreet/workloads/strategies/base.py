@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
-from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts, fold
+from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts, fold_wrapped
 from discreet.workloads.queries.base import LARGEST_DENSE, Vector, Workload, about
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Strategy(Record, ABC):
         is said aloud. A table of at most `largest_total` rows is measured as it is, if no cell has
         more than 2^29 - 1 of them; of any other, estimates may be biased.
         """
-        return fold(self.times(clamped_counts(x, self.size).reshape(self.size)))
+        return fold_wrapped(self.times(clamped_counts(x, self.size).reshape(self.size)))
 
     def matrix(self) -> NDArray[np.int64]:
         """Return A as an array, for small domains."""

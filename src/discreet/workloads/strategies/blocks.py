@@ -28,9 +28,16 @@ if TYPE_CHECKING:
 
     from discreet.workloads.queries.base import Vector, Workload
 
-__all__ = ["LARGEST_WEIGHT", "LevelStrategy", "block_sums", "checked_weights", "level_traces", "widths_of"]
+__all__ = [
+    "LARGEST_BLOCK_WEIGHT",
+    "LevelStrategy",
+    "block_sums",
+    "checked_weights",
+    "level_traces",
+    "widths_of",
+]
 
-LARGEST_WEIGHT = 1 << 24
+LARGEST_BLOCK_WEIGHT = 1 << 24
 
 
 def widths_of(size: int, branching: int | Sequence[int]) -> tuple[int, ...]:
@@ -65,7 +72,7 @@ def checked_weights(weights: Sequence[int] | None, levels: int) -> tuple[int, ..
         return (1,) * levels
     if len(weights) != levels:
         raise ParameterError("weights", "has another length than there are levels", f"{levels} integers")
-    return tuple(whole(weight, "weights", least=0, most=LARGEST_WEIGHT) for weight in weights)
+    return tuple(whole(weight, "weights", least=0, most=LARGEST_BLOCK_WEIGHT) for weight in weights)
 
 
 def block_sums(cells: NDArray[np.int64], width: int) -> NDArray[np.int64]:
@@ -93,16 +100,32 @@ class Spread:
 
 
 class LevelStrategy(Strategy):
-    """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b."""
+    """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b, each level with its weight."""
 
     __slots__ = ()
 
     widths: tuple[int, ...]
+    weights: tuple[int, ...]
 
     @property
     @abstractmethod
     def coefficients(self) -> tuple[int, ...]:
         """c_l, from the cells to the whole."""
+
+    @property
+    def column_norm1(self) -> int:
+        """A person is in one block of each level."""
+        return sum(self.weights)
+
+    @property
+    def squared_column_norm2(self) -> int:
+        """A person is in one block of each level."""
+        return sum(weight**2 for weight in self.weights)
+
+    @property
+    def largest_entry(self) -> int:
+        """The largest weight."""
+        return max(self.weights)
 
     @property
     def padded(self) -> int:

@@ -65,21 +65,6 @@ class Hierarchy(LevelStrategy):
         )
 
     @property
-    def column_norm1(self) -> int:
-        """A person is in one block of each level."""
-        return sum(self.weights)
-
-    @property
-    def squared_column_norm2(self) -> int:
-        """A person is in one block of each level."""
-        return sum(weight**2 for weight in self.weights)
-
-    @property
-    def largest_entry(self) -> int:
-        """The largest weight."""
-        return max(self.weights)
-
-    @property
     def coefficients(self) -> tuple[int, ...]:
         """The squared weights."""
         return tuple(weight**2 for weight in self.weights)

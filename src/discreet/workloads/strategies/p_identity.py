@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_SEARCHED", "p_identity", "search_cost"]
 
 LARGEST_SEARCHED = 1024
-MOST_BITS = 16
+MOST_WEIGHT_BITS = 16
 _START = 0.5
 _LOST = 1e-11
 _GOLDEN = 0.6180339887498949
 
 
 def p_identity(
-    workload: Workload, sums: int | None = None, steps: int = 800, bits: int = MOST_BITS
+    workload: Workload, sums: int | None = None, steps: int = 800, bits: int = MOST_WEIGHT_BITS
 ) -> DenseStrategy:
     """Search for the best strategy of this form, and round it to integers.
 
@@ -50,7 +50,7 @@ def p_identity(
     """
     workload.check_dense()
     size = workload.size
-    bits = whole(bits, "bits", least=1, most=MOST_BITS)
+    bits = whole(bits, "bits", least=1, most=MOST_WEIGHT_BITS)
     sums = whole(max(1, round(1.25 * sqrt(size))) if sums is None else sums, "sums", least=1, most=size)
     return _rounded(_searched(workload, sums, steps), workload.shape, bits)
 

@@ -13,14 +13,14 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.records import Record
-from discreet.workloads.algebra.modular import clamped_counts, fold
+from discreet.workloads.algebra.modular import clamped_counts, fold_wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["ResidualPart", "Set", "contrast_norm1", "squared_contrast_norm2"]
 
-LARGEST_WEIGHT = 1 << 40
+LARGEST_RESIDUAL_WEIGHT = 1 << 40
 
 Set: TypeAlias = tuple[int, ...]
 """Attributes, by their places, in order."""
@@ -48,7 +48,7 @@ class ResidualPart(Record):
 
     def __post_init__(self) -> None:
         weights = {
-            subset: whole(weight, "weights", least=1, most=LARGEST_WEIGHT)
+            subset: whole(weight, "weights", least=1, most=LARGEST_RESIDUAL_WEIGHT)
             for subset, weight in self.weights.items()
         }
         if not weights or not all(set(subset) <= set(self.chosen) for subset in weights):
@@ -103,7 +103,7 @@ class ResidualPart(Record):
         summed = table.sum(axis=others)
         for axis, size in enumerate(self._sizes(subset)):
             summed = summed * np.int64(size) - summed.sum(axis=axis, keepdims=True)
-        return fold((summed * np.int64(self.weights[subset])).reshape(-1))
+        return fold_wrapped((summed * np.int64(self.weights[subset])).reshape(-1))
 
     def _sizes(self, subset: Set) -> list[int]:
         return [self.shape[self.chosen.index(place)] for place in subset]

@@ -83,21 +83,6 @@ class Wavelet(LevelStrategy):
         return sum(self.blocks(width) for width in self.supports)
 
     @property
-    def column_norm1(self) -> int:
-        """A person is in one block of each level."""
-        return sum(self.weights)
-
-    @property
-    def squared_column_norm2(self) -> int:
-        """A person is in one block of each level."""
-        return sum(weight**2 for weight in self.weights)
-
-    @property
-    def largest_entry(self) -> int:
-        """The largest weight."""
-        return max(self.weights)
-
-    @property
     def supports(self) -> tuple[int, ...]:
         """How many cells a row of each level has, where its block is not cut."""
         return (*self.widths[1:], self.widths[-1])

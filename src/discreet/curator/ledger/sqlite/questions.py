@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from discreet.curator.ledger import messages
 from discreet.errors import LedgerUnavailable
 
-__all__ = ["Values", "ask", "translated"]
+__all__ = ["Values", "ask", "translate_faults"]
 
 Values = Sequence[str | int | bytes | None]
 
@@ -34,12 +34,12 @@ def ask(connection: sqlite3.Connection, statement: str, values: Values = ()) -> 
     LedgerUnavailable
         If SQLite fails, in the words of `curator.ledger.messages`.
     """
-    with translated():
+    with translate_faults():
         return connection.execute(statement, values).fetchall()
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_faults() -> Iterator[None]:
     """Raise what SQLite says as one of the fixed faults."""
     try:
         yield

@@ -28,7 +28,7 @@ from discreet.curator.ledger import messages
 from discreet.curator.ledger.anchor_file import synchronize
 from discreet.curator.ledger.entry import Entry
 from discreet.curator.ledger.fork_gate import gate
-from discreet.curator.ledger.sqlite.questions import Values, ask, translated
+from discreet.curator.ledger.sqlite.questions import Values, ask, translate_faults
 from discreet.curator.ledger.sqlite.schema import check_schema, create_schema
 from discreet.curator.ledger.store import Row, read_row, row_of
 from discreet.errors import LedgerTampered, LedgerUnavailable
@@ -128,7 +128,7 @@ class SQLiteStore:
                     _never_close(connection)
 
     def _connect(self, path: Path) -> sqlite3.Connection:
-        with translated():
+        with translate_faults():
             return sqlite3.connect(
                 f"{path.as_uri()}?mode=rw", uri=True, timeout=self._timeout, isolation_level=None
             )

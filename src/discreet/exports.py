@@ -1,0 +1,59 @@
+"""What a package shows: the names in its `__all__`, and nothing else.
+
+A package ends with ``publish(__name__)``. Then `dir` lists its `__all__` alone, and its other modules load
+when somebody names them, so that ``discreet.a.b`` means the same before and after ``import discreet.a.b``.
+
+Where a module and what it holds share a name (`accounting.ladder`, `stability.variance`), the attribute of
+the package is the function. Python binds a module to its package once, when it is first loaded; so the
+package imports such names itself, when it is loaded, and never by `homes`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+
+__all__ = ["publish"]
+
+
+class PublicModule(ModuleType):
+    """A module of which `dir` shows the public names, and whose submodules load when they are named."""
+
+    __all__: list[str]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__all__, *({"__version__"} & vars(self).keys())})
+
+    def __getattr__(self, name: str) -> object:
+        home = _HOMES.get((self.__name__, name))
+        if home is not None:
+            return getattr(importlib.import_module(home), name)
+        path = f"{self.__name__}.{name}"
+        if name.startswith("_") or "__path__" not in vars(self) or importlib.util.find_spec(path) is None:
+            message = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+        return importlib.import_module(path)
+
+
+_HOMES: dict[tuple[str, str], str] = {}
+
+
+def publish(module: str, *, homes: Mapping[str, str] | None = None) -> None:
+    """Make `dir` of a module show its `__all__`; the same for the modules that are named there.
+
+    Parameters
+    ----------
+    module : str
+        The module that calls this, at its end: ``publish(__name__)``.
+    homes : names and modules, optional
+        Names that load when they are first used, each with the module that holds it.
+    """
+    for name, home in (homes or {}).items():
+        _HOMES[module, name] = home
+    public = sys.modules[module]
+    for shown in [public, *(vars(public).get(name) for name in public.__all__)]:
+        if isinstance(shown, ModuleType):
+            shown.__class__ = PublicModule

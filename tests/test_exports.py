@@ -1,0 +1,74 @@
+"""`publish`: what `dir` shows, what loads when it is named, and what is refused."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+import pytest
+
+from discreet.exports import publish
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package with a public function, a lazy one, a public module and a module that nobody lists."""
+    folder = tmp_path / "house"
+    folder.mkdir()
+    (folder / "attic.py").write_text("def ladder(): return 'from the attic'\n")
+    (folder / "cellar.py").write_text("__all__ = ['wine']\nwine = 1\nrats = 2\n")
+    (folder / "door.py").write_text("def door(): return 'open'\n")
+    (folder / "__init__.py").write_text(
+        "from discreet.exports import publish\n"
+        "from house import cellar\n"
+        "from house.door import door\n"
+        "__all__ = ['cellar', 'door', 'ladder']\n"
+        "publish(__name__, homes={'ladder': 'house.attic'})\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("house")
+    for name in [name for name in sys.modules if name.split(".")[0] == "house"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_dir_shows_what_is_public(package):
+    assert dir(package) == ["cellar", "door", "ladder"]
+    assert dir(package.cellar) == ["wine"]
+
+
+def test_names_with_a_home_load_when_they_are_used(package):
+    assert "house.attic" not in sys.modules
+    assert package.ladder() == "from the attic"
+    assert "house.attic" in sys.modules
+
+
+def test_modules_that_nobody_lists_load_when_they_are_named(package):
+    assert isinstance(package.attic, ModuleType)
+    assert package.attic.ladder() == "from the attic"
+
+
+def test_a_function_keeps_its_name_before_the_module_it_is_in(package):
+    importlib.import_module("house.door")
+    assert package.door() == "open"
+    assert sys.modules["house.door"].door is package.door
+
+
+@pytest.mark.parametrize("name", ["roof", "_cellar", "__wrapped__"])
+def test_other_names_are_attribute_errors(package, name):
+    with pytest.raises(AttributeError, match=f"module 'house' has no attribute '{name}'") as refused:
+        getattr(package, name)
+    assert refused.value.obj is package
+    assert refused.value.name == name
+
+
+def test_a_module_that_is_no_package_has_no_modules(package):
+    with pytest.raises(AttributeError, match=r"module 'house\.cellar' has no attribute 'door'"):
+        package.cellar.door  # noqa: B018
+
+
+def test_the_version_is_shown(package):
+    package.__version__ = "1"
+    assert dir(package) == ["__version__", "cellar", "door", "ladder"]
+    publish("house")
+    assert package.door() == "open"
