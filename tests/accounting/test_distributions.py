@@ -97,6 +97,7 @@ def test_the_other_accountants_distribution_is_read_and_composed():
     assert accounting.filters.RenyiFilter([8], [5], delta=1e-6).fits(event)
 
 
+@pytest.mark.slow
 def test_long_arrays_are_read_on_a_coarser_grid_that_charges_more():
     theirs = privacy_loss_distribution.from_gaussian_mechanism(1.0, value_discretization_interval=1e-3)
     fine = _ours(theirs._pmf_remove)

@@ -176,6 +176,7 @@ def test_lattices_bound_one_sampled_step(sigma, rate, adding, step, order):
         assert deltas["upper"] - deltas["lower"] <= 3 * step
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("sigma", "rate"), SAMPLED)
 @pytest.mark.parametrize("delta", [1e-10, 1e-4])
 def test_one_sampled_step_is_the_closed_form(sigma, rate, delta):
@@ -226,6 +227,7 @@ def test_the_contour_lies_between_the_bounds(name):
     assert upper - lower <= 1e-4 * upper
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["sampled", "sampled, large epsilon", "sampled, almost always"])
 def test_adding_costs_less_than_removing(name):
     """Both oracles turn the laws alike, and know which way is worse."""

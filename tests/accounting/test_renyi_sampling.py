@@ -75,6 +75,7 @@ def test_high_fractional_orders_are_joined_between_whole_ones():
     assert between >= gaussian_directions(4, "0.01", 300.5)[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.9])
 def test_sampled_discrete_laws_hold_in_both_directions(rate):
     cases = [

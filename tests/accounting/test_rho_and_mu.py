@@ -161,6 +161,7 @@ def test_gaussian_noise_has_an_exact_mu():
     assert mu(events.Gaussian(noise_multiplier=3) * 36, smallest_delta=1e-6).upper == 2.0
 
 
+@pytest.mark.slow
 def test_the_whole_curve_gains_nothing_from_sampling_and_a_part_of_it_much():
     assert mu(RUN).upper == 25.0
     part = mu(RUN, smallest_delta=1e-6)
@@ -189,6 +190,7 @@ def test_the_gaussian_curve_lies_above_everywhere_and_a_lower_one_does_not(size,
         assert found.upper <= found.lower * 1.001
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("least", [1e-9, 1e-3, 0.05])
 def test_over_a_range_of_deltas_no_epsilon_is_larger_than_the_gaussian_one(least):
     with mpmath.workdps(40):

@@ -79,7 +79,7 @@ SAMPLED = [
     ReportNoisyMax(sensitivity=0.3, epsilon=2),
     TopK(k=2, sensitivity=0.3, epsilon=1),
     AboveThreshold(threshold=2.5, sensitivity=0.5, epsilon=4),
-    pytest.param(Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5), marks=pytest.mark.slow),
+    Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5),
 ]
 
 DRAWS = sizes(5_000, 100_000)
@@ -87,12 +87,18 @@ DRAWS = sizes(5_000, 100_000)
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 
 
-LONG = AboveThreshold | SmoothSensitivity
+LONG = AboveThreshold, SmoothSensitivity
 """What takes seconds for few draws; tests of their own enumerate these on small inputs."""
 
 
 def marked(mechanisms):
-    return [pytest.param(one, marks=pytest.mark.slow) if isinstance(one, LONG) else one for one in mechanisms]
+    """The first of each kind is for `make test`, and the others are slow."""
+    seen, found = {*LONG}, []
+    for one in mechanisms:
+        kind = type(getattr(one, "mechanism", one))
+        found.append(pytest.param(one, marks=pytest.mark.slow) if kind in seen else one)
+        seen.add(kind)
+    return found
 
 
 @pytest.mark.statistical

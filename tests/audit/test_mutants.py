@@ -26,7 +26,7 @@ def report_on(mechanism: object) -> Report:
     return check_mechanism(mechanism, draws=draws, most_runs=runs, false_alarm=FALSE_ALARM)
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("mechanism", "check"), MUTANTS, ids=[f"{type(mutant).__name__}-{check}" for mutant, check in MUTANTS]
@@ -60,6 +60,7 @@ def refuse(noisy, value):
     return noisy
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "channel",
     [

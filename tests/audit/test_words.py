@@ -46,6 +46,7 @@ def test_law_of_a_sign_table_is_that_of_the_formula(scale):
     assert_law(law, {y: laplace_mass(y, scale) for y in range(-reach - 1, reach + 1)}, tail=2.0**-64)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("variance", [Fraction(1, 10**4), Fraction(1), Fraction(50), Fraction(4096)])
 def test_law_of_a_gaussian_table_is_that_of_the_formula(variance):
     law = word_law(single_table(variance))

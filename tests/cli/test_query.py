@@ -176,6 +176,7 @@ BAD = [
 ]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("question", "options"), BAD)
 def test_what_is_refused_leaves_no_ledger_and_shows_no_literal(question, options):
     reason = refused(f"query {options}", question)
@@ -252,6 +253,7 @@ def test_canaries_appear_nowhere(tmp_path):
         assert LITERAL not in text
 
 
+@pytest.mark.slow
 def test_in_a_process_of_its_own():
     arguments = [sys.executable, "-m", "discreet", "query", COUNT, "--epsilon", "1", "--format", "csv"]
     environment = {**os.environ, "PYTHONWARNINGS": "error"}

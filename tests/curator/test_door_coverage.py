@@ -117,7 +117,7 @@ def check_coverage(question, offer, count):
     return hits / count, law
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("offer", OFFERS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_cover_as_often_as_they_say(question, offer):
@@ -131,6 +131,7 @@ def test_intervals_cover_as_often_as_they_say_in_ten_thousand_releases(question,
     print(question, offer, *check_coverage(question, offer, 10_000))
 
 
+@pytest.mark.slow
 def test_margins_that_are_too_small_are_noticed():
     """The control: intervals for 90% that claim 95%."""
     request = build_request(

@@ -18,6 +18,7 @@ def test_a_ledger_that_cannot_be_written_still_gives_stored_answers(place):
     assert result == {"stored": True, "preview": 4, "entries": 4, **refused}
 
 
+@pytest.mark.slow
 def test_without_room_nothing_is_answered(place):
     result = run("curator.door_faults:no_room", directory=str(place))
     assert result["answered"] > 3
@@ -32,6 +33,7 @@ def test_processes_that_race_get_exactly_what_there_is(place):
     assert result["left"] == "0"
 
 
+@pytest.mark.slow
 def test_processes_that_ask_the_same_get_the_same(place):
     result = run("curator.door_faults:race_with_the_same", directory=str(place), processes=8)
     assert len(set(result["answers"])) == 1

@@ -133,6 +133,7 @@ def row(person, **values):
     return empty | {PERSON: person} | {named.get(name, name): value for name, value in values.items()}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("limits", "cities", "norms"),
     [

@@ -65,6 +65,7 @@ def test_decisions_near_every_boundary(rate):
     check(exponents, rate, range(len(exponents)), NEAR)
 
 
+@pytest.mark.slow
 def test_thousands_of_candidates():
     generator = np.random.default_rng(5)
     exponents = generator.integers(0, 4000, 3000)

@@ -82,6 +82,7 @@ def check_table(variance: Fraction) -> list[int]:
     )
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("variance", [*SINGLE, *BLOCKS], ids=lambda variance: f"{float(variance):g}")
 def test_every_entry_of_every_table(variance):
     check_table(variance)
@@ -235,6 +236,7 @@ def script_for(value: int, variance: Fraction, uniform: int) -> tuple[list[int],
     return [cell << offset, (magnitude & ((1 << shift) - 1)) << (64 - shift), uniform], bits
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("variance", BLOCKS, ids=lambda variance: f"{float(variance):g}")
 def test_a_candidate_is_kept_exactly_below_its_cut(variance):
     """P(block) P(offset) P(kept) is proportional to exp(-y^2 / (2 variance)), at every cut point tried."""

@@ -56,6 +56,7 @@ def test_the_time_of_a_gaussian_draw_says_nothing(deviation, draws):
     assert abs(found) < largest_correlation(draws)
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1, 10, 10**4])
 def test_the_textbook_samplers_fail_the_same_check(scale):
@@ -88,6 +89,7 @@ def trial_and_result_p_value(variance: Fraction, sampler) -> float:
     return float(stats.chi2_contingency(counts[:, kept]).pvalue)
 
 
+@pytest.mark.few(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [Fraction(4097), Fraction(10**8)], ids=str)
 @pytest.mark.parametrize("sampler", [sample_gaussian, sample_rounded_gaussian])

@@ -191,7 +191,7 @@ def answered(text, tables):
     return compute(bound.plan, tables, salt=Salt(value="salt"))
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("start", range(0, len(CALCULATED), 8))
 def test_every_calculation_has_a_value_or_none(start, tables):
     calculated = CALCULATED[start : start + 8]
@@ -234,6 +234,7 @@ def test_every_column_can_be_ordered_by_joined_and_counted(column, tables):
         compute_key_counts(plan, tables, salt=Salt(value="salt"))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "key", ["MONTH(y)", "DATE_TRUNC('week', y)", "UPPER(t)", "CAST(t AS INTEGER) > 3", "b", "i", "y"]
 )

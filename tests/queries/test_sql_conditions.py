@@ -87,6 +87,7 @@ def test_conditions_mean_what_duckdb_says(tables, engine, tree):
     ]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     ("text", "same"),
     [

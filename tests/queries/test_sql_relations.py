@@ -221,6 +221,7 @@ COUNTED = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("text", COUNTED)
 def test_rows_are_those_of_duckdb(text):
     with duckdb.connect() as connection:

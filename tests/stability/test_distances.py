@@ -15,6 +15,7 @@ from discreet.stability.profile import Profile
 from stability.order_oracle import BOUNDS, STEPS, farthest, oracle, small_data
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
 @pytest.mark.parametrize("bound", [0, 1, 2, 5, 7])
 def test_distance_to_data_of_a_larger_sensitivity(relation, rows, bound):

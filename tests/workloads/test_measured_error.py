@@ -100,6 +100,7 @@ def check(errors, computed, deviation):
         assert abs(measured / wrong - 1) > allowed
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("norm", [1, 2], ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_measured_error_to_a_tenth(name, norm):

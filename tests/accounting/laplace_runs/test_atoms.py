@@ -42,6 +42,7 @@ def exact(parts, epsilon):
     return total
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     "parts",
     [

@@ -19,6 +19,7 @@ def loss(step, z):
     return mpmath.log(1 - mpmath.mpf(step.rate) + mpmath.mpf(step.rate) * mpmath.exp(exponent))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("mu", "rate"), STEPS)
 @pytest.mark.parametrize("direction", [0, 1])
 def test_masses_stay_within_their_rounding(mu, rate, direction):

@@ -35,6 +35,7 @@ def test_converted_delta_holds_for_every_pair(a, b, epsilon, order):
             assert renyi.epsilon_from_renyi([bound], [order], found) <= epsilon * (1 + 1e-6) + 1e-6
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("bound", "order", "epsilon"), [(0.5, 3, 0.5), (0.1, 2, 0.3), (1, 10, 2), (0.01, 20, 0.1), (2, 1.5, 3)]
 )

@@ -143,6 +143,7 @@ def test_local_reports_are_enumerated():
         holds(bound, both(*laws, order))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [1e-5, 0.1, 1.0, 8.0])
 def test_exponential_choice_is_the_worst_of_bounded_range(epsilon):
     event = events.ExponentialChoice(epsilon=epsilon)

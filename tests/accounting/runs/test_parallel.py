@@ -64,6 +64,7 @@ FINITE = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("parts", list(combinations_with_replacement(range(4), 2)))
 def test_finite_parts_against_every_adversary(parts):
     """Multisets from below; from above, adversaries who choose the part in view of the answers."""

@@ -24,7 +24,7 @@ def test_a_fork_waits_for_the_transaction_of_another_thread(backend):
         assert result["order"] == ["in", "out", "forked"]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("point", ["decided", "appended"])
 @pytest.mark.parametrize("ending", ["return", "exit"])
 def test_a_child_forked_inside_a_transaction_cannot_touch_it(backend, point, ending):

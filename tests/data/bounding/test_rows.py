@@ -149,6 +149,7 @@ def test_a_table_of_one_axis_is_a_histogram(engine):
         assert any(map(any, found))
 
 
+@pytest.mark.slow
 def test_two_hundred_tables_are_one_statement(engine, monkeypatch):
     names = [f"c{place}" for place in range(21)]
     columns = {

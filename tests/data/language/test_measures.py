@@ -144,7 +144,7 @@ EXTREME = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("values", EXTREME.values(), ids=EXTREME)
 @pytest.mark.parametrize(
     "limits", [Limits(rows=5), Limits(groups=2, rows_per_group=3)], ids=["rows", "groups"]

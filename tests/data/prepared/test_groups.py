@@ -331,6 +331,7 @@ def test_names_of_columns_never_clash():
     assert sum(sums) in {1, 2, 3}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "person", ["key_0", "measure_1", "chance", "turn", "lot", "drawn", "place", "column_0"]
 )

@@ -121,6 +121,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_what_a_file_says_of_its_numbers_decides_nothing(tmp_path, condition):
     """Its least and largest number leave NaN out: rows would be skipped or not by what others have."""

@@ -82,6 +82,7 @@ def test_the_distance_to_another_answer_breaks_the_promise(mechanism):
     assert growth > 0.999 * float(mpmath.exp(real(mechanism.guarantee.epsilon)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", [m for m in MADE if "laplace" in repr(m)], ids=repr)
 def test_a_threshold_one_too_low_or_half_the_noise_is_caught(mechanism):
     lower = changed(mechanism, threshold=mechanism.test.threshold - 1)
@@ -106,7 +107,7 @@ def test_a_coin_for_another_epsilon_or_delta_is_caught(epsilon, delta):
         assert worst(wrong, chain(40), lambda d: (0, d), claim).violated
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 @pytest.mark.statistical
 def test_the_audit_passes(mechanism):

@@ -93,6 +93,7 @@ class HalfTheNoiseOnTheBound(PrivateLocalSensitivity):
         return self.change / (2 * self.share * self.guarantee.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 def test_half_the_noise_is_caught(offer):
@@ -100,7 +101,7 @@ def test_half_the_noise_is_caught(offer):
     assert worst(halved, GRAPHS, FACTS.__getitem__).violated
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(2, 3)])
 def test_half_the_noise_on_the_bound_is_caught(share):
     inputs = {(0, 2): [(2, 3)], (2, 3): [(0, 2)]}
@@ -153,6 +154,7 @@ def test_the_bound_fails_with_at_most_delta(delta):
         assert (lower > delta) == (local > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_audit_passes():
     report = check_mechanism(Joined(MADE[0]), draws=20_000, false_alarm=1e-9 * 5)

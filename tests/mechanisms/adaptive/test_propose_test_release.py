@@ -144,6 +144,7 @@ def test_test_and_noise_add_up_exactly():
     assert replaced.event.neighbors == REPLACE_ROW
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_the_chance_of_no_answer_is_that_of_the_test(mechanism):
     for d in (0, 1, 3, 6):

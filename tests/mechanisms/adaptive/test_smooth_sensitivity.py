@@ -185,6 +185,7 @@ def test_probabilities_add_up_to_one():
     assert mechanism.probability(profile_of((0, 1, 3), REPLACE_ROW), 1000) == (0, 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["student", "laplace", "arcsinh-normal"])
 def test_samples_follow_the_law(case):
     noise, budget, _ = CASES[case]

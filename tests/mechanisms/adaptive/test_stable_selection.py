@@ -87,6 +87,7 @@ def test_the_law_of_the_code_keeps_the_promise_on_all_elections(name, k):
         assert found.tightness > 0.1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_a_distance_one_too_large_is_caught(name, k):
     """The distance to the nearest other winner, instead of the nearest unstable election."""
@@ -118,7 +119,7 @@ def test_taking_voters_for_votes_is_caught(name):
     assert worst(mutant, graph, lambda data: (counted(data, candidates),)).violated
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -105,6 +105,7 @@ def test_profile_agrees_on_both_sides_of_the_summed_range():
             )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1, 1e-6), (1, 1e-10), (0.5, 1e-2), (5, 1e-5)])
 @pytest.mark.parametrize("sensitivity", [1, 3])
 def test_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensitivity):

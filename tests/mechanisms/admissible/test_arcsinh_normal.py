@@ -40,6 +40,7 @@ def test_half_the_noise_breaks_the_guarantee(spread, rho, dilation):
     assert divergences.largest_rho(density, 2 * shift, dilation) > 1.5 * rho
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize(("s", "t"), [(1.0, 0.0), (0.0, 1.0), (0.7, 0.2), (0.1, 1.0)])
 def test_the_norm_is_the_largest_slope_of_the_scores(sigma, s, t):

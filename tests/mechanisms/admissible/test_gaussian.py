@@ -22,6 +22,7 @@ MOVES = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("epsilon", "shift", "dilation"), MOVES)
 def test_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
     claimed = float(GaussianNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta)

@@ -69,6 +69,7 @@ def test_the_law(degrees):
     laws.check_moments(noise)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("degrees", [1, 3, 4])
 def test_samples(degrees):
     laws.check_samples(Student(degrees=degrees))

@@ -153,6 +153,7 @@ def our_ends(law, people, confidence):
     return list(zip(interval.fewest.tolist(), interval.most.tolist(), strict=True))
 
 
+@pytest.mark.few(30)
 @laws
 @pytest.mark.parametrize("people", [1, 2, 5, 11, 30])
 @pytest.mark.parametrize("confidence", ["0.5", "0.8", "0.95", "0.999"])
@@ -323,6 +324,7 @@ def test_the_tail_of_a_large_survey_is_close_to_the_normal_one(law):
         assert normal <= error.tail(threshold, people=people) <= normal + 2e-3
 
 
+@pytest.mark.few(20)
 @laws
 @pytest.mark.parametrize("people", [1, 30, 10**5, 2**34])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-9])

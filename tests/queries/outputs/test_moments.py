@@ -167,6 +167,7 @@ def test_margins_hold_wherever_the_values_are(offer, limits):
                 assert margins[name].assumes.startswith(f"{rows} ")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
 def test_margins_of_roots_and_correlations_hold_for_values_that_are_spread_evenly(offer):
     names = {"s": SPREAD["s"], "ss": SPREAD["ss"], "r": PAIR["r"]}

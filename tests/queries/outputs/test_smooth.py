@@ -38,6 +38,7 @@ def values(answer, name):
     return answer.to_pandas()[name].to_numpy()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("offer", [{"epsilon": 4}, {"epsilon": 4, "delta": 1e-6}, {"rho": 2}])
 def test_trimmed_means_and_smooth_medians_are_near_the_truth(tmp_path, offer):
     curator, rows = clinic(tmp_path)

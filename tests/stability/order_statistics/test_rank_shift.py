@@ -47,6 +47,7 @@ def outermost(found, size):
     return kept
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])
 def test_no_window_is_missed_and_none_is_made_up(rows):
     compared = 0

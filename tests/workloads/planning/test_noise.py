@@ -36,6 +36,7 @@ def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
         assert mechanism.error.variance / norm**2 >= least * (1 - 1e-12)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("delta", [0.05, 0.01, 1e-6])
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ WORKLOADS = [
 ]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize(
     "workload", WORKLOADS, ids=lambda workload: type(workload).__name__ + str(workload.shape)
@@ -94,6 +95,7 @@ def test_small_budgets_get_coarser_integers():
     assert chosen.gap < 0.02
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("delta", [0.05, 0.01, 1e-6])
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
 def test_one_step_of_one_integer_is_no_exception_to_the_bound(epsilon, delta):
@@ -120,6 +122,7 @@ def test_totals_are_asked_almost_directly():
             assert plan(workload, **budget).gap < 0.02
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("workload", "budget", "gap"),
     [

@@ -49,7 +49,7 @@ def test_commits_wait_for_the_disk_whatever_the_default(postgres, name):
         store.close()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", [r"repeatable\ read", "serializable"])
 def test_the_race_is_won_under_any_default_isolation(postgres, place, name, isolation):
     result = run(
@@ -125,6 +125,7 @@ def test_a_server_that_is_not_there(place):
     assert "canary" not in "".join(traceback.format_exception_only(error.value))
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_write_through_is_refused(place, postgres):
     result = run("curator.ledger.careless_server:refused", data=str(place / "data"))
     assert result == {"before": "opened", "after": messages.NOT_DURABLE}
@@ -222,6 +223,7 @@ def test_a_ledger_of_a_later_form_or_of_which_the_tables_are_gone(database, name
     store.close()
 
 
+@pytest.mark.slow
 def test_many_make_the_same_tables_at_once(database, place, name):
     result = run(
         "curator.ledger.careless_server:create_together", location=database, name=name, directory=str(place)

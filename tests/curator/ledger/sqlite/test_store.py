@@ -189,6 +189,7 @@ def test_an_engine_is_never_quoted(filled):
     assert "OperationalError" not in shown
 
 
+@pytest.mark.slow
 def test_many_make_the_same_ledger_at_once(path):
     result = run(f"{HERE}:create_together", path=str(path), processes=12)
     assert result == {"spent": 12, "entries": 12, "files": [path.name]}
