@@ -148,19 +148,22 @@ def _spellings() -> dict[tuple[type[exp.Expression], str], tuple[ScalarFunction,
 
     A name that the parser has no node for is told by the name itself.
     """
+    named = [(function, name) for function in FUNCTIONS.values() for name in function.sql]
+    text = ", ".join(f"{name}({_placeholders(function)})" for function, name in named)
     found = {}
-    for function in FUNCTIONS.values():
-        least, most = function.operands
-        operands = [f"operand{place}" for place in range(min(most, least + 1))]
-        for name in function.sql:
-            node = read_select(f"SELECT {name}({', '.join(operands)})").expressions[0]
-            parts = tuple(
-                place
-                for place, part in node.args.items()
-                if any(isinstance(one, exp.Column) for one in _listed(part))
-            )
-            found[type(node), name if isinstance(node, exp.Anonymous) else ""] = function, parts
+    for (function, name), node in zip(named, read_select(f"SELECT {text}").expressions, strict=True):
+        parts = tuple(
+            place
+            for place, part in node.args.items()
+            if any(isinstance(one, exp.Column) for one in _listed(part))
+        )
+        found[type(node), name if isinstance(node, exp.Anonymous) else ""] = function, parts
     return found
+
+
+def _placeholders(function: ScalarFunction) -> str:
+    least, most = function.operands
+    return ", ".join(f"operand{place}" for place in range(min(most, least + 1)))
 
 
 def refused_function(node: exp.Expression) -> UnsupportedQuery:
