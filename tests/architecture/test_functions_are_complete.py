@@ -16,6 +16,7 @@ from discreet.data import EACH_ROW, Bounds, Keys, Table, Type, from_json, to_jso
 from discreet.data.compile import expressions as compiled_functions
 from discreet.data.compile.calls import of_numbers
 from discreet.data.engines.base import fetch
+from discreet.data.facts import signatures
 from discreet.data.facts.inferred import implied
 from discreet.data.language import functions
 from discreet.data.language.column_facts import ColumnFacts
@@ -75,6 +76,12 @@ def test_a_function_has_values_on_keys_where_keys_allow_it(function):
     chooses = function.name in {"least", "greatest"}  # of integers, by their range
     no_keys = function.gives in {Type.BOOLEAN, Type.FLOAT} or function.takes == TIMES
     assert (function.value or function.keys) is not None or chooses or no_keys
+
+
+@each
+def test_a_refusal_can_say_what_a_function_takes(function):
+    assert function.takes is None or function.takes in signatures._WRITTEN
+    assert function.example
 
 
 @each

@@ -9,6 +9,7 @@ from discreet.data.facts.operands import Stated
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import Dates
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal, literal
+from discreet.data.language.functions.rules import days_of_any
 
 __all__ = ["Dated", "days_of"]
 
@@ -43,15 +44,7 @@ def days_of(expression: Expression, columns: Columns) -> Dates | None:
         return days_of(expression.operand, columns)
     if isinstance(expression, Case):
         values = [*(branch.value for branch in expression.branches), expression.otherwise]
-        return _hull([value for value in values if value != literal(None)], columns)
+        return days_of_any([days_of(value, columns) for value in values if value != literal(None)])
     if isinstance(expression, Call) and expression.function.days is not None:
         return expression.function.days([Dated(operand, columns) for operand in expression.operands])
     return None
-
-
-def _hull(expressions: list[Expression], columns: Columns) -> Dates | None:
-    known = [days_of(expression, columns) for expression in expressions]
-    found = [days for days in known if days is not None]
-    if len(found) < len(known) or not found:
-        return None
-    return Dates(min(days.first for days in found), max(days.last for days in found))

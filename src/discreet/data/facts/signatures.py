@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from discreet.data.facts.operands import Typed
 from discreet.data.language.expressions import Call, Cast, Literal
+from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.functions.rules import INTEGERS, MOMENTS, NUMBERS, TEXTS, TIMES, is_long
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
@@ -63,7 +64,7 @@ def cast_type(cast: Cast, found: Type) -> Type:
 
 def call_type(call: Call, types: Sequence[Type]) -> Type:
     """Return the type that a function gives, given those of its operands, or refuse what it does not take."""
-    function, taken = call.function, call.function.takes
+    function = call.function
     operands = [Typed(operand, kind) for operand, kind in zip(call.operands, types, strict=True)]
     if Type.NULL in types:
         raise UnsupportedQuery(f"{function.title} is given NULL as a constant; write {function.example}")
@@ -71,12 +72,18 @@ def call_type(call: Call, types: Sequence[Type]) -> Type:
         raise UnsupportedQuery(
             f"{function.title} is given operands that it does not take; write {function.example}"
         )
-    for operand in operands if taken is not None else ():
-        is_checked = isinstance(operand.expression, Literal) and function.constants is not None
-        is_taken = operand.type in taken or is_checked  # type: ignore[operator]
+    if function.takes is not None:
+        _check_types(function, function.takes, operands)
+    return function.gives if isinstance(function.gives, Type) else function.gives(operands)
+
+
+def _check_types(function: ScalarFunction, taken: frozenset[Type], operands: Sequence[Typed]) -> None:
+    for operand in operands:
+        # Constants were checked as the function demands; integers are of 64 bits.
+        is_checked = function.constants is not None and isinstance(operand.expression, Literal)
+        is_taken = is_checked or operand.type in taken
         if not is_taken or (taken == INTEGERS and is_long(operand)):
             raise UnsupportedQuery(
-                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "  # type: ignore[index]
+                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "
                 f"write {function.example}"
             )
-    return function.gives if isinstance(function.gives, Type) else function.gives(operands)

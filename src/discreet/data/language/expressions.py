@@ -20,7 +20,7 @@ Values and logic are those of SQL:
   refused by `checking`, so it never does, on any engine.
 - Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
   leave arithmetic. The difference of two dates is a number of days.
-- `functions` lists the functions, and says what each means where values are special.
+- `data.language.functions` lists the functions, and says what each means where values are special.
 
 Nodes are plain records that compare by structure, and hide literals when printed, since the
 literals of a request may be sensitive. `data.language.formula` has the operators that users type;

@@ -13,7 +13,7 @@ from discreet.data.language.functions.record import (
     TypedOperand,
     Values,
 )
-from discreet.data.language.functions.rules import MANY, common_type
+from discreet.data.language.functions.rules import MANY, common_type, days_of_any
 from discreet.data.language.grid_interval import GridInterval, hull
 from discreet.data.language.schema import Type
 
@@ -66,13 +66,8 @@ def _range_of_greatest(operands: Sequence[RangedOperand]) -> GridInterval:
     return _least(operands, [operand.range.negative() for operand in operands]).negative()
 
 
-def _days_of_any(operands: Sequence[DatedOperand]) -> Dates | None:
-    """Return the days from the first of any operand to the last of any."""
-    known = [operand.days for operand in operands]
-    found = [days for days in known if days is not None]
-    if len(found) < len(known) or not found:
-        return None
-    return Dates(min(days.first for days in found), max(days.last for days in found))
+def _days(operands: Sequence[DatedOperand]) -> Dates | None:
+    return days_of_any([operand.days for operand in operands])
 
 
 COALESCE = ScalarFunction(
@@ -83,7 +78,7 @@ COALESCE = ScalarFunction(
     gives=lambda operands: common_type(operands, "COALESCE"),
     keys=_keys_of_coalesce,
     range=lambda operands: hull([operand.range for operand in operands]),
-    days=_days_of_any,
+    days=_days,
     skips_null=True,
     sql=("COALESCE", "IFNULL", "NVL"),
 )
@@ -105,7 +100,7 @@ LEAST = ScalarFunction(
     operands=(2, MANY),
     gives=lambda operands: common_type(operands, "LEAST"),
     range=_range_of_least,
-    days=_days_of_any,
+    days=_days,
     skips_null=True,
     sql=("LEAST",),
 )
@@ -116,7 +111,7 @@ GREATEST = ScalarFunction(
     operands=(2, MANY),
     gives=lambda operands: common_type(operands, "GREATEST"),
     range=_range_of_greatest,
-    days=_days_of_any,
+    days=_days,
     skips_null=True,
     sql=("GREATEST",),
 )

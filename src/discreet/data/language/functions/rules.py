@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from discreet.data.language.declarations import Dates
 from discreet.data.language.functions.record import Operand, RangedOperand, TypedOperand
 from discreet.data.language.grid_interval import GridInterval
 from discreet.data.language.schema import Type
@@ -18,6 +19,7 @@ __all__ = [
     "TEXTS",
     "TIMES",
     "common_type",
+    "days_of_any",
     "fixed",
     "is_long",
     "is_text",
@@ -86,3 +88,11 @@ def fixed(low: int, high: int) -> Callable[[Sequence[RangedOperand]], GridInterv
     """Return the rule of a range that does not depend on the operands."""
     found = whole_range(low, high)
     return lambda _: found
+
+
+def days_of_any(known: Sequence[Dates | None]) -> Dates | None:
+    """Return the days from the first of any of several to the last of any, if all are known."""
+    found = [days for days in known if days is not None]
+    if len(found) < len(known) or not found:
+        return None
+    return Dates(min(days.first for days in found), max(days.last for days in found))
