@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench clean
+.PHONY: help demo test test-slow mutants lint bench clean
 
-# Every core runs tests of its own: more threads would only wait for each other.
-test test-slow: export OMP_NUM_THREADS := 1
+# Every core runs its own tests: more threads would only wait for each other.
+test test-slow mutants: export OMP_NUM_THREADS := 1
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -23,6 +23,9 @@ test: $(VENV)/.test  ## every test but the long statistical runs
 
 test-slow: $(VENV)/.test  ## the long statistical runs
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+mutants: $(VENV)/.test  ## faults planted one by one: which of them the nearest tests let pass
+	$(BIN)/python -m tests.mutation $(MUTANTS)
 
 lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/ruff check .
@@ -67,7 +70,7 @@ $(VENV)/.bench: $(VENV)/.core
 	$(PIP) -e '.[bench]'
 	@touch $@
 
-# OpenDP runs on a Polars of its own.
+# OpenDP runs on its own Polars.
 $(PEER)/.done: $(VENV)/.python
 	$(PYTHON) -m venv $(PEER)
 	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check 'opendp[polars]==0.16.0'

@@ -1,6 +1,6 @@
 """Time, width and memory of certified epsilon against other accountants, in one run.
 
-Every cell of a table is a process of its own, with one thread: it answers once, which gives the peak memory,
+Every cell of a table is its own process, with one thread: it answers once, which gives the peak memory,
 then a few times more, on noise that differs by a billionth part so that nothing is remembered; the median
 processor and wall time count. `memory` is what the answer added to the memory in use after the libraries were
 imported. `width` is upper minus lower; dp-accounting's lower bound comes from a second, optimistic
@@ -130,7 +130,7 @@ def cell(name: str, case: str) -> dict[str, object]:
 
 
 def in_own_process(name: str, case: str) -> dict[str, object]:
-    """Measure a cell in a process of its own."""
+    """Measure a cell in its own process."""
     command = [sys.executable, "-m", "benchmarks.accounting", "--cell", json.dumps([name, case])]
     try:
         done = subprocess.run(  # noqa: S603

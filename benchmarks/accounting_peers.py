@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What is accounted for, fixed ahead."""
+    """What is accounted for, fixed in advance."""
 
     name: str
     steps: tuple[Step, ...]

@@ -5,8 +5,8 @@
 The table has 1,000 cities and a tenth as many persons as rows, with 1 to 100 rows each. Asked are count, sum
 and mean of an income per city, epsilon 1, at most 10 rows of a person, or at most 2 in each of 10 cities; on
 DuckDB, and once on Spark.
-Every contender runs in a process of its own, so that its time on the processor and its peak of memory are
-its own. OpenDP needs a Polars of its own: `--peer` names the Python of an environment with
+Every contender runs in its own process, so that its time on the processor and its peak of memory are
+its own. OpenDP needs its own Polars: `--peer` names the Python of an environment with
 `opendp[polars]`; `make bench` makes one.
 """
 
@@ -68,14 +68,14 @@ def prepared(path: str) -> dict[str, object]:
 
 
 def by_rows(path: str) -> dict[str, object]:
-    """At most 10 rows of a person, bounded anew for every question."""
+    """At most 10 rows of a person, bounded again for every question."""
     import discreet as dp
 
     return _asked(path, dp.Limits(rows=LIMIT), prepare=False)
 
 
 def by_groups(path: str) -> dict[str, object]:
-    """At most 2 rows of a person in each of 10 cities, bounded anew for every question."""
+    """At most 2 rows of a person in each of 10 cities, bounded again for every question."""
     import discreet as dp
 
     return _asked(path, dp.Limits(groups=GROUPS, rows_per_group=EACH), prepare=False)
@@ -92,7 +92,7 @@ def _asked(source: object, limits: object, *, prepare: bool) -> dict[str, object
         begin = time.perf_counter()
         clinic.ask(QUESTION, epsilon=EPSILON)
         first = time.perf_counter() - begin
-        # Another confidence is another question: it is charged and drawn anew.
+        # Another confidence is another question: it is charged and drawn again.
         levels = iter(range(1, 10**6))
         seconds = _timed(
             lambda: clinic.ask(QUESTION, epsilon=EPSILON, confidence=0.9 + next(levels) * 1e-5),
@@ -105,7 +105,7 @@ def _asked(source: object, limits: object, *, prepare: bool) -> dict[str, object
 
 
 def arranged(path: str) -> dict[str, object]:
-    """At most 2 rows of a person in each of 10 cities, bounded anew on a table that is arranged for it."""
+    """At most 2 rows of a person in each of 10 cities, bounded again on a table that is arranged for it."""
     import discreet as dp
 
     return _asked(path, dp.Limits(groups=GROUPS, rows_per_group=EACH), prepare=True)
@@ -191,7 +191,7 @@ def run_one(name: str, path: str) -> None:
 
 
 def measure(name: str, path: Path, python: str) -> dict[str, object] | None:
-    """Run one contender in a process of its own; None if it cannot run here."""
+    """Run one contender in its own process; None if it cannot run here."""
     command = [python, "-m", "benchmarks.queries", "--one", name, "--data", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:

@@ -20,7 +20,7 @@ QUESTION = "SELECT city, COUNT(*) AS n, AVG(cost) AS mean_cost FROM visits GROUP
 
 
 def declared(directory: Path, most: int) -> dict[str, dp.Table]:
-    """Declare the visits, of which so many count for each patient."""
+    """Declare the visits, of which a limited number count for each patient."""
     table = dp.Table(
         directory / "visits.parquet",
         person="patient_id",

@@ -2,7 +2,7 @@
 
 Adding fresh noise to each day's total would cost 365 times the budget, or need noise that grows with the
 number of days. The Toeplitz square root correlates the noise of the days so that each total is off by a few
-people all year long; its error is known ahead and compared with what nothing can beat.
+people all year long; its error is known in advance and compared with what nothing can beat.
 
 Run with ``python examples/streaming_counter.py``.
 """

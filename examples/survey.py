@@ -1,4 +1,4 @@
-"""A classroom survey in which nobody has to trust the teacher.
+"""A classroom survey in which no one has to trust the teacher.
 
 "Have you ever copied homework?" Every student tosses two coins in secret and answers
 accordingly. The teacher, who plays the server, sees the answers and never the truth; no single

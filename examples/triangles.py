@@ -1,9 +1,9 @@
-"""Triangles of a social network, where nobody may learn of any friendship.
+"""Triangles of a social network, where no one may learn about any friendship.
 
 One edge can be in as many triangles as there are other nodes, so noise for the global sensitivity is as
 large as the network. In this one the worst pair of nodes has far fewer common neighbors. Two
 mechanisms make use of it: one buys an upper bound on the local sensitivity and adds noise
-for it, the other adds noise in proportion to the smooth sensitivity. Then the stricter question, where nobody
+for it, the other adds noise in proportion to the smooth sensitivity. Then the stricter question, where no one
 may learn of any *person*, with all friendships: edges and degrees of a projection that is stable.
 
 Run with ``python examples/triangles.py``; needs networkx.

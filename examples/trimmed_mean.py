@@ -1,6 +1,6 @@
 """The trimmed mean by smooth sensitivity: which noise, how much trimming, on normal and on skewed data.
 
-A comparison in the manner of Bun & Steinke (2019): the mean of 1,000 values over bounds far too wide.
+A comparison like that of Bun & Steinke (2019): the mean of 1,000 values over bounds far too wide.
 Noise for the global sensitivity of the mean pays for the bounds; trimming a few values at either end makes
 the smooth sensitivity of the mean small, and the price is a bias on skewed data. Every noise gets
 rho = 1/2 (a pure epsilon of 1 is within that), and the decay that is best for made-up data of the same law.

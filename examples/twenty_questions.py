@@ -208,7 +208,7 @@ def ask(curator: dp.Curator, question: Question, plain: duckdb.DuckDBPyConnectio
 
 @contextmanager
 def overheard() -> Iterator[list[Exact]]:
-    """Keep the exact integers of answers, which nobody must see where data are private."""
+    """Keep the exact integers of answers, which no one may see if data are private."""
     kept = []
 
     def computed(*what: object, **how: object) -> Exact:

@@ -18,7 +18,7 @@ class Question:
     plain : str or None
         The same for a database without privacy, where that is another text.
     epsilon, delta : numbers
-        The offer; keys that nobody declared need a delta.
+        The offer; undeclared keys need a delta.
     """
 
     words: str

@@ -3,7 +3,7 @@
 Shared tables and questions of the tests of `data`, `curator`, `queries`, `front` and `cli` hold them. After
 each test of these rooms everything that could carry a value away is searched:
 
-- what was printed, by the test, by a command that ran inside of it or by a process that it started;
+- what was printed, by the test, by a command that ran inside it or by a process that it started;
 - records of all loggers, of every level, and warnings;
 - every `DiscreetError` that was made, with its arguments, its notes and its whole chain of causes and
   contexts, also those that a ``from None`` hides; not the lines of tracebacks, which quote the tests;
@@ -163,7 +163,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _words(thing: object) -> Iterator[str]:
-    """Go over all that a thing says of itself; what tests left incomplete says nothing."""
+    """Iterate over all that a thing says of itself; what tests left incomplete says nothing."""
     plan = getattr(getattr(thing, "request", thing), "plan", None)
     if getattr(plan, "cells", 0) > _MOST_CELLS:
         return

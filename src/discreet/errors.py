@@ -6,7 +6,7 @@
     ├── RequestRefused            a request that was refused before any charge
     │   ├── BudgetExceeded        it would cost more than is left
     │   ├── UnsupportedQuery      it uses a construct outside the language
-    │   └── UndeclaredColumn      it names no column, or needs a public fact that nobody declared
+    │   └── UndeclaredColumn      it names an unknown column, or needs an undeclared fact
     ├── EngineFailed              the engine did not finish; its own words are withheld
     ├── LedgerError               the ledger cannot be trusted or written
     │   ├── LedgerMismatch        it was opened with other declarations than it records
@@ -55,7 +55,7 @@ class UnsupportedQuery(RequestRefused):
 
 
 class UndeclaredColumn(RequestRefused):
-    """A request names a column that is not there, or needs bounds or keys that were never declared."""
+    """A request names a column that does not exist, or needs bounds or keys that were never declared."""
 
 
 class EngineFailed(DiscreetError):
@@ -85,7 +85,7 @@ class LedgerTampered(LedgerError):
     problem : str
         What is wrong, in words that hold nothing of what the ledger holds.
     sequence : int or None
-        The entry where it shows; None where it is no single entry.
+        The entry where it shows; None if it is not a single entry.
     """
 
     def __init__(self, problem: str, sequence: int | None = None) -> None:

@@ -1,7 +1,7 @@
 """References to many digits: closed forms where there are any, else a contour integral in extended precision.
 
 The integral is the textbook one, delta(epsilon) = 1/(2 pi i) ∫ exp(K(s) - s epsilon) / (s (s + 1)) ds over
-Re s = c, by the trapezoid rule, with nothing added to it. It is no proof: what the rule leaves out is
+Re s = c, by the trapezoid rule, with nothing added to it. It is not a proof: what the rule leaves out is
 estimated, and `fft_accountant` guards the answer from both sides. On machines whose long double has 64 bits
 of mantissa the rounding of ten million steps stays near 1e-12.
 """

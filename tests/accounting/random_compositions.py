@@ -2,7 +2,7 @@
 
 Only `random.Random.random` is called, whose values are the same on every machine and in every version, and no
 order of a set or a hash enters. References take minutes to hours and are stored beside this file;
-`python -m accounting.random_compositions 300`, run in `tests`, computes them anew.
+`python -m accounting.random_compositions 300`, run in `tests`, computes them again.
 """
 
 from __future__ import annotations

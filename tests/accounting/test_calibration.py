@@ -184,7 +184,7 @@ def test_where_one_step_is_too_many_there_are_none():
 
 
 def test_where_every_number_of_steps_fits_none_is_the_largest():
-    with pytest.raises(ParameterError, match=r"^most is a number of steps that keeps the promise still"):
+    with pytest.raises(ParameterError, match=r"^most is a number of steps that still keeps the promise"):
         most_steps(events.Pure(epsilon=0), epsilon=1, delta=0)
     with pytest.raises(ParameterError, match=r"^most "):
         most_steps(events.Pure(epsilon=0.1), epsilon=1, delta=0, most=10)

@@ -191,5 +191,5 @@ def test_bad_deltas(bad):
 
 def test_what_is_no_event():
     for function in (curve_of, profile):
-        with pytest.raises(ParameterError, match=r"^event is no event"):
+        with pytest.raises(ParameterError, match=r"^event is not an event"):
             function("run")

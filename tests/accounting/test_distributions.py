@@ -136,7 +136,7 @@ def test_what_is_no_distribution_is_refused(bad):
 
 
 def test_losses_that_belong_to_no_two_laws_are_refused():
-    with pytest.raises(ParameterError, match="no losses of two laws"):
+    with pytest.raises(ParameterError, match="not losses of two laws"):
         read_losses(LossDistribution(spacing=1, lowest=-3, masses=[1.0]))
 
 

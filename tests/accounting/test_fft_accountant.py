@@ -250,7 +250,7 @@ def test_the_contour_agrees_with_residues_and_forty_digits():
             rest = mpmath.exp(5 * s * (s + 1) / 8 - s * mpmath.mpf(value)) / (s * (s + 1))
             return (one**20 * rest).real / mpmath.pi
 
-        # 0.3 is no float: the oracle's differs from it by 1e-17
+        # 0.3 is not a float: the oracle's differs from it by 1e-17
         found = mpmath.quad(integrand, list(range(0, 31, 2)))
     assert abs(found / delta - 1) < 1e-11
     assert error < 1e-13

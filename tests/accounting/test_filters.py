@@ -23,6 +23,7 @@ from discreet.accounting.filters import (
     ZeroConcentratedFilter,
     rho_below,
 )
+from discreet.accounting.filters.base import shortened
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON, REPLACE_ROW, events
 
@@ -275,6 +276,21 @@ def test_the_largest_epsilon_that_is_named_fits_and_hardly_more_does(budget):
         )
 
 
+@pytest.mark.parametrize("bits", [10, 4095, 4096, 5000])
+def test_a_sum_is_rounded_only_where_its_denominator_is_too_long(bits):
+    for total in (
+        Fraction(1, (1 << bits) - 1),
+        Fraction(3, 1 << (bits - 1)),
+        Fraction((1 << bits) - 2, (1 << bits) - 1),
+    ):
+        kept = shortened(total)
+        if bits <= 4096:
+            assert kept == total
+        else:
+            assert kept.denominator.bit_length() <= 4096
+            assert 0 <= kept - total < Fraction(1, 2**2048)
+
+
 def test_the_state_stays_small_and_is_rounded_against_us():
     budget, exact = PureFilter(10), Fraction(0)
     for n in range(1, 3000):
@@ -372,3 +388,11 @@ def test_a_share_of_delta_is_reserved_for_events_with_a_delta():
 
 def renyi_to_epsilon(a, divergence, delta):
     return divergence + (-math.log(delta) - math.log(a - 1) + a * math.log(1 - 1 / a)) / (a - 1)
+
+
+def test_a_curve_is_promised_at_every_order_unless_a_delta_is_reserved():
+    budget = RenyiFilter([8, 2], ["1/2", "1/4"], neighbors=REPLACE_ROW)
+    promised = {(one.order, one.epsilon, one.neighbors) for one in budget.guarantee}
+    assert promised == {(2, Fraction(1, 4), REPLACE_ROW), (8, Fraction(1, 2), REPLACE_ROW)}
+    with pytest.raises(ParameterError, match="reserved"):
+        _ = RenyiFilter([8, 2], ["1/2", "1/4"], delta="1e-9").guarantee

@@ -26,6 +26,7 @@ from accounting.pairs_of_laws import (
 )
 from accounting.pairs_of_records import CHARGED_RECORDS
 from discreet.accounting.filters.conversion import renyi_epsilon_above
+from discreet.accounting.filters.renyi import RenyiRate
 from discreet.accounting.renyi.conversion import epsilon_from_renyi
 from discreet.errors import BudgetExceeded
 from discreet.privacy import ADD_REMOVE_PERSON, REPLACE_ROW, events
@@ -263,3 +264,21 @@ def test_a_conversion_is_the_optimum_at_its_order(order, divergence, target):
     truth = largest_delta(float(order), float(divergence), found)
     assert truth <= float(target) * (1 + 1e-9)
     assert truth >= float(target) * (1 - 1e-2)
+
+
+def test_an_event_that_the_accountant_does_not_know_costs_the_least_of_what_it_says_of_itself():
+    """D_a <= epsilon and D_a <= a rho: at every order the smaller one, exactly."""
+    rate, unknown = RenyiRate((Fraction(2), Fraction(3), Fraction(64))), [math.inf] * 3
+    assert rate._divergences(events.Pure(epsilon=1), unknown) == [1, 1, 1]
+    assert rate._divergences(events.Pure(epsilon="1/2"), unknown) == [
+        Fraction(1, 4),
+        Fraction(3, 8),
+        Fraction(1, 2),
+    ]
+    assert rate._divergences(events.Gaussian(noise_multiplier=2), unknown) == [
+        Fraction(1, 4),
+        Fraction(3, 8),
+        8,
+    ]
+    assert rate._divergences(events.Renyi(curve=[(2, 1)]), unknown) == [None, None, None]
+    assert rate._divergences(events.Pure(epsilon=1), [0.25, 1.5, math.inf]) == [Fraction(1, 4), 1, 1]

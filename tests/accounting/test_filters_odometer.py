@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.accounting.filters import Odometer, epsilon_above
-from discreet.privacy import REPLACE_ROW, events
+from discreet.errors import ParameterError
+from discreet.privacy import ADD_REMOVE_PERSON, REPLACE_ROW, events
 
 
 def test_an_odometer_reads_and_never_promises():
@@ -49,3 +50,9 @@ def test_an_odometer_counts_the_deltas_of_samples():
         events.Approximate(epsilon=1, delta="1e-6", neighbors=REPLACE_ROW), draws=2, population=9
     )
     assert Odometer(neighbors=REPLACE_ROW).add(drawn).read(0.5).epsilon == math.inf
+
+
+@pytest.mark.parametrize("relation", [None, "add-remove person", ADD_REMOVE_PERSON.change])
+def test_an_odometer_needs_a_relation(relation):
+    with pytest.raises(ParameterError, match="neighbors"):
+        Odometer(neighbors=relation)

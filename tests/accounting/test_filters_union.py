@@ -177,7 +177,7 @@ def test_steps_of_a_run_that_was_fixed_ahead_cost_no_more_than_the_run():
     assert made.cost(STEP * 501, within=run) == (None, None)
     assert made.cost(STEP, events.Pure(epsilon="1e-9"), within=run) == (None, None)
     assert made.cost(within=run) == (0, 0)
-    # Of a reservation that is no run, pairs are added up, in its own measure.
+    # Of a reservation that is not a run, pairs are added up, in its own measure.
     some, small = events.Approximate(epsilon=1, delta="1e-6"), events.Gaussian(noise_multiplier=30)
     assert made.cost(small, small, within=some) == tuple(
         2 * one for one in tight_cost(small, 1, Fraction(1, 10**6))

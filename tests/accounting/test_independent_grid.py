@@ -2,7 +2,7 @@
 
 Every step is cut into cells by hand. Merging each cell and lowering its loss to a grid bounds the truth from
 below, raising it from above; sums are convolutions of numbers that are not negative. Any other
-seeds may be put in the place of those below.
+seeds may be put in place of those below.
 """
 
 from __future__ import annotations

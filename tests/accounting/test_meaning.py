@@ -51,13 +51,13 @@ def every_set(p, q):
 
 
 @given(laws, laws, factors)
-def test_A1_the_hockey_stick_is_the_largest_gap_of_all_sets(p, q, factor):
+def test_the_hockey_stick_is_the_largest_gap_of_all_sets(p, q, factor):
     assert hockey_stick_at(p, q, factor) == max(a - factor * b for a, b in every_set(p, q))
     assert hockey_stick(p, q, 0) == hockey_stick_at(p, q, 1)
 
 
 @given(laws, laws, st.fractions(-3, 3, max_denominator=20))
-def test_A1_away_from_zero_it_is_rounded_up_and_hardly(p, q, epsilon):
+def test_away_from_zero_it_is_rounded_up_and_hardly(p, q, epsilon):
     with mpmath.workdps(60):
         factor = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
         gaps = [
@@ -70,7 +70,7 @@ def test_A1_away_from_zero_it_is_rounded_up_and_hardly(p, q, epsilon):
 
 
 @given(laws, laws, st.fractions(-2, 3, max_denominator=20))
-def test_A1_a_tail_below_delta_implies_delta_and_the_hockey_stick_is_never_larger(p, q, epsilon):
+def test_a_tail_below_delta_implies_delta_and_the_hockey_stick_is_never_larger(p, q, epsilon):
     loss = privacy_loss(p, q)
     threshold = math.exp(epsilon)
     tail = sum(mass for y, mass in p.items() if mass and (not q.get(y) or mass / q[y] > threshold))
@@ -81,7 +81,7 @@ def test_A1_a_tail_below_delta_implies_delta_and_the_hockey_stick_is_never_large
 
 
 @given(laws, laws, st.fractions(0, 1, max_denominator=30))
-def test_A1_epsilon_is_the_inverse_of_delta(p, q, delta):
+def test_epsilon_is_the_inverse_of_delta(p, q, delta):
     loss = privacy_loss(p, q)
     epsilon = loss.epsilon(delta)
     if epsilon == math.inf:
@@ -93,7 +93,7 @@ def test_A1_epsilon_is_the_inverse_of_delta(p, q, delta):
 
 
 @given(full_laws, full_laws)
-def test_A1_the_mean_loss_is_the_relative_entropy(p, q):
+def test_the_mean_loss_is_the_relative_entropy(p, q):
     exact = mpmath.fsum(
         float(a) * mpmath.log(mpmath.mpf(a.numerator * q[y].denominator) / (a.denominator * q[y].numerator))
         for y, a in p.items()

@@ -252,7 +252,7 @@ def test_bad_smallest_deltas(least):
 
 
 def test_views_of_a_group():
-    """Group privacy (A7): ask for the group's event."""
+    """Group privacy: ask for the group's event."""
     three = events.group(events.Gaussian(noise_multiplier=6), 3)
     assert mu(three).upper == 0.5
     assert rho(three).upper == 0.125
@@ -269,7 +269,7 @@ def test_every_view_refuses_what_is_no_event_and_what_is_unknown():
             raise NotImplementedError
 
     for view in (rho, mu, lambda event: divergence(event, order=2), accounting.tradeoff):
-        with pytest.raises(ParameterError, match="is no event"):
+        with pytest.raises(ParameterError, match="is not an event"):
             view("run")
     with pytest.raises(ParameterError, match="Odd"):
         divergence(Odd(), order=2)

@@ -37,7 +37,7 @@ def test_mechanism_states_its_promises(mechanism):
 def test_mechanism_has_three_faces(mechanism):
     for face in ("event", "guarantee", "release", "neighboring_inputs"):
         assert hasattr(mechanism, face), f"{mechanism.__name__} lacks {face}"
-    # What depends on the data has no error that is known ahead, only one at a supposed sensitivity.
+    # What depends on the data has no error that is known in advance, only one at a supposed sensitivity.
     assert hasattr(mechanism, "error") != hasattr(mechanism, "error_at")
 
 
@@ -56,12 +56,3 @@ def test_every_test_named_on_a_proof_page_exists():
             assert f"def {name}(" in tests, f"{page.name} names {name}, which does not exist"
         for path in re.findall(r"`(tests/[\w/]+\.py)`", page.read_text()):
             assert (ROOT / path).exists(), f"{page.name} names {path}, which does not exist"
-
-
-def test_every_mission_row_of_this_stage_has_a_test():
-    import re
-
-    tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
-    named = {row.upper() for row in re.findall(r"def test_([ABDabd]\d+)_", tests)}
-    rows = {f"A{number}" for number in range(1, 11)} | {f"D{number}" for number in range(1, 11)}
-    assert rows | {"B1", "B2", "B3", "B4", "B5", "B6"} <= named

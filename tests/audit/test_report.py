@@ -4,7 +4,7 @@ import pytest
 
 from discreet.audit import AuditFailed, Finding, Report
 
-SKIPPED = Finding(name="precision", verdict="skipped", detail="outputs are no floats")
+SKIPPED = Finding(name="precision", verdict="skipped", detail="outputs are not floats")
 PROVEN = Finding(name="enumeration", verdict="passed", detail="proven")
 LIKELY = Finding(name="best event", verdict="passed", detail="likely", false_alarm=1e-7)
 BROKEN = Finding(name="fit", verdict="failed", detail="the smallest p-value is 0", false_alarm=2e-7)

@@ -26,7 +26,7 @@ def read(content):
     return events.Event.from_json(json.dumps(content["event"]))
 
 
-def test_C4_the_table_of_the_lecture_comes_from_one_command():
+def test_the_table_of_the_lecture_comes_from_one_command():
     found = discreet(f"{LECTURE} --ladder")
     assert (found.code, found.errors) == (0, "")
     rows = {line.split("  ")[0].strip(): line for line in found.output.splitlines() if line}
@@ -166,13 +166,13 @@ def test_the_question_may_stand_anywhere():
         ),
         (
             "--mechanism gaussian --noise-multiplier 1 --rate 0.1 --delta 1e-5",
-            "--rate says nothing about gaussian",
+            "--rate does not apply to gaussian",
         ),
-        ("--noise-multiplier 1 --loader shuffled --delta 1e-5", "--loader says nothing about gaussian"),
-        ("--noise-multiplier 1 --at-epsilon 1 --ladder", "--ladder says nothing at an epsilon"),
+        ("--noise-multiplier 1 --loader shuffled --delta 1e-5", "--loader does not apply to gaussian"),
+        ("--noise-multiplier 1 --at-epsilon 1 --ladder", "--ladder does not apply at an epsilon"),
         ("--noise-multiplier 1 --delta 0 --ladder", "--delta is out of range"),
         ("--event a.json --mechanism pure --delta 1e-5", "--mechanism and --event are both given"),
-        ("--event a.json --rate 0.5 --delta 1e-5", "--rate says nothing about event"),
+        ("--event a.json --rate 0.5 --delta 1e-5", "--rate does not apply to event"),
         ("--mechanism magic --delta 1e-5", "argument --mechanism: invalid choice"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Answers: digits round against us, and infinity survives JSON."""
+"""Answers: digits round to the safe side, and infinity survives JSON."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_no_step_at_all_is_an_answer():
     ("typed", "reason"),
     [
         ("calibrate --delta 1e-6", "the following arguments are required: --epsilon"),
-        (f"{PROMISE} --noise-multiplier 3", "--noise-multiplier is given, and is to be found"),
+        (f"{PROMISE} --noise-multiplier 3", "--noise-multiplier is given, but it is what should be found"),
         (f"{PROMISE} --find steps", "--mechanism is missing"),
         (f"{PROMISE} --find each-epsilon", "--mechanism is missing"),
         (f"{PROMISE} --noise-multiplier 3 --find rate --loader shuffled", "--loader shuffles"),
@@ -97,11 +97,14 @@ def test_no_step_at_all_is_an_answer():
         ),
         ("calibrate --epsilon 0 --delta 1e-6", "--epsilon is not positive"),
         ("calibrate --epsilon -1 --delta 1e-6", "--epsilon is not positive"),
-        ("calibrate --epsilon x --delta 1e-6", "--epsilon is text that is no number"),
+        ("calibrate --epsilon x --delta 1e-6", "--epsilon is text that is not a number"),
         ("calibrate --epsilon 1 --delta 1 --steps 10", "--delta is out of range"),
         (f"{PROMISE} --rate 2 --steps 10", "--rate is out of range"),
         (f"{PROMISE} --noise-multiplier 0 --find steps", "--noise-multiplier is not positive"),
-        (f"{PROMISE} --mechanism pure --each-epsilon 0 --find steps", "most is a number of steps that keeps"),
+        (
+            f"{PROMISE} --mechanism pure --each-epsilon 0 --find steps",
+            "most is a number of steps that still keeps",
+        ),
     ],
 )
 def test_unclear_requests_are_refused(typed, reason):

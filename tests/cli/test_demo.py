@@ -25,8 +25,8 @@ def test_the_walk_from_data_to_plot():
     assert "20,000 visits by" in said
     assert "± at 95%" in said
     assert "the same numbers (True), from the store" in said
-    assert "refused: 'patient_id' says whose row it is" in said
-    assert "refused: it would take" in said
+    assert "refused: 'patient_id' is the person column" in said
+    assert "refused: it costs" in said
     assert "would fit" in said
     assert "answers are intact" in said
     assert sorted(path.name for path in Path("clinic").iterdir()) == [
@@ -63,7 +63,7 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
 
 def test_a_directory_that_is_there_is_left_alone():
     Path("clinic").mkdir()
-    assert "--directory is there already" in refused("demo --rows 1000 --directory clinic")
+    assert "--directory already exists" in refused("demo --rows 1000 --directory clinic")
     assert list(Path("clinic").iterdir()) == []
 
 

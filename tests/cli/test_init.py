@@ -62,12 +62,12 @@ def test_two_commands_to_a_first_private_answer():
 def test_a_file_to_be_filled_in_opens_only_when_it_is():
     said = answered("init --source visits.csv --person patient_id").output
     assert "fill in budget.epsilon, tables.visits.limits" in said
-    missing = r"clinic.toml: budget.epsilon, tables.visits.limits.rows are still to be filled in"
+    missing = r"clinic.toml: budget.epsilon, tables.visits.limits.rows must still be filled in"
     with pytest.raises(ParameterError, match=missing):
         open_file("clinic.toml")
     text = Path("clinic.toml").read_text().replace('epsilon = "FILL IN"', "epsilon = 1")
     Path("clinic.toml").write_text(text)
-    with pytest.raises(ParameterError, match=r"\[tables.visits.limits\]: rows is still to be filled in"):
+    with pytest.raises(ParameterError, match=r"\[tables.visits.limits\]: rows must still be filled in"):
         open_file("clinic.toml")
     Path("clinic.toml").write_text(text.replace('rows = "FILL IN"', "rows = 2"))
     open_file("clinic.toml").ask(ALL_VISITS, epsilon=1)
@@ -144,7 +144,7 @@ def test_paths_and_names(tmp_path):
 
 def test_without_a_source():
     assert "tables.visits.source" in answered("init").output
-    with pytest.raises(ParameterError, match="still to be filled in"):
+    with pytest.raises(ParameterError, match="must still be filled in"):
         read_declaration("clinic.toml")
 
 
@@ -194,7 +194,7 @@ def test_refusals_write_no_file(options):
 
 def test_a_name_that_cannot_be_written_down():
     for name in ("", "a\nb", "\udcff"):
-        assert "--table is no name" in refused(f"init {FULL} --table", name)
+        assert "--table is not a name" in refused(f"init {FULL} --table", name)
     refused("init --each-row --budget 1 --source", "visits\udcff.csv")
     assert not Path("clinic.toml").exists()
 

@@ -30,7 +30,7 @@ def test_an_intact_ledger_is_verified_with_and_without_its_declaration():
     Path("clinic.toml").unlink()
     assert answered("ledger verify --ledger clinic.ledger").output == found
     assert refused("ledger verify").startswith(
-        "clinic.toml is not there; allowed: a declaration; discreet init"
+        "clinic.toml does not exist; allowed: a declaration; discreet init"
     )
 
 

@@ -135,7 +135,7 @@ def test_replay_is_the_accountant_over_all_events():
     assert Event.from_json(json.dumps(content["event"])) == events_of(open_file("clinic.toml"))
     assert content["counted_epsilon"] >= content["epsilon"]["upper"]
     shown = answered("ledger replay --delta 1e-3").output
-    assert "frees nothing" in shown
+    assert "information only" in shown
     assert "at delta 0.001" in shown
     assert refused("ledger replay --delta 2").startswith("--delta ")
 

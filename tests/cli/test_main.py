@@ -66,7 +66,7 @@ def test_what_is_typed_in_the_wrong_place_is_not_repeated():
     assert "invalid choice (choose from" in refused("", question)
     assert refused("query --epsil 1", question) == "there is no option --epsil"
     assert refused("query --epsilon 1 --epsil=1", question) == "there is no option --epsil"
-    assert "a question stands in quotes" in refused(f"query --epsilon 1 {question}")
+    assert "put the question in quotes" in refused(f"query --epsilon 1 {question}")
     assert "not a number" in refused("preview --epsilon 1 x --rows", question)
     assert "invalid choice" in refused("query --epsilon 1 x --format", question)
 

@@ -135,7 +135,7 @@ def test_a_question_from_the_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 2_000_000))
     assert "too long" in refused("query - --epsilon 1")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
-    assert "is no text" in refused("query - --epsilon 1")
+    assert "is not text" in refused("query - --epsilon 1")
 
 
 BAD = [

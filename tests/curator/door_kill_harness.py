@@ -51,7 +51,7 @@ def content_of(release) -> bytes:
 def pay_first(curator: Curator, desk: Desk) -> None:
     """Answer one question as the door does."""
     ledger = curator.ledger
-    decide, keep_answer, drawn = ledger.decide, ledger.keep_answer, door_module._drawn
+    decide, keep_answer, drawn = ledger.decide, ledger.keep_answer, door_module._compute_and_add_noise
 
     def staged(function, stage, relevant=lambda arguments: True):
         def call(*arguments, **options):
@@ -64,7 +64,7 @@ def pay_first(curator: Curator, desk: Desk) -> None:
 
     with (
         mock.patch.object(ledger, "decide", staged(decide, 1, lambda arguments: arguments[0] == CHARGE)),
-        mock.patch.object(door_module, "_drawn", staged(drawn, 2)),
+        mock.patch.object(door_module, "_compute_and_add_noise", staged(drawn, 2)),
         mock.patch.object(ledger, "keep_answer", staged(keep_answer, 3)),
     ):
         desk.enter(0)
@@ -76,11 +76,11 @@ def answer_first(curator: Curator, desk: Desk) -> None:
     """The control: the same steps, with the charge where one would put it who fears to charge for nothing."""
     desk.enter(0)
     request, tables = curator.request(question(desk.key), epsilon=EPSILON), curator._tables
-    content = pack(door_module._drawn(request, tables))
+    content = pack(door_module._compute_and_add_noise(request, tables))
     desk.enter(2)
     desk.let_out(content_of(finish(request, unpack(request, content), {"private": True})))
     desk.enter(3)
-    charge = curator._charged(request, "", declare(tables))
+    charge = curator._find_or_charge(request, "", declare(tables))
     curator.ledger.keep_answer(charge, content)
     desk.enter(1)
     desk.next()

@@ -68,7 +68,7 @@ def open_clinic(name: str, ledger: Path, moment: datetime = LATER) -> Curator:
 
 
 def answers_of(clinic: Curator, name: str) -> list[dict[str, list[object]]]:
-    """Ask again what was asked, but for offers with a delta: the values that are in the store."""
+    """Ask again what was asked, except for offers with a delta: the values that are in the store."""
     found = []
     for question, analyst, offer in QUESTIONS[name]:
         if "delta" in offer:

@@ -208,7 +208,7 @@ def test_permits_that_are_forgotten_when_they_are_settled_are_found_out(monkeypa
 
 
 def test_a_member_that_comes_back_when_a_reservation_is_freed_admits_what_was_run_alone():
-    """While budget is set aside the pure sum is used up, and another member admits; freed, both do again."""
+    """While budget is reserved the pure sum is used up, and another member admits; freed, both do again."""
     budget = Budget(epsilon=2 * LOG2, delta="1/10")
     start = Leaf(1.0, 1.0, Account(), 0).after(OPEN, format=FORMAT, tables=TABLES, budget=budget.to_body())
     (held,) = start.reserve(Pure(epsilon=2 * LOG2), None)

@@ -263,7 +263,7 @@ def test_a_hundred_thousand_keys_are_recorded_by_their_hash(place):
 
 
 def test_replayed_noise_stays_marked(place):
-    """Whoever knows the seed knows the noise: the answer says so, also when it is read from the store."""
+    """Whoever knows the seed knows the noise: the answer says so, even when it is read from the store."""
     curator = clinic(place)
     with replay(7):
         drawn = curator.ask(BY_CITY, **HALF)

@@ -139,7 +139,7 @@ def test_another_version_is_another_answer(place):
 
 
 def test_another_unit_is_another_answer(place):
-    """The stored answer protects patients; it is no answer to a question about households."""
+    """The stored answer protects patients; it is not an answer to a question about households."""
     curator = clinic(place)
     curator.ask(COUNT, **HALF)
     curator.amend(reason="households move together", tables={"visits": visits(person="household")})

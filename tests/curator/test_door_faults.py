@@ -77,7 +77,7 @@ def test_a_charge_that_was_made_cheaper_is_noticed(place):
     for attempt in (lambda: clinic(place), curator.ledger.verify):
         with pytest.raises(LedgerTampered):
             attempt()
-    assert curator.remaining.epsilon == 9  # who saw the charge does not count it anew
+    assert curator.remaining.epsilon == 9  # who saw the charge does not count it again
 
 
 def test_an_answer_of_another_request_is_none(place):

@@ -46,7 +46,7 @@ def test_a_door_over_a_database(opened):
     assert second.remaining.epsilon == 0.75
     clock.set(2026, 3, 6)
     second.ask(COUNT, epsilon=2)
-    with pytest.raises(BudgetExceeded, match="spent already"):
+    with pytest.raises(BudgetExceeded, match="already spent"):
         second.amend(reason="more", budget=Budget(epsilon=3))
     second.amend(reason="more", budget=Budget(epsilon="3.25"))
     assert first.remaining.epsilon == 0

@@ -1,4 +1,4 @@
-"""A permit reserves durably before it hands out rows, and frees what was never charged."""
+"""A permit reserves durably before it returns rows, and frees what was never charged."""
 
 from __future__ import annotations
 

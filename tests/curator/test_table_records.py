@@ -55,5 +55,5 @@ def test_public_tables_are_declared_by_their_content():
     check_body(declared)
     other = PublicTable(pyarrow.table({"city": ["Rome"]}))
     assert declare({"cities": other}) != declare({"cities": cities})
-    with pytest.raises(ParameterError, match="a private table beside them"):
+    with pytest.raises(ParameterError, match="at least one private table"):
         checked_tables({"cities": cities})

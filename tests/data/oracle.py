@@ -179,7 +179,7 @@ def calculate_double(node, row):
 
 
 def steps(value, bounds):
-    """The index of a value on its grid, or None where it is absent."""
+    """The index of a value on its grid, or None if it is absent."""
     if value is None:
         return replaced(bounds.null, bounds)
     if isinstance(value, int) and bounds.step == 1:

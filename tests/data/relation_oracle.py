@@ -120,7 +120,7 @@ def equal(one, other):
 
 
 def steps(value, bounds):
-    """The index of a value on its grid, or None where it is absent."""
+    """The index of a value on its grid, or None if it is absent."""
     if value is None or math.isnan(value):
         return None
     inside = max(bounds.lower, min(bounds.upper, value if math.isinf(value) else Fraction(value)))

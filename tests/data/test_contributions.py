@@ -50,7 +50,7 @@ def test_columns_named_like_the_internal_ones_do_not_leak_in():
 
 
 def test_tables_share_their_axes():
-    """A row brings its cell on each axis once, however many tables ask for it; NULL where it has none."""
+    """A row brings its cell on each axis once, however many tables ask for it; NULL if it has none."""
     frame = pyarrow.table({"x": [3.7, None], "k": ["b", "c"], "measure_axis_0": [1, 1]})
     bounds, keys = Bounds(0, 9, step=1, null=9), Keys(["a", "b"])
     table = Table(frame, person=EACH_ROW, columns={"x": bounds, "k": keys})

@@ -8,7 +8,7 @@ from examples import consistent_histogram
 
 
 @pytest.mark.statistical
-def test_B2_every_known_property_lowers_the_error():
+def test_every_known_property_lowers_the_error():
     found = consistent_histogram.errors(1.0, runs=60)
     error = [figures[0] for figures in found.values()]
     assert error[1] < 0.8 * error[0]

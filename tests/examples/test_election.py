@@ -6,7 +6,7 @@ from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
 from examples import election
 
 
-def test_d6_a_clear_winner_is_named_and_a_close_one_is_not():
+def test_a_clear_winner_is_named_and_a_close_one_is_not():
     assert election.WINNER.release(election.CLEAR) == 0  # for certain: the lead is beyond the table
     assert election.WINNER.error_at(lead=election.CLEAR[0] - election.CLEAR[1]) == 0.0
     assert election.WINNER.error_at(lead=election.CLOSE[0] - election.CLOSE[1]) > 0.99999
@@ -14,7 +14,7 @@ def test_d6_a_clear_winner_is_named_and_a_close_one_is_not():
     assert election.named(NO_ANSWER) == "no answer"
 
 
-def test_d6_many_candidates_cost_the_exponential_mechanism_only():
+def test_many_candidates_cost_the_exponential_mechanism_only():
     table = {lead: (silent, few, many) for lead, silent, few, many in election.comparison()}
     assert table[28] == (0.0, table[28][1], table[28][2])
     assert table[15][0] < table[15][2]  # a million candidates

@@ -8,7 +8,7 @@ from examples import four_counts
 
 
 @pytest.mark.statistical
-def test_B1_four_counts_cost_128_and_disjoint_cells_less():
+def test_four_counts_cost_128_and_disjoint_cells_less():
     epsilon = 0.1
     results = four_counts.squared_errors(epsilon, runs=40_000)
     units = {words: computed * epsilon**2 for words, (computed, _) in results.items()}

@@ -8,13 +8,13 @@ from examples import heights_by_range
 
 
 @pytest.mark.statistical
-def test_B3_computed_errors_are_the_measured_ones():
+def test_computed_errors_are_the_measured_ones():
     for strategy in heights_by_range.strategies().values():
         computed, measured = heights_by_range.computed_and_measured(strategy, releases=400)
         assert measured == pytest.approx(computed, rel=8 * (2 / 400) ** 0.5 / 2)
 
 
-def test_B3_the_best_is_the_best():
+def test_the_best_is_the_best():
     errors = {
         name: heights_by_range.computed_and_measured(strategy, releases=1)[0]
         for name, strategy in heights_by_range.strategies().items()

@@ -7,7 +7,7 @@ import pytest
 from examples import high_dimension
 
 
-def test_A10_laplace_wins_in_few_dimensions_and_gaussian_in_many():
+def test_laplace_wins_in_few_dimensions_and_gaussian_in_many():
     assert high_dimension.crossing() == 12
     for dimension in (1, 5, 11):
         laplace, gaussian = high_dimension.expected_errors(dimension)
@@ -17,7 +17,7 @@ def test_A10_laplace_wins_in_few_dimensions_and_gaussian_in_many():
         assert gaussian < laplace
 
 
-def test_A10_errors_grow_as_d_and_as_its_root():
+def test_errors_grow_as_d_and_as_its_root():
     small, large = high_dimension.expected_errors(100), high_dimension.expected_errors(10_000)
     assert large[0] / small[0] == pytest.approx(100, rel=1e-3)
     assert large[1] / small[1] == pytest.approx(10, rel=1e-3)

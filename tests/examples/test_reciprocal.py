@@ -12,14 +12,14 @@ from examples import reciprocal as example
 
 
 @pytest.mark.statistical
-def test_d5_smooth_noise_on_a_reciprocal_is_far_smaller():
+def test_smooth_noise_on_a_reciprocal_is_far_smaller():
     worst, smooth = example.relative_errors(reciprocal(1000), Fraction(1, 2), runs=60)
     assert smooth < worst / 1000
     assert smooth < 0.1
 
 
 @pytest.mark.statistical
-def test_d5_smooth_noise_on_a_share_is_far_smaller():
+def test_smooth_noise_on_a_share_is_far_smaller():
     worst, smooth = example.relative_errors(ratio(300, 1000), Fraction(1), runs=60)
     assert smooth < worst / 20
 

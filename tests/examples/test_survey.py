@@ -11,7 +11,7 @@ from discreet.noise import replay
 from examples import survey
 
 
-def test_A9_the_story_is_printed(capsys):
+def test_the_story_is_printed(capsys):
     survey.main()
     printed = capsys.readouterr().out
     assert "epsilon = ln 3 = 1.0986" in printed
@@ -19,8 +19,8 @@ def test_A9_the_story_is_printed(capsys):
     assert printed.count("students: epsilon =") == 3
 
 
-def test_A9_the_teacher_uses_nothing_but_answers():
-    """The same answers give the same estimate, whatever the truth; the truth is no argument."""
+def test_the_teacher_uses_nothing_but_answers():
+    """The same answers give the same estimate, for any truth; the truth is not an argument."""
     assert list(inspect.signature(survey.teacher).parameters) == ["answers"]
     assert not {"STUDENTS", "GUILTY", "students"} & set(survey.teacher.__code__.co_names)
     estimate, lower, upper = survey.teacher(np.repeat([0, 1], [1200, 800]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples import tolerated_error
 
 
-def test_A5_the_answer_is_printed(capsys):
+def test_the_answer_is_printed(capsys):
     tolerated_error.main()
     printed = capsys.readouterr().out
     assert "epsilon = 1.1513" in printed

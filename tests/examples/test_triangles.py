@@ -10,7 +10,7 @@ from examples import triangles as example
 
 
 @pytest.mark.statistical
-def test_d8_triangles_with_noise_for_this_network():
+def test_triangles_with_noise_for_this_network():
     network = example.made_up(1500)
     truth, errors = example.edge_private(network, runs=25)
     assert truth > 1000
@@ -19,7 +19,7 @@ def test_d8_triangles_with_noise_for_this_network():
 
 
 @pytest.mark.statistical
-def test_d8_edges_and_degrees_where_persons_are_hidden():
+def test_edges_and_degrees_where_persons_are_hidden():
     network = example.made_up(1500)
     answers = example.node_private(network)
     exact, released = answers["edges"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples import trimmed_mean as example
 
 
-def test_d4_smooth_noise_is_far_below_that_of_the_global_sensitivity():
+def test_smooth_noise_is_far_below_that_of_the_global_sensitivity():
     errors = example.deviations("normal")
     place = example.TRIMS.index(example.Fraction(1, 10))
     for name in ("Student, pure", "Laplace-log-normal", "arcsinh-normal"):
@@ -13,7 +13,7 @@ def test_d4_smooth_noise_is_far_below_that_of_the_global_sensitivity():
     assert min(errors, key=lambda name: errors[name][place]) == "arcsinh-normal"
 
 
-def test_d4_trimming_costs_nothing_on_normal_data_and_much_on_skewed():
+def test_trimming_costs_nothing_on_normal_data_and_much_on_skewed():
     normal, skewed = (example.biases(law, runs=40) for law in ("normal", "skewed"))
     assert normal[-1] < 2 * normal[0]
     assert skewed[-1] > 3 * skewed[0]

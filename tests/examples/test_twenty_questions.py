@@ -196,7 +196,7 @@ def test_it_runs_as_a_module(reference, capfd):
 
 
 def test_it_starts_a_server_of_its_own(request):
-    request.getfixturevalue("postgres")  # where there is none, there is nothing to test
+    request.getfixturevalue("postgres")  # if there is none, there is nothing to test
     with public_records.engine("postgresql") as load:
         table = load(
             "numbers", pyarrow.table({"n": [1, None, 3], "day": pyarrow.array([0, 1, None], "date32")})

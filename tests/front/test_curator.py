@@ -38,7 +38,13 @@ def test_sql_frames_and_requests_are_one_question(place):
 
 @pytest.mark.parametrize(
     "extra",
-    [{"epsilon": 1}, {"rho": 1}, {"delta": 0.1}, {"error": {"n": 3}}, {"split": {}}, {"confidence": 0.5}],
+    [
+        {"epsilon": 1},
+        {"rho": 1},
+        {"error": {"n": 3}},
+        {"split": {}},
+        {"confidence": 0.5},
+    ],
 )
 def test_a_finished_request_takes_no_offer(place, extra):
     """It would be passed over in silence, and another price paid than was named."""
@@ -137,8 +143,17 @@ def test_normal_noise_under_a_budget_without_delta_is_read_as_rho(place):
 
 def test_options_that_do_not_exist_are_errors_of_the_caller(place):
     curator = clinic(place)
-    with pytest.raises(TypeError):
-        curator.ask(COUNT, epsilom=1)
+    for word in (curator.ask, curator.preview, curator.request, curator.explain):
+        for typed, meant in (
+            ("epsilom", "epsilon"),
+            ("eps", "epsilon"),
+            ("Rho", "rho"),
+            ("conf", "confidence"),
+        ):
+            with pytest.raises(TypeError, match=f"'{typed}'; did you mean {meant}"):
+                word(COUNT, **{typed: 1})
+        with pytest.raises(TypeError, match="it takes epsilon, delta, rho"):
+            word(COUNT, epsilon=1, xyzzy=1)
     assert entries(curator, "charge") == []
     assert isinstance(curator, Curator)
 
@@ -180,7 +195,7 @@ def test_what_a_curator_cannot_do_without(place):
         ParameterError, match=r"budget is missing; allowed: such as budget=Budget\(epsilon=3\)"
     ):
         Curator(tables, ledger=place / "clinic.ledger")
-    with pytest.raises(ParameterError, match="budget is no budget"):
+    with pytest.raises(ParameterError, match="budget is not a budget"):
         Curator(tables, budget=3, ledger=place / "clinic.ledger")
     assert list(place.iterdir()) == []
 

@@ -101,18 +101,22 @@ def test_bounds_typed_as_integers_need_no_step(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[ledger]", "[ledgre]", ": ledgre is no key of this section; allowed: ledger"),
-        ("[budget]", "[budgets]", ": budgets is no key of this section; allowed: budget"),
-        ("epsilon = 20", "epsilo = 20", ", [budget]: epsilo is no key of this section; allowed: epsilon"),
+        ("[ledger]", "[ledgre]", ": ledgre is not a key of this section; allowed: ledger"),
+        ("[budget]", "[budgets]", ": budgets is not a key of this section; allowed: budget"),
+        ("epsilon = 20", "epsilo = 20", ", [budget]: epsilo is not a key of this section; allowed: epsilon"),
         (
             "source =",
             "path =",
-            ", [tables.visits]: path is no key of this section; allowed: source, source_env, person",
+            ", [tables.visits]: path is not a key of this section; allowed: source, source_env, person",
         ),
-        ("rows = 2", "row = 2", ", [tables.visits.limits]: row is no key of this section; allowed: rows"),
-        ("upper = 110", "upperr = 110", "[tables.visits.columns.age]: upperr is no key"),
-        ("keys =", "kyes =", "[tables.visits.columns.city]: kyes is no key of this section; allowed: keys"),
-        (LOCATION, 'locaton = "x"', ", [ledger]: locaton is no key"),
+        ("rows = 2", "row = 2", ", [tables.visits.limits]: row is not a key of this section; allowed: rows"),
+        ("upper = 110", "upperr = 110", "[tables.visits.columns.age]: upperr is not a key"),
+        (
+            "keys =",
+            "kyes =",
+            "[tables.visits.columns.city]: kyes is not a key of this section; allowed: keys",
+        ),
+        (LOCATION, 'locaton = "x"', ", [ledger]: locaton is not a key"),
     ],
 )
 def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
@@ -133,56 +137,60 @@ def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
             "both given or both missing",
         ),
         (LOCATION, 'location_env = "SECRET_UNSET"', "names a variable that is not set"),
-        (LOCATION, "location = 3", "[ledger]: location is no text"),
-        ("epsilon = 20", 'epsilon = "SECRET"', "[budget]: epsilon is text that is no number"),
+        (LOCATION, "location = 3", "[ledger]: location is not text"),
+        ("epsilon = 20", 'epsilon = "SECRET"', "[budget]: epsilon is text that is not a number"),
         ("epsilon = 20", "epsilon = nan", "[budget]: epsilon is not finite"),
         ("epsilon = 20", "epsilon = inf", "[budget]: epsilon is not finite"),
         ("epsilon = 20", "epsilon = -1", "[budget]: epsilon is negative"),
         ("epsilon = 20", "epsilon = true", "[budget]: epsilon is a boolean"),
         ("epsilon = 20", "epsilon = 1e999999999", "[budget]: epsilon is too large"),
         ("epsilon = 20", "epsilon = 20\nrho = 1", "[budget]: epsilon and rho are both given"),
-        ("delta = 1e-6", "delta = 1", "[budget]: delta is not below 1"),
-        ("delta = 1e-6", 'renews = "SECRET"', "[budget]: renews is no period"),
-        ("delta = 1e-6", "renews = 3", "[budget]: renews is no period"),
-        ("delta = 1e-6", "per_analyst = 3", "[budget.per_analyst]: it is no section"),
+        ("delta = 1e-6", "delta = 1", "[budget]: delta is out of range"),
+        ("delta = 1e-6", 'renews = "SECRET"', "[budget]: renews is not a period"),
+        ("delta = 1e-6", "renews = 3", "[budget]: renews is not a period"),
+        ("delta = 1e-6", "per_analyst = 3", "[budget.per_analyst]: it is not a section"),
         ("delta = 1e-6", "per_analyst = { epsilon = -1 }", "[budget.per_analyst]: epsilon is negative"),
-        ("delta = 1e-6", 'per_analyst = { renews = "daily" }', "[budget.per_analyst]: renews is no key"),
+        ("delta = 1e-6", 'per_analyst = { renews = "daily" }', "[budget.per_analyst]: renews is not a key"),
         ('person = "patient_id"', "", "[tables.visits]: person and each_row are both given or both missing"),
         ('person = "patient_id"', 'person = "p"\neach_row = true', "both given or both missing"),
         ('person = "patient_id"', "each_row = false", "each_row is not true"),
         ('person = "patient_id"', "each_row = true", "limits are given, but each row is a person"),
-        ('person = "patient_id"', "person = 3", "person is no text"),
+        ('person = "patient_id"', "person = 3", "person is not text"),
         ("limits = { rows = 2 }", "", "limits are missing, which a person needs"),
-        ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is no limit"),
-        ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "two kinds at once"),
-        ("{ rows = 2 }", "{ groups = 1 }", "it is no limit"),
+        ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is not a limit"),
+        ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "mixes two kinds"),
+        ("{ rows = 2 }", "{ groups = 1 }", "it is not a limit"),
         ("{ rows = 2 }", "{ rows = 0 }", "[tables.visits.limits]: rows is out of range"),
         ("{ rows = 2 }", "{ rows = 2.5 }", "rows is not an integer"),
-        ("{ rows = 2 }", "3", "it is no section"),
-        ("limits", "version = 2\nlimits", "version is no text"),
+        ("{ rows = 2 }", "3", "it is not a section"),
+        ("limits", "version = 2\nlimits", "version is not text"),
         ("upper = 110", "upper = 0", "[tables.visits.columns.age]: lower is not below upper"),
         ("lower = 0, upper = 110", "upper = 110", "[tables.visits.columns.age]: lower is missing"),
         ("step = 0.01", "step = 0", "[tables.visits.columns.cost]: step is not positive"),
         ("step = 0.01", "step = 0.03", "upper does not lie on the grid"),
-        ("step = 0.01", 'step = 0.01, nan = "SECRET"', "nan is no rule"),
+        ("step = 0.01", 'step = 0.01, nan = "SECRET"', "nan is not a rule"),
         ("step = 0.01", 'keys = ["SECRET"]', "declares nothing, or several kinds at once"),
         ("{ lower = 0, upper = 110 }", "{}", "declares nothing, or several kinds at once"),
-        ("{ lower = 0, upper = 110 }", "3", "[tables.visits.columns.age]: it is no section"),
-        ("{ lower = 0, upper = 110 }", '{ type = "SECRET" }', "type is no type; allowed: boolean, integer"),
-        ("{ lower = 0, upper = 110 }", '{ type = "decimal" }', "type is no type"),
-        ("{ lower = 0, upper = 110 }", "{ type = 3 }", "type is no type"),
-        ("{ lower = 0, upper = 110 }", "{ null_key = true }", "keys is no list of keys"),
+        ("{ lower = 0, upper = 110 }", "3", "[tables.visits.columns.age]: it is not a section"),
+        (
+            "{ lower = 0, upper = 110 }",
+            '{ type = "SECRET" }',
+            "type is not a type; allowed: boolean, integer",
+        ),
+        ("{ lower = 0, upper = 110 }", '{ type = "decimal" }', "type is not a type"),
+        ("{ lower = 0, upper = 110 }", "{ type = 3 }", "type is not a type"),
+        ("{ lower = 0, upper = 110 }", "{ null_key = true }", "keys is not a list of keys"),
         ('["Taipei", "Hamilton"]', "[]", "[tables.visits.columns.city]: keys lists no key"),
-        ('["Taipei", "Hamilton"]', '"SECRET"', "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', '"SECRET"', "keys is not a list of keys"),
         ('["Taipei", "Hamilton"]', '["SECRET", "SECRET"]', "keys lists a key twice"),
         ('["Taipei", "Hamilton"]', '["SECRET", 1]', "keys is not of one type"),
-        ('["Taipei", "Hamilton"]', "[1.5]", "keys is no list of keys"),
-        ('["Taipei", "Hamilton"]', "[2026-01-01T00:00:00]", "keys is no list of keys"),
-        ('["Taipei", "Hamilton"]', "[{}]", "keys is no list of keys"),
+        ('["Taipei", "Hamilton"]', "[1.5]", "keys is not a list of keys"),
+        ('["Taipei", "Hamilton"]', "[2026-01-01T00:00:00]", "keys is not a list of keys"),
+        ('["Taipei", "Hamilton"]', "[{}]", "keys is not a list of keys"),
         ('["Taipei", "Hamilton"]', "[9223372036854775808]", "keys holds an integer beyond 64 bits"),
         ('["Taipei", "Hamilton"]', '["a"], null_key = 1', "null_key is neither true nor false"),
-        ('["Taipei", "Hamilton"]', '["FILL IN"]', "keys is still to be filled in"),
-        ("epsilon = 20", 'epsilon = "FILL IN"', "[budget]: epsilon is still to be filled in"),
+        ('["Taipei", "Hamilton"]', '["FILL IN"]', "keys must still be filled in"),
+        ("epsilon = 20", 'epsilon = "FILL IN"', "[budget]: epsilon must still be filled in"),
     ],
 )
 def test_what_is_wrong_is_refused_by_its_place(tmp_path, old, new, said, monkeypatch):
@@ -194,7 +202,7 @@ def test_what_is_wrong_is_refused_by_its_place(tmp_path, old, new, said, monkeyp
     "text", ["", "tables = {}", "x = 1", '[ledger]\nlocation="l"\n[budget]\nepsilon=1\n[tables]']
 )
 def test_files_without_tables(tmp_path, text):
-    with pytest.raises(ParameterError, match=r"is missing|is no key|declares none"):
+    with pytest.raises(ParameterError, match=r"is missing|is not a key|declares none"):
         read(tmp_path, text)
 
 
@@ -280,10 +288,10 @@ def test_days(tmp_path):
     for new, words in (
         ("{ first = 2024-01-01, last = 2020-01-01 }", "is after last"),
         ("{ first = 2020-01-01 }", "last is missing"),
-        ('{ first = "2020-01-01", last = 2024-12-31 }', "is no date"),
-        ("{ first = 2020-01-01T00:00:00, last = 2024-12-31 }", "is no date"),
-        ("{ first = 2020-01-01, last = 2024-12-31, step = 1 }", "step is no key"),
-        ("2020-01-01", "is no section"),
+        ('{ first = "2020-01-01", last = 2024-12-31 }', "is not a date"),
+        ("{ first = 2020-01-01T00:00:00, last = 2024-12-31 }", "is not a date"),
+        ("{ first = 2020-01-01, last = 2024-12-31, step = 1 }", "step is not a key"),
+        ("2020-01-01", "is not a section"),
     ):
         said = refusal(tmp_path, city, f"city = {{ dates = {new} }}")
         assert words in said
@@ -306,7 +314,7 @@ def test_public_tables_are_declared_by_their_source_alone(tmp_path):
     for new, words in (
         ('source = "SECRET.csv"\npublic = false', "public is false"),
         ('source = "SECRET.csv"\npublic = "SECRET"', "public is neither true nor false"),
-        ('source = "SECRET.csv"\npublic = true\nperson = "SECRET"', "person is no key"),
+        ('source = "SECRET.csv"\npublic = true\nperson = "SECRET"', "person is not a key"),
         ("public = true", "source is missing"),
         (f'source = "{ADDRESS}#t"\npublic = true', "source is a database"),
     ):
@@ -321,7 +329,7 @@ def test_prepared_tables(tmp_path):
     assert clinic.tables["visits"].declaration["bounded"] == "before conditions"
     answer = clinic.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 40", epsilon=5)
     assert answer.label["tables"]["visits"]["bounded"] == "before conditions"
-    assert "drawn ahead: before any condition" in clinic.explain("SELECT COUNT(*) AS n FROM visits")
+    assert "drawn in advance: before any condition" in clinic.explain("SELECT COUNT(*) AS n FROM visits")
     limits = "limits = { rows = 2 }"
     assert "prepare is neither true" in refusal(tmp_path, limits, limits + '\nprepare = "SECRET"')
     groups = "limits = { groups = 2, rows_per_group = 1 }\nprepare = true"

@@ -59,8 +59,8 @@ def test_a_first_answer_from_a_csv_file_takes_four_lines(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"visits.csv"', '"none.csv"', "source is no file"),
-        ('"visits.csv"', '"visits.txt"', "source is a path of another kind"),
+        ('"visits.csv"', '"none.csv"', "source is not a file"),
+        ('"visits.csv"', '"visits.txt"', "source is a path with another ending"),
         ('"visits.csv"', '"clinic.csv"', "source could not be read"),
         (
             '"patient_id"',

@@ -89,14 +89,14 @@ def test_an_answer_of_another_ledger_is_none_of_this_one(clinic, tmp_path):
     other = dp.Curator(clinic.tables, budget=dp.Budget(epsilon=1), ledger=tmp_path / "other")
     foreign = other.ask(QUESTION, epsilon=0.7)
     other.close()
-    with pytest.raises(ParameterError, match="is no answer of this ledger"):
+    with pytest.raises(ParameterError, match="is not an answer of this ledger"):
         clinic.remeasure(foreign, epsilon=0.1)
     assert clinic.spent.requests == 0
 
 
 def test_a_measurement_is_not_averaged_with_itself(clinic):
     first = clinic.ask(QUESTION, epsilon=0.1).request
-    with pytest.raises(ParameterError, match="is no answer of this ledger"):
+    with pytest.raises(ParameterError, match="is not an answer of this ledger"):
         clinic.remeasure_request([first], first)
 
 

@@ -42,7 +42,7 @@ def test_what_is_no_toml_is_refused_by_place_alone(content, place, tmp_path):
     file = tmp_path / "a.toml"
     file.write_bytes(content)
     message = refusal(parsed, file)
-    assert message.startswith(f"a.toml: this is no TOML{place};")
+    assert message.startswith(f"a.toml: this is not TOML{place};")
     assert "SECRET" not in message
 
 
@@ -51,31 +51,31 @@ def test_keys_that_are_unknown_or_missing():
     assert content({"source": 1}, ("source",), ("person",)) == {"source": 1}
     assert content({"any name": 1}) == {"any name": 1}
     message = refusal(content, {"sorce_": 1}, ("source",), ("person",))
-    assert message == "clinic.toml, [tables.visits]: sorce_ is no key of this section; allowed: source"
+    assert message == "clinic.toml, [tables.visits]: sorce_ is not a key of this section; allowed: source"
     assert "allowed: source, person" in refusal(content, {"zzz": 1, "source": 1}, ("source",), ("person",))
     assert "source is missing" in refusal(content, {}, ("source",), ("person",))
-    assert "it is no section" in refusal(content, 3)
-    assert "'two words' is no key" in refusal(content, {"two words": 1}, (), ("person",))
+    assert "it is not a section" in refusal(content, 3)
+    assert "'two words' is not a key" in refusal(content, {"two words": 1}, (), ("person",))
 
 
 @pytest.mark.parametrize("value", ["", 3, True, ["x"], "a\0b"])
 def test_texts_are_texts(value):
     assert HERE.text({}, "person") is None
     assert HERE.text({"person": "p"}, "person") == "p"
-    assert "person is no text" in refusal(HERE.text, {"person": value}, "person")
+    assert "person is not text" in refusal(HERE.text, {"person": value}, "person")
 
 
 def test_blanks_are_found_however_deep():
     HERE.refuse_blanks({"a": 1, "b": {"c": ["x"]}})
     for content in ({"a": BLANK}, {"b": {"a": BLANK}}, {"a": ["x", BLANK]}):
-        assert "a is still to be filled in" in refusal(HERE.refuse_blanks, content)
-    assert "[tables.visits.'b c']: a is" in refusal(HERE.refuse_blanks, {"b c": {"a": BLANK}})
+        assert "a must still be filled in" in refusal(HERE.refuse_blanks, content)
+    assert "[tables.visits.'b c']: a must" in refusal(HERE.refuse_blanks, {"b c": {"a": BLANK}})
 
 
 def test_all_blanks_are_told_at_once():
     content = {"a": BLANK, "b c": {"d": {"e": [BLANK]}, "f": 1}, "g": {"h": BLANK}}
     said = refusal(HERE.refuse_blanks, content)
-    assert "[tables.visits]: a, 'b c'.d.e, g.h are still to be filled in; allowed: what is known" in said
+    assert "[tables.visits]: a, 'b c'.d.e, g.h must still be filled in; allowed: what is known" in said
 
 
 def test_refusals_raised_inside_name_the_section():

@@ -26,7 +26,7 @@ def regression(rho):
 
 
 @pytest.mark.statistical
-def test_d10_rich_data_need_no_ridge_and_give_nearly_least_squares():
+def test_rich_data_need_no_ridge_and_give_nearly_least_squares():
     design, response = made_up(100_000, np.random.default_rng(1))
     plain = np.linalg.lstsq(design, response, rcond=None)[0]
     fit = regression(1).release(design, response)
@@ -36,7 +36,7 @@ def test_d10_rich_data_need_no_ridge_and_give_nearly_least_squares():
 
 
 @pytest.mark.statistical
-def test_d10_singular_data_get_the_ridge_of_the_noise():
+def test_singular_data_get_the_ridge_of_the_noise():
     """The smallest eigenvalue is 0; the ridge is near twice the bound on the noise, not more."""
     design = np.repeat(np.random.default_rng(2).uniform(-1, 1, (5000, 1)), 3, axis=1)
     fit = regression(1).release(design, design.sum(axis=1))
@@ -49,7 +49,7 @@ def test_d10_singular_data_get_the_ridge_of_the_noise():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("count", "rho"), [(3000, 0.5), (10_000, 0.05)])
-def test_d10_intervals_cover_at_their_level_and_without_the_noise_they_would_not(count, rho):
+def test_intervals_cover_at_their_level_and_without_the_noise_they_would_not(count, rho):
     source, runs = np.random.default_rng(), 150
     mechanism = regression(rho)
     covered = naive = 0
@@ -65,7 +65,7 @@ def test_d10_intervals_cover_at_their_level_and_without_the_noise_they_would_not
 
 
 @pytest.mark.statistical
-def test_d10_intervals_cover_where_the_errors_of_the_model_dominate():
+def test_intervals_cover_where_the_errors_of_the_model_dominate():
     """With hardly any noise, an interval must still be as wide as that of least squares."""
     source, runs, count = np.random.default_rng(), 150, 3000
     mechanism, covered = regression(500), 0
@@ -116,7 +116,7 @@ def test_wrong_levels_are_refused(options):
 
 
 @pytest.mark.statistical
-def test_d10_intervals_cover_where_all_rows_are_at_their_bound():
+def test_intervals_cover_where_all_rows_are_at_their_bound():
     """Rounding is the same in every row, and does not fall with their number as noise and errors do."""
     source, count, beta = np.random.default_rng(), 300_000, np.array([0.6, 0.5])
     mechanism = LinearRegression(columns=2, largest=1, response=1, rho=1)
@@ -133,7 +133,7 @@ def test_d10_intervals_cover_where_all_rows_are_at_their_bound():
 
 
 @pytest.mark.statistical
-def test_d10_intervals_cover_where_every_row_is_rounded_to_the_same_side():
+def test_intervals_cover_where_every_row_is_rounded_to_the_same_side():
     """One row half a step off the grid, a hundred thousand times: the worst that rounding can do."""
     mechanism = LinearRegression(columns=1, largest=1, response=1, rho=10, resolution=16)
     design = np.full((100_000, 1), 6.49 / mechanism.units.row_steps)

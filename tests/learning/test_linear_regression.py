@@ -22,7 +22,7 @@ def regression(**options):
     return LinearRegression(**{"columns": 3, "largest": 2, "response": 5, "rho": Fraction(1, 2), **options})
 
 
-def test_d10_the_event_is_the_composition_of_three_releases_with_a_third_each():
+def test_the_event_is_the_composition_of_three_releases_with_a_third_each():
     found = regression()
     assert found.event == found.eigenvalue.event + found.matrix.event + found.moments.event
     assert found.event.concentrated_rho == Fraction(1, 2)
@@ -35,7 +35,7 @@ def test_epsilon_and_delta_are_kept():
     assert accounting.epsilon(found.event, delta=1e-6).upper <= 1 + 1e-9
 
 
-def test_d10_one_row_moves_each_statistic_by_its_sensitivity_at_most():
+def test_one_row_moves_each_statistic_by_its_sensitivity_at_most():
     """All integer rows within the bound, of which the worst attains two moves; and rows as they enter."""
     found = regression(columns=2, largest=16, response=8, resolution=16)
     steps, half, weight = 16, 8, found.units.weight
@@ -67,7 +67,7 @@ def test_a_person_with_many_rows_has_as_many_times_the_sensitivity():
         assert triple.rho == single.rho
 
 
-def test_d9_the_losses_of_a_regression_release_are_those_of_removing_each_row():
+def test_the_losses_of_a_regression_release_are_those_of_removing_each_row():
     source = np.random.default_rng(6)
     design, response = source.normal(size=(12, 3)), source.normal(size=12)
     found = regression()
@@ -95,7 +95,7 @@ def test_d9_the_losses_of_a_regression_release_are_those_of_removing_each_row():
     most = gaussian_losses([float(2 * found.guarantee.rho) ** 0.5], sigma=1, delta=1e-6).losses[0]
     assert report.losses.max() < most
     extreme = found.instance_losses([[2, 0, 0]], [5], delta=1e-6)
-    assert 0.999 * most < extreme.losses[0] < most  # the worst row has the budget, but for the margin
+    assert 0.999 * most < extreme.losses[0] < most  # the worst row has the budget, except for the margin
 
 
 @pytest.mark.parametrize(

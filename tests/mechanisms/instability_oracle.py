@@ -46,7 +46,7 @@ def persons_of(candidates: int, rows: int) -> list[tuple[int, ...]]:
 
 
 def add_or_remove(persons: list[Hashable], most: int) -> Graph:
-    """All multisets of at most so many persons, with those that have one more or one less."""
+    """All multisets of at most this many persons, with those that have one more or one less."""
     sets = [s for size in range(most + 1) for s in combinations_with_replacement(persons, size)]
     known = set(sets)
     graph = {}
@@ -58,7 +58,7 @@ def add_or_remove(persons: list[Hashable], most: int) -> Graph:
 
 
 def replace(persons: list[Hashable], size: int) -> Graph:
-    """All multisets of so many persons, with those in which one person is another."""
+    """All multisets with this many persons, with those in which one person is another."""
     graph = {}
     for data in combinations_with_replacement(persons, size):
         others = {

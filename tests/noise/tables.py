@@ -160,3 +160,19 @@ def implemented_masses(table: AliasTable, bits: int) -> list[tuple[int, int]]:
     finally:
         table._masses = original
     return list(zip(lows, highs, strict=True))
+
+
+def widened(monkeypatch: object, module: object, units: int = 1 << 30) -> Callable[[Fraction, int], tuple]:
+    """Make a module's exponentials far wider than they are, so that guard bits hide no wrong end.
+
+    Returned is the wider function: a table whose every sum, product and quotient keeps to its own side
+    encloses what follows from either end.
+    """
+    exact = module.exponential
+
+    def wide(x: Fraction, bits: int) -> tuple[int, int]:
+        low, above = exact(x, bits)
+        return max(low - units, 0), min(above + units, (1 << bits) - 1)
+
+    monkeypatch.setattr(module, "exponential", wide)
+    return wide

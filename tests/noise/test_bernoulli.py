@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from discreet.errors import ParameterError
 from discreet.noise.bernoulli import (
     Coin,
     ExponentialCoin,
@@ -16,7 +17,7 @@ from discreet.noise.bernoulli import (
     bernoulli_exponential,
     settle_exponential,
 )
-from discreet.noise.entropy import System
+from discreet.noise.entropy import Replay, System
 from discreet.noise.powers import Powers
 from noise.oracle import exp_minus, high, scaled
 from noise.sources import Counting, Scripted
@@ -214,3 +215,9 @@ def test_a_band_that_is_too_narrow_is_caught(monkeypatch):
     monkeypatch.setitem(globals(), "ExponentialCoins", Believing)
     with pytest.raises(AssertionError):
         test_many_coins_agree_with_the_exponential_around_every_cut(rate)
+
+
+@pytest.mark.parametrize("probability", [Fraction(-1, 10**30), 1 + Fraction(1, 10**30), Fraction(3, 2)])
+def test_what_is_no_probability_is_refused(probability):
+    with pytest.raises(ParameterError, match="probability"):
+        bernoulli(probability, 1, Replay(1))

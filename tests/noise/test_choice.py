@@ -96,7 +96,7 @@ def test_huge_exponents(huge):
 
 
 def test_a_candidate_below_every_float_still_has_its_share():
-    """exp(-800) is no float; the share of the first candidate is 1155 zero bits."""
+    """exp(-800) is not a float; the share of the first candidate is 1155 zero bits."""
     exponents, rate = [800, 0], Fraction(1)
     share = 1154  # exp(-800) > 2^-1155
     law = ExponentialWeightsDecision(np.array(exponents), rate)

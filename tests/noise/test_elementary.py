@@ -87,3 +87,19 @@ def test_constants(bits):
 def test_the_logarithm_of_an_enclosure_that_reaches_zero_is_refused():
     with pytest.raises(ZeroDivisionError):
         logarithm((0, 5), 64)
+
+
+@given(u=st.integers(0, 1 << 63), bits=st.just(64))
+def test_the_series_themselves_enclose_without_guard_bits(u, bits):
+    """What guard bits would hide: every partial sum is rounded to its own side."""
+    exact = high.ldexp(high.mpf(u), -bits)
+    assert holds(elementary._alternating(u, bits), high.atan(exact), bits)
+    assert holds(elementary._artanh((u, u), bits), high.atanh(exact), bits)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 239])
+@pytest.mark.parametrize("bits", [3, 17, 64, 100])
+def test_arc_tangents_of_unit_fractions_are_enclosed_without_guard_bits(n, bits):
+    enclosure = elementary._inverse_arctangent(n, bits)
+    assert holds(enclosure, high.atan(high.mpf(1) / n), bits)
+    assert enclosure[1] - enclosure[0] <= bits + 3

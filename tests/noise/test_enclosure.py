@@ -83,3 +83,17 @@ def test_product_and_quotient_enclose_all_corners(a, b, bits):
     assert (high_end - 1) * unit < (left[1] * unit) * (right[1] * unit) or high_end == 0
     assert (divided_low + 1) * unit > Fraction(left[0], right[1])
     assert (divided_high - 1) * unit < Fraction(left[1], right[0]) or divided_high == 0
+
+
+@given(
+    bits=st.integers(4, 60),
+    share=st.floats(0.01, 0.99),
+    off=st.integers(-4, 4),
+    extra=st.integers(4, 40),
+)
+def test_exponential_encloses_values_next_to_a_grid_point(bits, share, off, extra):
+    """Where guard bits cannot hide it, either end has to be on the right side of a multiple of 2^-bits."""
+    target = high.mpf(max(int(share * 2**bits), 1)) + high.ldexp(off, -extra)
+    x = Fraction(int(high.floor(high.ldexp(high.log(high.ldexp(1, bits) / target), 400))), 1 << 400)
+    if x >= 0:
+        assert encloses(exponential(x, bits), x, bits)

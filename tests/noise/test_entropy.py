@@ -18,7 +18,7 @@ SIZES = [1, 3, 511, 512, 513, 1, 700, 2, 50_000, 200, 313, 512, 1, 1]
 
 
 def all_different(arrays) -> bool:
-    """Tell whether no word occurs twice; by chance, 10^5 words do so once in 10^9 runs."""
+    """Return whether no word occurs twice; by chance, 10^5 words do so once in 10^9 runs."""
     words = np.concatenate(arrays)
     return len(np.unique(words)) == len(words)
 

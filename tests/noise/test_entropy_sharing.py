@@ -19,7 +19,7 @@ from noise.sources import Counting
 
 
 def all_different(arrays) -> bool:
-    """Tell whether no word occurs twice; by chance, 10^5 words do so once in 10^9 runs."""
+    """Return whether no word occurs twice; by chance, 10^5 words do so once in 10^9 runs."""
     words = np.concatenate(arrays)
     return len(np.unique(words)) == len(words)
 

@@ -1,14 +1,27 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import stats
 
+from discreet.errors import ParameterError
+from discreet.noise import geometric
 from discreet.noise.entropy import System
-from discreet.noise.geometric import _high_table, digit_tables, high_part, low_bits, sample_geometric
+from discreet.noise.geometric import (
+    LARGEST_SCALE,
+    LEAST_SCALE,
+    _digit_table,
+    _high_table,
+    check_scale,
+    digit_tables,
+    high_part,
+    low_bits,
+    sample_geometric,
+)
 from noise.oracle import (
     LONG_SCALE,
     RANDOM_SCALES,
@@ -20,7 +33,7 @@ from noise.oracle import (
     real,
 )
 from noise.sources import Counting, Scripted
-from noise.tables import check_digits, check_every_entry, check_lazy_branch
+from noise.tables import check_digits, check_every_entry, check_lazy_branch, widened
 from significance import FALSE_ALARM, fit_p_value
 
 
@@ -177,3 +190,40 @@ def test_the_oracle_agrees_with_itself():
     total = sum(digit_mass(Fraction(1000), 0, 64, d) for d in range(64))
     assert abs(total - 1) < high.ldexp(1, -1150)
     assert real(Fraction(1, 3)) * 3 == 1
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        LEAST_SCALE - Fraction(1, 10**9),
+        LARGEST_SCALE + 1,
+        Fraction(0),
+        Fraction(-1),
+        1 + Fraction(1, 1 << 4096),  # in range, with a denominator of 4097 bits
+    ],
+)
+def test_a_scale_without_certified_tables_is_refused(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        check_scale(scale)
+
+
+@pytest.mark.parametrize("scale", [LEAST_SCALE, LARGEST_SCALE, 1 + Fraction(1, 1 << 4095)])
+def test_scales_at_the_ends_of_the_range_are_accepted(scale):
+    assert check_scale(scale) == scale
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(5, 3), Fraction(18)])
+def test_masses_enclose_what_follows_from_either_end(monkeypatch, scale):
+    table, digits, bits = _high_table.__wrapped__(scale), _digit_table(1 / scale, 4), 64
+    shift = low_bits(scale)
+    wide = widened(monkeypatch, geometric)
+    enclosures = table._masses(bits)
+    for q in (Fraction(end, 1 << (bits + 16)) for end in wide(Fraction(1 << shift) / scale, bits + 16)):
+        exact = [q**h * (1 - q) for h in range(high_part(scale, shift))]
+        for mass, (low, above) in zip([*exact, q ** len(exact)], enclosures, strict=True):
+            assert low <= mass * 2**bits <= above
+    ends = (wide(x / scale, bits + 64) for x in (1, 4))
+    enclosures = digits._masses(bits)
+    for r, last in product(*([Fraction(end, 1 << (bits + 64)) for end in pair] for pair in ends)):
+        for d, (low, above) in enumerate(enclosures):
+            assert low <= r**d * (1 - r) / (1 - last) * 2**bits <= above

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from mpmath import MPContext
 
+from discreet.noise import laplace
 from discreet.noise.entropy import System
 from discreet.noise.geometric import digit_tables, high_part, low_bits
 from discreet.noise.laplace import sample_laplace, sign_table
 from noise.oracle import LONG_SCALE, RANDOM_SCALES, SCALES, exp_minus, high, laplace_mass, real
 from noise.sources import Counting, Scripted
-from noise.tables import check_digits, check_every_entry, check_lazy_branch, implemented_masses
+from noise.tables import check_digits, check_every_entry, check_lazy_branch, implemented_masses, widened
 from significance import FALSE_ALARM, fit_p_value
 
 RATIO_SCALES = [Fraction(1, 100), Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(16)]
@@ -210,3 +212,18 @@ def test_any_number_of_values_can_be_drawn(size):
 
 def test_the_oracle_sums_to_one():
     assert abs(sum(laplace_mass(Fraction(1, 2), y) for y in range(-500, 501)) - 1) < high.ldexp(1, -1100)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(5, 3), Fraction(18)])
+def test_masses_enclose_what_follows_from_either_end(monkeypatch, scale):
+    table, bits = sign_table.__wrapped__(scale), 64
+    shift = low_bits(scale)
+    wide = widened(monkeypatch, laplace)
+    enclosures = table._masses(bits)
+    unit = Fraction(1, 1 << (bits + 16))
+    ratios, high_ratios = (wide(x, bits + 16) for x in (1 / scale, Fraction(1 << shift) / scale))
+    for r, q in product((end * unit for end in ratios), [end * unit for end in high_ratios]):
+        for place, (low, above) in enumerate(enclosures[:-1]):
+            mass = q ** (place // 2) * (1 - q) / (1 + r) * (r if place % 2 else 1)
+            assert low <= mass * 2**bits <= above
+        assert enclosures[-1][0] <= q ** high_part(scale, shift) * 2**bits <= enclosures[-1][1]

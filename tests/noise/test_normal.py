@@ -43,3 +43,12 @@ def test_intervals_are_enclosed_at_both_ends(x, width):
 def test_far_out_the_tail_is_zero_or_one_to_a_unit(sign):
     low, above = upper_tail(enclose(Fraction(sign * 2**300), 64), 64)
     assert (low, above) == ((0, 1) if sign > 0 else ((1 << 64) - 1, 1 << 64))
+
+
+@given(low=st.integers(-(1 << 60), -1), width=st.integers(1, 1 << 62))
+def test_an_argument_of_unknown_sign_is_enclosed_around_one_half(low, width):
+    bits = 64
+    found = upper_tail((low, max(low + width, 0)), bits)
+    for end in (low, 0, max(low + width, 0)):
+        assert found[0] <= high.ldexp(tail(Fraction(end, 1 << bits)), bits) <= found[1]
+    assert found[1] - found[0] <= width + abs(low)

@@ -155,7 +155,7 @@ def test_excess_and_coin_together_have_the_weight_of_the_cell(monkeypatch, start
     left, base, spread = seen["cell"]
     assert (left, spread) == (start + excess - HALF, variance)
     assert base <= left * left  # so that the coin's probability is at most 1
-    # The proposal's exponent and the coin's make up that of the cell, but for one constant.
+    # The proposal's exponent and the coin's make up that of the cell, except for one constant.
     assert excess / seen["scale"] - base / (2 * variance) == -((start - HALF) ** 2) / (2 * variance)
 
 

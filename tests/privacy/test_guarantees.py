@@ -99,18 +99,18 @@ def test_ranges():
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, None, "2"])
 @pytest.mark.parametrize("guarantee", ONE_OF_EACH, ids=repr)
-def test_A7_group_sizes_are_checked(guarantee, size):
+def test_group_sizes_are_checked(guarantee, size):
     with pytest.raises(ParameterError, match=r"^size "):
         guarantee.group(size)
 
 
 @pytest.mark.parametrize("guarantee", ONE_OF_EACH, ids=repr)
-def test_A7_a_group_of_one_is_the_guarantee_itself(guarantee):
+def test_a_group_of_one_is_the_guarantee_itself(guarantee):
     assert guarantee.group(1) == guarantee
     assert guarantee.group(2).neighbors.size == 2
 
 
-def test_A7_groups_word_for_word():
+def test_groups_word_for_word():
     assert PureDP(epsilon=0.1).group(10).epsilon == 1
     assert ZeroConcentratedDP(rho=0.1).group(10).rho == 10
     assert GaussianDP(mu=0.1).group(10).mu == 1
@@ -121,7 +121,7 @@ def test_A7_groups_word_for_word():
 
 
 @given(st.sampled_from(ONE_OF_EACH[:3] + ONE_OF_EACH[4:]), st.integers(1, 8), st.integers(1, 8))
-def test_A7_groups_of_groups(guarantee, first, second):
+def test_groups_of_groups(guarantee, first, second):
     stepwise, at_once = guarantee.group(first).group(second), guarantee.group(first * second)
     assert stepwise.neighbors == at_once.neighbors
     if isinstance(guarantee, ApproximateDP):  # both rounded up, on different ways

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from discreet import privacy
 from discreet.errors import ParameterError
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW, Change, Neighbors, Unit
+from discreet.privacy.neighbors import (
+    ADD_REMOVE_PERSON,
+    REPLACE_ROW,
+    Change,
+    Neighbors,
+    Unit,
+    check_relation,
+)
 
 RELATIONS = st.builds(
     Neighbors, change=st.sampled_from(Change), unit=st.sampled_from(Unit), size=st.integers(1, 10**17)
@@ -69,3 +76,17 @@ def test_groups_multiply():
 def test_phrases():
     assert ADD_REMOVE_PERSON.phrase == "adding or removing one person"
     assert REPLACE_ROW.group(3).phrase == "replacing up to 3 rows"
+
+
+def test_sizes_have_at_most_eighteen_digits():
+    assert REPLACE_ROW.group(10**18 - 1).size == 10**18 - 1
+    assert Neighbors.from_text(str(REPLACE_ROW.group(10**18 - 1))).size == 10**18 - 1
+    with pytest.raises(ParameterError, match=r"^size "):
+        REPLACE_ROW.group(10**18)
+
+
+@pytest.mark.parametrize("other", [None, "replace row", Change.REPLACE, Neighbors])
+def test_what_is_no_relation_is_refused(other):
+    with pytest.raises(ParameterError, match=r"^neighbors "):
+        check_relation(other)
+    check_relation(REPLACE_ROW)

@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import float_above, float_below, non_negative, rational, show, whole
+from discreet.privacy.rational import (
+    confidence_level,
+    float_above,
+    float_below,
+    non_negative,
+    positive,
+    probability,
+    rational,
+    show,
+    whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +143,34 @@ def test_sign_is_checked():
     assert non_negative(0, "epsilon") == 0
 
 
+def test_several_numbers_are_checked_under_their_own_names():
+    assert positive(scale=0.1, grid=2) == {"scale": Fraction(1, 10), "grid": Fraction(2)}
+    with pytest.raises(ParameterError, match=r"^grid is not positive"):
+        positive(scale=1, grid=0)
+
+
+@pytest.mark.parametrize("zero", [True, False])
+@pytest.mark.parametrize("one", [True, False])
+def test_a_probability_lies_between_its_ends(zero, one):
+    assert probability("1/3", "rate", zero=zero, one=one) == Fraction(1, 3)
+    allowed = f"{'at least' if zero else 'above'} 0 and {'at most' if one else 'below'} 1"
+    for value, fits in ((0, zero), (1, one), (-1e-300, False), (Fraction(10**300 + 1, 10**300), False)):
+        if fits:
+            assert probability(value, "rate", zero=zero, one=one) == value
+        else:
+            with pytest.raises(ParameterError, match=f"^rate is out of range; allowed: {allowed}$"):
+                probability(value, "rate", zero=zero, one=one)
+
+
+def test_a_confidence_leaves_a_failure_that_is_a_float():
+    closest = 1 - Fraction(1, 10**300)
+    assert confidence_level(0.95) == Fraction(19, 20)
+    assert float(1 - confidence_level(closest)) > 0
+    for bad in (0, 1, -1, 2, 1 - Fraction(1, 10**301)):
+        with pytest.raises(ParameterError, match=r"^confidence is out of range"):
+            confidence_level(bad)
+
+
 @pytest.mark.parametrize(
     "bad", [True, 1.0, "1", None, Fraction(1), -1, 0, 11, np.float64(3), 2**5000], ids=type
 )
@@ -190,3 +228,10 @@ def test_directed_floats_at_the_ends():
 )
 def test_show(x, text):
     assert show(x) == text
+
+
+def test_a_number_that_is_spelled_too_long_is_refused_before_it_is_computed():
+    for spelled in ("1." + "0" * 1300, Decimal("1." + "0" * 1300), Decimal("1" * 10**5)):
+        with pytest.raises(ParameterError, match="too long"):
+            rational(spelled, "scale")
+    assert rational("1." + "0" * 1200, "scale") == 1

@@ -1,4 +1,4 @@
-"""A2: every rule is attained by a pair of neighboring tables, and exceeded by none, by brute force."""
+"""Every rule is attained by a pair of neighboring tables, and exceeded by none, by brute force."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def subsets(k):
 
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_A2_overlapping_counts_attained(k, neighbors):
+def test_overlapping_counts_attained(k, neighbors):
     def counts(table):
         return [sum(cell in row for row in table) for cell in range(k)]
 
@@ -65,7 +65,7 @@ def test_A2_overlapping_counts_attained(k, neighbors):
 
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_A2_disjoint_counts_attained(k, neighbors):
+def test_disjoint_counts_attained(k, neighbors):
     def counts(table):
         return [table.count(cell) for cell in range(k)]
 
@@ -74,7 +74,7 @@ def test_A2_disjoint_counts_attained(k, neighbors):
     assert found == stated(sensitivity.disjoint_counts(k, neighbors=neighbors))
 
 
-def test_A2_disjoint_counts_word_for_word():
+def test_disjoint_counts_word_for_word():
     replaced = sensitivity.disjoint_counts(5, neighbors=REPLACE_PERSON)
     assert (replaced.l1, replaced.squared_l2) == (2, 2)
     assert math.sqrt(2) <= replaced.l2 <= math.nextafter(math.sqrt(2), 2)
@@ -83,14 +83,14 @@ def test_A2_disjoint_counts_word_for_word():
 
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
-def test_A2_sum_attained(lower, upper, neighbors):
+def test_sum_attained(lower, upper, neighbors):
     found = searched(lambda t: [sum(t)], neighboring(values(lower, upper), neighbors, (1, 2, 3)))
     assert found == stated(sensitivity.sum_of(lower, upper, neighbors=neighbors))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_A2_proportions_attained(k, n):
+def test_proportions_attained(k, n):
     def shares(table):
         return [Fraction(sum(cell in row for row in table), n) for cell in range(k)]
 
@@ -100,14 +100,14 @@ def test_A2_proportions_attained(k, n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
-def test_A2_mean_attained(lower, upper, n):
+def test_mean_attained(lower, upper, n):
     found = searched(lambda t: [sum(t) / Fraction(n)], neighboring(values(lower, upper), REPLACE_ROW, (n,)))
     assert found == stated(sensitivity.mean(lower, upper, n, neighbors=REPLACE_ROW))
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
-def test_A2_standard_deviation_attained(lower, upper, n):
+def test_standard_deviation_attained(lower, upper, n):
     def deviation(table):
         return [math.sqrt(sum(v * v for v in table) / Fraction(n) - (sum(table) / Fraction(n)) ** 2)]
 
@@ -119,7 +119,7 @@ def test_A2_standard_deviation_attained(lower, upper, n):
     assert rule.l1**2 >= rule.squared_l2
 
 
-def test_A2_standard_deviation_is_less_than_the_rounded_rule():
+def test_standard_deviation_is_less_than_the_rounded_rule():
     for n in range(2, 50):
         assert sensitivity.standard_deviation(0, 1, n, neighbors=REPLACE_ROW).squared_l2 < Fraction(1, n)
 
@@ -127,7 +127,7 @@ def test_A2_standard_deviation_is_less_than_the_rounded_rule():
 @pytest.mark.parametrize("empty", [0, 1])
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
-def test_A2_maximum_attained(lower, upper, neighbors, empty):
+def test_maximum_attained(lower, upper, neighbors, empty):
     fallback = (lower, upper)[empty]
     found = searched(
         lambda t: [max(t, default=fallback)], neighboring(values(lower, upper), neighbors, (1, 2, 3))
@@ -138,7 +138,7 @@ def test_A2_maximum_attained(lower, upper, neighbors, empty):
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (3,), (2,)])
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
-def test_A2_median_attained(lower, upper, neighbors, sizes):
+def test_median_attained(lower, upper, neighbors, sizes):
     if neighbors.change is Change.ADD_REMOVE and sizes == (3,):
         sizes = (4,)  # the lower median moves fully when an even number of rows loses one
 
@@ -150,7 +150,7 @@ def test_A2_median_attained(lower, upper, neighbors, sizes):
 
 
 @pytest.mark.parametrize("neighbors", [ADD_REMOVE_PERSON, ADD_REMOVE_ROW], ids=str)
-def test_A2_rules_in_n_are_refused_under_add_remove(neighbors):
+def test_rules_in_n_are_refused_under_add_remove(neighbors):
     for rule in (
         lambda: sensitivity.proportions(2, 10, neighbors=neighbors),
         lambda: sensitivity.mean(0, 1, 10, neighbors=neighbors),
@@ -160,14 +160,14 @@ def test_A2_rules_in_n_are_refused_under_add_remove(neighbors):
             rule()
 
 
-def test_A2_the_relation_is_part_of_the_result():
+def test_the_relation_is_part_of_the_result():
     for name in ("overlapping_counts", "disjoint_counts"):
         assert getattr(sensitivity, name)(2).neighbors == ADD_REMOVE_PERSON
         assert getattr(sensitivity, name)(2, neighbors=REPLACE_ROW).neighbors == REPLACE_ROW
 
 
 @pytest.mark.parametrize("neighbors", BOTH, ids=str)
-def test_A2_a_group_moves_no_further_than_stated(neighbors):
+def test_a_group_moves_no_further_than_stated(neighbors):
     def counts(table):
         return [table.count(cell) for cell in range(3)]
 

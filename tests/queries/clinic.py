@@ -49,7 +49,7 @@ def visits(rows=(), *, limits=None, columns=COLUMNS, version="1"):
 
 
 def row(**values):
-    """A row with every column, NULL where nothing is said."""
+    """A row with every column, NULL if nothing is said."""
     return {name: values.get(name) for name in SCHEMA.names}
 
 

@@ -29,7 +29,7 @@ def request_for(aggregates, offer, *, cells, limits, confidence=0.95, columns=No
 
 
 def steps_of(values, bounds, center=0):
-    """Grid indices less the center; None where a value is absent."""
+    """Grid indices less the center; None if a value is absent."""
     middle = round(center / bounds.step)
     index = {None: None} | {
         value: min(max(math.floor(value / bounds.step + 0.5), bounds.lower_steps), bounds.upper_steps)
@@ -89,5 +89,5 @@ def noiseless(request, data):
 
 
 def allowed_misses(draws, failure):
-    """The most misses that an interval of this failure probability has, but for a false alarm."""
+    """The most misses that an interval of this failure probability has, except for a false alarm."""
     return int(stats.binom.isf(FALSE_ALARM, draws, failure))

@@ -24,7 +24,7 @@ from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import Relation, Source, sources_of, walk_relation
 from discreet.data.salt import Salt
 from discreet.errors import RequestRefused
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for
 from queries.attack_grammar import Attacks
 from queries.hard_worlds import STRANGER, hard_worlds

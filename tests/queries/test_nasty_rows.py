@@ -1,6 +1,6 @@
 """Rows that hold the worst values of every type: whatever is accepted is answered, since an error would tell.
 
-Division by zero, texts that are no numbers, overflow, days that no calendar has, NaN, text of a million
+Division by zero, texts that are not numbers, overflow, days that no calendar has, NaN, text of a million
 characters: all have a value or NULL. Every calculation here is counted, compared, grouped by and aggregated.
 """
 

@@ -37,9 +37,9 @@ from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.front import Curator
 from discreet.noise import replay
+from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding.bind import bind
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for, unknown_keys
 from discreet.queries.sql.select import parse
 from queries.fuzz_grammar import Grammar
@@ -101,7 +101,7 @@ def check_statistics(plan, statistics, pair: Worlds, salt: Salt) -> bool:
 
 
 def check_keys(query, pair: Worlds, salt: Salt) -> None:
-    """Compare two worlds in the counts of keys that nobody declared."""
+    """Compare two worlds in the counts of undeclared keys."""
     selections = [selection_for(query, tables, Offer(**OFFER)) for tables in (pair.without, pair.with_person)]
     assert selections[0] == selections[1]
     for _, request in selections[0].requests:

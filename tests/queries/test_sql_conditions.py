@@ -47,7 +47,7 @@ def condition(text, tables):
 
 
 def passing(text, tables):
-    """Which rows pass, by way of the parser, the plan and the engine."""
+    """Which rows pass, through the parser, the plan and the engine."""
     query = parse(f"SELECT id, COUNT(*) AS n FROM t WHERE {text} GROUP BY id", tables)
     exact = compute(bind(query, tables).plan, tables, salt=fresh_salt())
     return np.flatnonzero(exact.values[0]).tolist()

@@ -1,4 +1,4 @@
-"""Keys that nobody declared: exactly how likely it is that any key of one person alone is shown.
+"""Undeclared keys: exactly how likely it is that any key of one person alone is shown.
 
 The law of each mechanism is summed over its noise, with no help from the mechanism.
 """
@@ -23,7 +23,7 @@ from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.queries.noise.unknown_keys import selection_for
 from discreet.queries.question.dataframe import TableRequest
 from mechanisms.key_selection_oracle import (
@@ -96,7 +96,7 @@ def test_keys_that_no_request_could_name_are_left_out():
         "CASE i % 3 WHEN 0 THEN DATE 'infinity' WHEN 1 THEN DATE '20000-01-01' ELSE DATE '2026-01-31' END AS day, "
         "CASE WHEN i % 2 = 0 THEN 18446744073709551615::UBIGINT ELSE 7 END AS code FROM range(12) t(i)"
     )
-    declared = {"code": Type.INTEGER}  # undeclared, an unsigned column is no column of integers
+    declared = {"code": Type.INTEGER}  # undeclared, an unsigned column is not a column of integers
     tables = {"v": Table(created(connection, "v"), person="patient", limits=Limits(rows=1), columns=declared)}
     for column, many in (("note", 1), ("day", 1), ("code", 1)):
         plan = KeyPlan(source=Source(table="v"), column=column, keys=1)

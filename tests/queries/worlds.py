@@ -126,7 +126,7 @@ class Worlds:
 def worlds(seed: int, *, prepare: bool = False) -> Worlds:
     """Neighboring worlds; the seed decides about everything.
 
-    With `prepare` the visits are bounded ahead of time, or arranged for it.
+    With `prepare` the visits are bounded in advance, or arranged for it.
     """
     chooser = random.Random(seed)
     limits = dict(zip(("visits", "staff"), LIMITS[seed % len(LIMITS)], strict=True))

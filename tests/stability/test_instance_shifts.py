@@ -34,7 +34,7 @@ def test_means():
 
 
 @pytest.mark.parametrize("rows", [1, 2, 30])
-def test_d9_the_regression_estimate_moves_as_if_it_were_fitted_again(rows):
+def test_the_regression_estimate_moves_as_if_it_were_fitted_again(rows):
     source = np.random.default_rng(rows)
     design, response = source.normal(size=(rows, 3)), source.normal(size=rows)
 

@@ -29,7 +29,7 @@ def gaussian_delta(shift, sigma, epsilon):
     return sum(max(weight[y] - factor * weight.get(y - shift, 0), 0) for y in weight) / total
 
 
-def test_d9_laplace_losses_are_the_divergences():
+def test_laplace_losses_are_the_divergences():
     values, persons = [3, -1, 4, 0], [1, 2, 3, 4]
     report = laplace_losses(sum_shifts(values, persons), scale=8)
     for loss, value in zip(report.losses, values, strict=True):
@@ -38,7 +38,7 @@ def test_d9_laplace_losses_are_the_divergences():
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
-def test_d9_gaussian_losses_bound_the_divergences_and_are_near_them(delta):
+def test_gaussian_losses_bound_the_divergences_and_are_near_them(delta):
     shifts = np.array([0, 1, 2, 5, 9])
     report = gaussian_losses(shifts, sigma=4, delta=delta)
     assert report.losses[0] == 0
@@ -48,7 +48,7 @@ def test_d9_gaussian_losses_bound_the_divergences_and_are_near_them(delta):
             assert gaussian_delta(int(shift), 4, mpmath.mpf(float(loss)) * 0.75) > delta
 
 
-def test_d9_the_supremum_over_a_universe_is_the_guarantee_of_a_sum():
+def test_the_supremum_over_a_universe_is_the_guarantee_of_a_sum():
     """All data sets of up to three values in [-2, 5]: the worst instance is the global sensitivity."""
     mechanism = Laplace(sensitivity=5, epsilon=Fraction(1, 2))
     reports = [
@@ -63,7 +63,7 @@ def test_d9_the_supremum_over_a_universe_is_the_guarantee_of_a_sum():
     assert np.mean([report.losses.max(initial=0) < mechanism.epsilon for report in reports]) > 0.3
 
 
-def test_d9_the_supremum_over_a_universe_is_the_guarantee_of_a_gaussian_mean():
+def test_the_supremum_over_a_universe_is_the_guarantee_of_a_gaussian_mean():
     mechanism = Gaussian(sensitivity=1, rho=Fraction(1, 8))
     reports = [
         gaussian_losses(mean_shifts(data, range(size)), sigma=mechanism.sigma, delta=1e-5)

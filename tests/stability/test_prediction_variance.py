@@ -34,7 +34,7 @@ def profile_of(data, relation=ADD_REMOVE_PERSON, rows=1):
     ("relation", "rows", "sizes", "most"),
     [(ADD_REMOVE_PERSON, 1, range(4), 1), (ADD_REMOVE_PERSON, 2, range(3), 0), (REPLACE_ROW, 1, range(4), 1)],
 )
-def test_d5_the_prediction_variance_bounds_the_oracle_and_is_smooth(relation, rows, sizes, most):
+def test_the_prediction_variance_bounds_the_oracle_and_is_smooth(relation, rows, sizes, most):
     around = neighbors_of(range(len(GRID)), relation=relation, rows=rows)
     oracle = Enumeration(form, around)
     bounds = {}

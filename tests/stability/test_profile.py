@@ -65,7 +65,7 @@ def test_a_sensitivity_that_is_far_away_still_counts():
 
 @pytest.mark.parametrize(("power", "place"), [(1000, 745), (900, 744), (1023, 800), (850, 720)])
 def test_no_term_is_lost_however_large_the_sensitivity(power, place):
-    """exp(-745) is no normal float, and e^-745 2^1000 is far from small."""
+    """exp(-745) is not a normal float, and e^-745 2^1000 is far from small."""
     near, far = (profile_of([0.0] * zeros + [2.0**power]).smooth(1) for zeros in (place, place + 1))
     assert math.log(near / far) <= 1 + Profile.SLACK
     with mpmath.workdps(60):

@@ -19,7 +19,7 @@ def share(data):
 
 
 @pytest.mark.parametrize(("rows", "most"), [(1, 6), (2, 5), (3, 4)])
-def test_d5_the_ratio_equals_the_oracle_where_persons_come_and_go(rows, most):
+def test_the_ratio_equals_the_oracle_where_persons_come_and_go(rows, most):
     oracle = Enumeration(share, neighbors_of([WITHOUT, WITH], relation=ADD_REMOVE_PERSON, rows=rows))
     for data in multisets([WITHOUT, WITH], range(14)):
         profile = ratio(data.count(WITH), len(data), rows=rows)
@@ -34,7 +34,7 @@ def test_rows_that_count_for_nothing_change_nothing():
         assert [profile.local_at(k) for k in range(3)] == oracle.profile(data, 2)
 
 
-def test_d5_the_ratio_equals_the_oracle_where_a_row_is_replaced():
+def test_the_ratio_equals_the_oracle_where_a_row_is_replaced():
     oracle = Enumeration(share, neighbors_of([OUTSIDE, WITHOUT, WITH], relation=REPLACE_ROW))
     for data in multisets([OUTSIDE, WITHOUT, WITH], range(9)):
         base = data.count(WITHOUT) + data.count(WITH)

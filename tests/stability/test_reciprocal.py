@@ -14,7 +14,7 @@ from discreet.stability.reciprocal import reciprocal
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("least", [1, 2, 3, 5])
-def test_d5_the_reciprocal_equals_the_oracle_where_persons_come_and_go(rows, least):
+def test_the_reciprocal_equals_the_oracle_where_persons_come_and_go(rows, least):
     oracle = Enumeration(
         lambda x: Fraction(1, max(sum(x), least)),
         neighbors_of([0, 1], relation=ADD_REMOVE_PERSON, rows=rows),
@@ -28,7 +28,7 @@ def test_d5_the_reciprocal_equals_the_oracle_where_persons_come_and_go(rows, lea
 
 
 @pytest.mark.parametrize("least", [1, 2, 4])
-def test_d5_the_reciprocal_equals_the_oracle_where_a_row_is_replaced(least):
+def test_the_reciprocal_equals_the_oracle_where_a_row_is_replaced(least):
     oracle = Enumeration(
         lambda x: Fraction(1, max(sum(x), least)), neighbors_of([0, 1], relation=REPLACE_ROW)
     )

@@ -25,7 +25,7 @@ def plain(values):
 
 
 @pytest.mark.parametrize(("top", "size"), [(1, 10), (2, 9), (3, 8), (5, 6), (9, 4)])
-def test_d5_the_variance_equals_the_oracle_where_a_value_is_replaced(top, size):
+def test_the_variance_equals_the_oracle_where_a_value_is_replaced(top, size):
     oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=REPLACE_ROW))
     for data in multisets(range(top + 1), range(size)):
         profile = variance(list(data), lower=0, upper=top, relation=REPLACE_ROW)
@@ -35,7 +35,7 @@ def test_d5_the_variance_equals_the_oracle_where_a_value_is_replaced(top, size):
 
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize(("top", "size", "most"), [(1, 10, 3), (2, 7, 2), (5, 4, 1)])
-def test_d5_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, size, most):
+def test_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, size, most):
     oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON, rows=rows))
     for data in multisets(range(top + 1), range(size)):
         profile = variance(list(data), lower=0, upper=top, rows=rows)

@@ -102,7 +102,7 @@ def check(errors, computed, deviation):
 
 @pytest.mark.parametrize("norm", [1, 2], ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_B3_measured_error_to_a_tenth(name, norm):
+def test_measured_error_to_a_tenth(name, norm):
     strategy = STRATEGIES[name](norm)
     workload = Product(*[AllRanges(size) for size in strategy.shape])
     mechanism = noise(norm, strategy.sensitivity())
@@ -117,7 +117,7 @@ def test_B3_measured_error_to_a_tenth(name, norm):
 
 
 @pytest.mark.parametrize("norm", [1, 2], ids=["Laplace", "Gaussian"])
-def test_B3_measured_error_of_marginals_to_a_tenth(norm):
+def test_measured_error_of_marginals_to_a_tenth(norm):
     workload = Marginals((4, 4, 2), ways=2)
     table = COUNTS.reshape(4, 4, 2)
     tables = {chosen: table.sum(axis=3 - sum(chosen)) for chosen in workload.sets}

@@ -83,7 +83,7 @@ def climbed(workload, steps):
         (Prefixes, "3.495 4.115 4.737", "2.4714 2.9096 3.3499"),
     ],
 )
-def test_B3_bounds_by_singular_values(family, laplace, gaussian):
+def test_bounds_by_singular_values(family, laplace, gaussian):
     trace = np.linalg.svd(family(SMALL).matrix(), compute_uv=False).sum()
     assert digits(trace / sqrt(SMALL * family(SMALL).queries), gaussian.split()[0])
     for size, first, second in zip(SIZES, laplace.split(), gaussian.split(), strict=True):
@@ -95,7 +95,7 @@ def test_B3_bounds_by_singular_values(family, laplace, gaussian):
         assert lower_bound(workload).total > bound**2 * workload.queries
 
 
-def test_B3_ranges_are_within_a_thousandth_of_the_dual_bound():
+def test_ranges_are_within_a_thousandth_of_the_dual_bound():
     for size, figure in zip(SIZES, ("2.9014", "3.5151", "4.1339"), strict=True):
         workload = AllRanges(size)
         bound = dual(workload, workload.root_diagonal() ** 2)  # one step from equal weights
@@ -109,7 +109,7 @@ def test_B3_ranges_are_within_a_thousandth_of_the_dual_bound():
     )
 
 
-def test_B3_prefixes_are_within_three_thousandths_of_the_dual_bound():
+def test_prefixes_are_within_three_thousandths_of_the_dual_bound():
     assert digits(dual(Prefixes(SMALL), climbed(Prefixes(SMALL), 12)), "2.5244")
     found = optimize(Prefixes(SMALL), tolerance=1e-5)
     assert digits(sqrt(found.bound / SMALL), "2.5244")
@@ -122,7 +122,7 @@ def test_B3_prefixes_are_within_three_thousandths_of_the_dual_bound():
 
 
 @pytest.mark.slow
-def test_B3_the_dual_bound_of_prefixes_at_1024_cells():
+def test_the_dual_bound_of_prefixes_at_1024_cells():
     workload = Prefixes(1024)
     bound = dual(workload, climbed(workload, 12))
     found = optimize(workload, tolerance=5e-6)
@@ -132,7 +132,7 @@ def test_B3_the_dual_bound_of_prefixes_at_1024_cells():
 
 
 @pytest.mark.slow
-def test_B3_the_dual_bound_of_prefixes_at_4096_cells():
+def test_the_dual_bound_of_prefixes_at_4096_cells():
     workload = Prefixes(4096)
     found = optimize(workload, steps=2)
     assert digits(sqrt(found.bound / 4096), "3.389")
@@ -140,7 +140,7 @@ def test_B3_the_dual_bound_of_prefixes_at_4096_cells():
     assert continuous(workload, SquareRoot(workload)) <= sqrt(found.bound / 4096) * 1.002
 
 
-def test_B3_a_million_cells():
+def test_a_million_cells():
     """What the table says beyond 4096 cells; the search for trees finds better ones than 34.86."""
     ranges, prefixes = AllRanges(2**20), Prefixes(2**20)
     assert digits(by_singular_values(ranges), "6.6091")
@@ -156,7 +156,7 @@ def test_B3_a_million_cells():
     assert found == pytest.approx(4.7549, rel=6e-4)
 
 
-def test_B3_a_short_search_for_p_identity_at_1024_cells():
+def test_a_short_search_for_p_identity_at_1024_cells():
     """A quarter of the steps: the tree is within twelve percent of the reference and of what is found."""
     workload = AllRanges(1024)
     error = continuous(workload, p_identity(workload, steps=200), 1)
@@ -165,7 +165,7 @@ def test_B3_a_short_search_for_p_identity_at_1024_cells():
 
 
 @pytest.mark.slow
-def test_B3_p_identity_for_prefixes_of_1024_cells():
+def test_p_identity_for_prefixes_of_1024_cells():
     """Within one percent of the reference, 9.665; trees are a little farther off than for ranges."""
     workload = Prefixes(1024)
     error = continuous(workload, p_identity(workload), 1)
@@ -173,7 +173,7 @@ def test_B3_p_identity_for_prefixes_of_1024_cells():
     assert continuous(workload, weighted_tree(workload, 1), 1) <= 1.13 * error
 
 
-def test_B3_plain_streams_in_closed_form():
+def test_plain_streams_in_closed_form():
     """P^(1/2) twice: the largest column times all rows, at any length; streams of the library end at 2^16."""
     taps = np.cumprod(np.append(1.0, 1 - 0.5 / np.arange(1, 2**20)))
     norms = np.cumsum(taps**2)
@@ -185,7 +185,7 @@ def test_B3_plain_streams_in_closed_form():
             assert found == pytest.approx(closed, rel=1e-4)
 
 
-def test_B3_errors_of_products_multiply():
+def test_errors_of_products_multiply():
     """All rectangles of 256 x 256 cells: 2.9016 squared, by a product of roots and by the planner."""
     workload = Product(AllRanges(SMALL), AllRanges(SMALL))
     axis = SquareRoot(AllRanges(SMALL)), optimize(AllRanges(SMALL)).strategy()
@@ -202,8 +202,8 @@ def test_B3_errors_of_products_multiply():
         (1e-9, "5.495", "15.94 19.32 22.72"),
     ],
 )
-def test_B3_gaussian_noise_at_epsilon_and_delta(delta, sigma, printed):
-    """The table multiplies by the noise of *one* number; vectors go by way of rho, for up to a tenth more."""
+def test_gaussian_noise_at_epsilon_and_delta(delta, sigma, printed):
+    """The table multiplies by the noise of *one* number; vectors go through rho, for up to a tenth more."""
     one = sqrt(Gaussian(sensitivity=1.0, epsilon=1, delta=delta).error.variance)
     assert digits(one, sigma)
     for size, figure in zip(SIZES, printed.split(), strict=True):

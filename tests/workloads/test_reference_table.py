@@ -235,12 +235,12 @@ def check(name, family, printed, norm):
 
 
 @pytest.mark.parametrize(("name", "family"), LAPLACE)
-def test_B3_reference_table_for_laplace_noise(name, family):
+def test_reference_table_for_laplace_noise(name, family):
     check(name, family, LAPLACE[name, family], 1)
 
 
 @pytest.mark.parametrize(("name", "family"), GAUSSIAN)
-def test_B3_reference_table_for_gaussian_noise(name, family):
+def test_reference_table_for_gaussian_noise(name, family):
     check(name, family, GAUSSIAN[name, family], 2)
 
 
@@ -251,8 +251,8 @@ def test_B3_reference_table_for_gaussian_noise(name, family):
         (Prefixes, "362.0 1448 5793", "16.0 32.0 64.0"),
     ],
 )
-def test_B3_the_workload_itself(family, laplace, gaussian):
-    """Each query with noise of its own, in proportion to the largest column, or its root."""
+def test_the_workload_itself(family, laplace, gaussian):
+    """Each query with its own noise, in proportion to the largest column, or its root."""
     columns = queries(family).sum(axis=0)
     assert digits(sqrt(2) * columns.max(), laplace.split()[0])
     assert digits(sqrt(columns.max()), gaussian.split()[0])
@@ -293,7 +293,7 @@ def kernel_sum(size, folded):
         (Prefixes, "2.528 2.960 3.395", "2.528 2.960 3.395"),
     ],
 )
-def test_B3_the_normalized_root(family, ideal, rounded):
+def test_the_normalized_root(family, ideal, rounded):
     """The real matrix to all digits, the integers to four: they cost less than a ten-thousandth."""
     fourth, diagonal = fourth_root(family)
     assert digits(dense(family, fourth / np.sqrt(diagonal), 2), ideal.split()[0])
@@ -319,7 +319,7 @@ def stream_sum(size):
     return total
 
 
-def test_B3_the_normalized_stream():
+def test_the_normalized_stream():
     """R D^-1 by dense algebra at 256 and 1024 cells; the integers cost less than a ten-thousandth."""
     for size, ideal, rounded in zip(
         SIZES, ("2.557", "2.991", "3.428"), ("2.557", "2.992", "3.428"), strict=True
@@ -359,7 +359,7 @@ def trace_of_quotient(matrix, overlap):
     return 2 * (upper * overlap).sum() - (np.diagonal(upper) * np.diagonal(overlap)).sum()
 
 
-def test_B3_the_root_of_ranges_and_its_topped_up_form():
+def test_the_root_of_ranges_and_its_topped_up_form():
     plain, topped = ("3.024", "3.644", "4.267"), ("2.918", "3.538", "4.161")
     for size, first, second in zip(SIZES, plain, topped, strict=True):
         workload = AllRanges(size)
@@ -377,7 +377,7 @@ def test_B3_the_root_of_ranges_and_its_topped_up_form():
 @pytest.mark.parametrize(
     ("family", "printed", "most", "tree"), [(AllRanges, 8.103, 8.2, 1.12), (Prefixes, 7.389, 7.5, 1.13)]
 )
-def test_B3_p_identity_at_256_cells(family, printed, most, tree):
+def test_p_identity_at_256_cells(family, printed, most, tree):
     """The reference is another search for the same form, met within one percent; trees are the quick way."""
     workload = family(SMALL)
     found = p_identity(workload)

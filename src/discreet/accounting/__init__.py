@@ -6,8 +6,8 @@
 >>> f"{found.lower:.5f} <= epsilon <= {found.upper:.5f}"
 '0.94686 <= epsilon <= 0.94688'
 
-- `epsilon`, `delta`: tight bounds, from both sides, for runs that are fixed ahead; `curve` and `profile` at
-  many deltas and epsilons at once.
+- `epsilon`, `delta`: tight bounds, from both sides, for runs that are fixed in advance; `curve` and
+  `profile` at many deltas and epsilons at once.
 - `divergence`, `rho`, `mu`, `tradeoff`: other views of the same event; `meaning` says what they mean.
 - `calibrate`, `most_steps`: the noise, rate, sensitivity or number of steps that keeps a promise.
 - `ladder`: the theorems side by side; `renyi` and `theorems` hold the bounds they rest on.

@@ -124,7 +124,7 @@ def most_steps(
         good = bad
         if good == limit:
             raise ParameterError(
-                "most", "is a number of steps that keeps the promise still", "larger, if so many are meant"
+                "most", "is a number of steps that still keeps the promise", "larger, if that many are meant"
             )
         bad = min(8 * bad, limit)
     while bad - good > 1:
@@ -171,7 +171,7 @@ class _Cost:
 
 def _made(make: Callable[[float], Event], parameter: float) -> Event:
     if not callable(make):
-        raise ParameterError("make", "is no function", "a function from a number to an Event")
+        raise ParameterError("make", "is not a function", "a function from a number to an Event")
     try:
         made = make(parameter)
     except ParameterError as error:
@@ -191,7 +191,9 @@ def _steps(make: Event | Callable[[int], Event]) -> Callable[[float], Event]:
 
 def _event(made: object) -> Event:
     if not isinstance(made, Event):
-        raise ParameterError("make", "made something that is no event", "a function that returns an Event")
+        raise ParameterError(
+            "make", "made something that is not an event", "a function that returns an Event"
+        )
     return made
 
 
@@ -200,9 +202,9 @@ def _ends(between: object) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in between)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
-        raise ParameterError("between", "is no pair of numbers", allowed) from None
+        raise ParameterError("between", "is not a pair of numbers", allowed) from None
     if not (0 < low < high and isfinite(high)):
-        raise ParameterError("between", "is no interval", allowed)
+        raise ParameterError("between", "is not an interval", allowed)
     return low, high
 
 
@@ -237,7 +239,7 @@ def _bracket(cost: _Cost, low: float, high: float) -> tuple[float, float]:
 
 
 def _slope(cost: _Cost) -> int:
-    """Tell whether the cost rises (1) or falls (-1) over what was seen so far; 0 if neither."""
+    """Return whether the cost rises (1) or falls (-1) over what was seen so far; 0 if neither."""
     places = sorted(cost.seen)
     difference = cost.seen[places[-1]] - cost.seen[places[0]]
     return (difference > 0) - (difference < 0)

@@ -119,7 +119,7 @@ class Profile(_Band):
     def corners(self) -> tuple[Array, Array]:
         """The corners of the upper bound: epsilons in increasing order, and delta at each.
 
-        Delta is convex over e^epsilon, so what lies above a chord of two others is no corner.
+        Delta is convex over e^epsilon, so what lies above a chord of two others is not a corner.
         """
         order = np.argsort(self.epsilons, kind="stable")
         points, bounds = self.epsilons[order], self.upper[order]
@@ -226,9 +226,9 @@ def joined(first: Profile, second: Profile) -> Profile:
 
 
 def check_event(event: object) -> None:
-    """Refuse what is no event."""
+    """Refuse what is not an event."""
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
 
 
 def _default_epsilons(event: Event) -> list[Number]:
@@ -258,10 +258,10 @@ def _fall(points: Array, bounds: Array, left: int, right: int) -> float:
 
 def _several(values: object, name: str) -> list[Number]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(name, "are no sequence", "a sequence of numbers")
+        raise ParameterError(name, "are not a sequence", "a sequence of numbers")
     listed = list(values)
     if not listed:
-        raise ParameterError(name, "are none", "at least one number")
+        raise ParameterError(name, "are empty", "at least one number")
     return listed
 
 

@@ -27,6 +27,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.finite import MOST_OUTCOMES
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, whole
+from discreet.records import Record
 
 __all__ = ["LossDistribution", "LossDistributions", "loss_distributions", "read_losses"]
 
@@ -43,7 +44,7 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LossDistribution:
+class LossDistribution(Record):
     """The law of log(P / Q) under P, on the multiples of a spacing.
 
     Parameters
@@ -67,7 +68,7 @@ class LossDistribution:
         array = np.array(masses, dtype=np.float64, ndmin=1)
         rest = float(infinity)
         if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
-            raise ParameterError("masses", "are no probabilities", "a list of numbers from 0 to 1")
+            raise ParameterError("masses", "are not probabilities", "a list of numbers from 0 to 1")
         if not 0 <= rest <= 1 or array.sum() + rest > 1 + _TOLERANCE:
             raise ParameterError("masses", "sum to more than 1", "at most 1, together with infinity")
         step, first = float(spacing), whole(lowest, "lowest", least=-(10**9), most=10**9)
@@ -78,8 +79,7 @@ class LossDistribution:
                 "masses", "reach beyond a loss of 600", "on a shorter range; the rest is infinite"
             )
         array.flags.writeable = False
-        for name, value in (("spacing", step), ("lowest", first), ("masses", array), ("infinity", rest)):
-            object.__setattr__(self, name, value)
+        self._set(spacing=step, lowest=first, masses=array, infinity=rest)
 
     @property
     def losses(self) -> Array:
@@ -168,7 +168,7 @@ def read_losses(
 
 def _outcomes(found: LossDistribution) -> list[tuple[Fraction, Fraction]]:
     if not isinstance(found, LossDistribution):
-        raise ParameterError("removed", "is no distribution", "a LossDistribution")
+        raise ParameterError("removed", "is not a distribution", "a LossDistribution")
     if len(found.masses) > MOST_OUTCOMES:
         coarser = found.spacing * ceil(len(found.masses) / (MOST_OUTCOMES - 2))
         found = _on_grid(found.masses, found.losses, found.infinity, coarser, 0.0)
@@ -182,7 +182,7 @@ def _trimmed(masses: Array, most: float) -> Array:
     over = sum(map(Fraction, masses.tolist()), Fraction(0)) - Fraction(most)
     if over > _TOLERANCE:
         raise ParameterError(
-            "masses", "are no losses of two laws", "pessimistic: P e^-loss sums to at most 1"
+            "masses", "are not losses of two laws", "pessimistic: P e^-loss sums to at most 1"
         )
     left = masses.copy()
     for place, mass in enumerate(masses.tolist()):
@@ -225,7 +225,7 @@ def _range(low: Array, masses: Array, least: float) -> tuple[int, int]:
 
 
 def _from_steps(event: Event, step: float, least: float) -> list[LossDistribution] | None:
-    """Return the distributions of few steps, composed on the grid; None where a step has no atoms."""
+    """Return the distributions of few steps, composed on the grid; None if a step has no atoms."""
     parts = event.parts if isinstance(event, events.Composed) else ((event, 1),)
     total = sum(times for _, times in parts)
     pairs = [(pair_of(part), times) for part, times in parts]
@@ -259,7 +259,7 @@ def _atoms(pair: Pair, direction: int) -> AtomicLoss | None:
 
 
 def _convolved(one: LossDistribution, other: LossDistribution, least: float) -> LossDistribution:
-    """Add two losses, by sums of products that are not negative: each is off by so many units."""
+    """Add two losses, by sums of products that are not negative: each is off by this many units."""
     if len(one.masses) == 1 and one.lowest == 0:
         return other
     masses = np.convolve(one.masses, other.masses) * (1 + 2.0**-52 * (len(other.masses) + 4))

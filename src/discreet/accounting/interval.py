@@ -1,4 +1,4 @@
-"""What an accountant answers: an interval that holds the true number, and how it was found."""
+"""What an accountant answers: an interval that contains the true number, and how it was found."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Interval:
     method : str
         How the upper bound was found.
     neighbors : Neighbors or None
-        The relation for which it holds; None where nothing was released.
+        The relation for which it holds; None if nothing was released.
     certified : bool
         Whether every error of the computation, truncation and rounding included, is bounded
         and inside the interval.
     assumption : str
-        What the events take for granted about sampling, empty if nothing.
+        What the events assume about sampling, empty if nothing.
     """
 
     lower: float

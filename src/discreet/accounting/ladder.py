@@ -7,7 +7,7 @@ The lecture's example is DP-SGD with noise multiplier 4, sampling rate 0.01, 10,
 - *basic*: T times both. (12,112, 0.1)
 - *strong*: the leading term epsilon sqrt(2 T log(1 / slack)), where the slack takes a tenth of the whole
   delta. (363, 0.11). At this epsilon the term that it drops, T epsilon (e^epsilon - 1), is 28,600, so this
-  is no guarantee; the row says so, and rows with the whole theorem stand beside it.
+  is not a guarantee; the row says so, and rows with the whole theorem are next to it.
 - *amplified*: the same rule after 2 q epsilon. (10.3, 0.0011)
 - *moments*: whole orders up to 33 and the conversion log(1 / delta) / (order - 1). (1.2586, 1e-5)
 """
@@ -128,7 +128,7 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
         Rows by falling epsilon. Their deltas differ: each is the whole delta of its method.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     if not 0 < delta < 1:
         raise ParameterError("delta", "is out of range", "above 0 and below 1")
     parts = event.parts if isinstance(event, events.Composed) else ((event, 1),)

@@ -49,7 +49,7 @@ def cyclic_sensitivity(strategy: ArrayLike, *, period: int) -> ParticipationSens
     """Return the sensitivity where a unit takes part every `period` steps: once in every epoch.
 
     The order of units is the same in all epochs, so there are `period` sets of steps, and each is looked at.
-    The two bounds are equal, but for rounding, where no entry of C^T C is negative.
+    The two bounds are equal, except for rounding, where no entry of C^T C is negative.
     """
     matrix = _checked(strategy)
     period = whole(period, "period", least=1, most=len(matrix))
@@ -183,7 +183,7 @@ def banded_event(
 def _checked(strategy: ArrayLike) -> Array:
     matrix = np.array(strategy, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not 1 <= len(matrix) <= _MOST_STEPS:
-        raise ParameterError("strategy", "is no square matrix", f"of 1 to {_MOST_STEPS} steps")
+        raise ParameterError("strategy", "is not a square matrix", f"of 1 to {_MOST_STEPS} steps")
     if not np.isfinite(matrix).all() or not 1e-100 < np.abs(matrix).max() < 1e100:
         raise ParameterError(
             "strategy", "has entries that are not finite, too large or all 0", "moderate numbers"

@@ -151,7 +151,9 @@ def budget(
         return _spent_of_limits([moment for moment in moments if isinstance(moment, Filter)], axes)
     readings = [moment for moment in moments if isinstance(moment, Reading)]
     if not readings or len(readings) < len(moments):
-        raise ParameterError("history", "is no sequence of readings or of filters", "one kind, at least one")
+        raise ParameterError(
+            "history", "is not a sequence of readings or of filters", "one kind, at least one"
+        )
     if len({reading.delta for reading in readings}) > 1:
         raise ParameterError("history", "was read at different deltas", "readings at one delta")
     drawn = _axes(axes)

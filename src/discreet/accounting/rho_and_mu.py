@@ -27,7 +27,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.guarantees import Guarantee, RenyiDP, ZeroConcentratedDP
-from discreet.privacy.rational import Number, float_above, float_below, rational
+from discreet.privacy.rational import Number, float_above, float_below, probability, rational
 
 __all__ = ["divergence", "mu", "rho"]
 
@@ -133,9 +133,7 @@ def mu(event: Event, *, smallest_delta: Number = 0) -> Interval:
     >>> round(mu(run).upper), round(mu(run, smallest_delta=1e-6).upper, 3)
     (25, 0.255)
     """
-    least = rational(smallest_delta, "smallest_delta")
-    if not 0 <= least < 1:
-        raise ParameterError("smallest_delta", "is out of range", "from 0 to below 1")
+    least = probability(smallest_delta, "smallest_delta", one=False)
     check_event(event)
     square = cost_of(event, _squared_mu, 1)[0]
     whole = inf if square is None else _root_above(square)
@@ -169,7 +167,7 @@ def _leaves(event: Event) -> list[Event]:
 
 
 def _is_gaussian(event: Event, *, sampled: bool) -> bool:
-    """Tell whether all that was released is Gaussian noise; on Poisson samples too, if `sampled`."""
+    """Return whether all that was released is Gaussian noise; on Poisson samples too, if `sampled`."""
 
     def is_one(leaf: Event) -> bool:
         if sampled and isinstance(leaf, events.PoissonSampled) and leaf.rate > 0:

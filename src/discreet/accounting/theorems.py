@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 def basic(steps: Iterable[Step]) -> Cost:
-    """Add up: (sum of epsilon, sum of delta), whatever depends on what (Dwork & Roth 2014)."""
+    """Add up: (sum of epsilon, sum of delta), for any dependence (Dwork & Roth 2014)."""
     listed = _checked(steps)
     pairs = [(non_negative(e, "epsilon") * n, non_negative(d, "delta") * n) for e, d, n in listed]
     return Cost(float(sum(e for e, _ in pairs)), min(1.0, float(sum(d for _, d in pairs))))
@@ -326,7 +326,7 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Array, Array]:
     """Return atoms (Q-mass, P/Q - 1) that dominate shuffled reports of `people` with a local `epsilon`.
 
     Feldman, McMillan & Talwar 2021: every other person's report is, with probability e^-epsilon, one of two
-    clones of what is to be told apart. With C ~ Bin(people - 1, e^-epsilon) clones and N = C + 1, all
+    clones of what must be distinguished. With C ~ Bin(people - 1, e^-epsilon) clones and N = C + 1, all
     reports follow from the number a of those of the first kind. Its laws P and Q are Bin(N, 1/2) times
     (w a + (1 - w)(N - a)) 2/N and the mirror image, w = e^epsilon / (1 + e^epsilon). Fewer clones are never
     more private, so C is rounded down to blocks; cells of a are split onto their ends, which keeps both

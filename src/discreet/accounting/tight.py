@@ -1,6 +1,6 @@
 """Tight, certified accounting: epsilon and delta of any composition, from both sides.
 
-Valid where the parameters of all steps are fixed ahead; for steps that are chosen as answers
+Valid where the parameters of all steps are fixed in advance; for steps that are chosen as answers
 come in, use a filter.
 """
 
@@ -20,7 +20,7 @@ from discreet.accounting.runs.parallel import Solve, bounds_of
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, Grouped, compose
 from discreet.privacy.events.sampling import sampling_assumption
-from discreet.privacy.rational import Number, float_above, float_below, rational
+from discreet.privacy.rational import Number, float_above, float_below, probability, rational
 
 __all__ = ["delta", "epsilon", "epsilon_within"]
 
@@ -69,7 +69,7 @@ def epsilon_within(
     """
     exact = _checked_delta(delta)
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     pure = event.pure_epsilon
     if pure is not None and _is_beyond_floats(pure):
         return _unknown(event, float_above(pure))
@@ -110,7 +110,7 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
     if exact < 0:
         raise ParameterError("epsilon", "is negative", "0 or greater")
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     pure = event.pure_epsilon
     if pure is not None and _is_beyond_floats(pure):
         return _unknown(event, 0.0 if exact >= pure else min(1.0, float_above(pure)))
@@ -123,10 +123,7 @@ def delta(event: Event, *, epsilon: Number) -> Interval:
 
 
 def _checked_delta(delta: Number) -> Fraction:
-    exact = rational(delta, "delta")
-    if not 0 <= exact < 1:
-        raise ParameterError("delta", "is out of range", "from 0 to below 1")
-    return exact
+    return probability(delta, "delta", one=False)
 
 
 def _is_beyond_floats(pure: Fraction) -> bool:
@@ -148,7 +145,7 @@ def _unknown(event: Event, upper: float) -> Interval:
 def _worst(event: Event, solve: Solve, fallback: Callable[[], float]) -> Interval:
     """Take the worst over all ways in which a unit may sit in parallel parts."""
     found = bounds_of(leaves_of(event), solve)
-    if found is not None and is_rounded(event):  # what is known of the ideal noise holds from above only
+    if found is not None and is_rounded(event):  # what is known about the ideal noise holds from above only
         found = found._replace(lower=0.0)
     lower, upper, method = (found.lower, found.upper, found.method) if found else (0.0, inf, "Rényi")
     is_loose = found is None or upper == inf or not found.attained
@@ -211,7 +208,7 @@ def _group_interval(event: Event, lower: float, upper: float, method: str) -> In
 
 
 def _simple(event: Event) -> Event | None:
-    """Return an event with generic steps in place of groups; None where a group has no such step."""
+    """Return an event with generic steps in place of groups; None if a group has no such step."""
     found = [
         (step.simple if isinstance(step, Grouped) else step, times)
         for step, times in leaves_of(event).items()
@@ -221,7 +218,7 @@ def _simple(event: Event) -> Event | None:
 
 
 def _tried(bound: Callable[[], float]) -> float:
-    """Return a Rényi bound, or infinity where there is none."""
+    """Return a Rényi bound, or infinity if there is none."""
     try:
         return bound()
     except ParameterError:

@@ -174,7 +174,7 @@ class _Audit:
                 reasons.append(str(q))
                 continue
             if not p.decisions and not q.decisions:
-                reasons.append("a release makes no decision in the noise room")
+                reasons.append("a release makes no decision in the noise package")
                 continue
             compared += [compare(p, q, self._claim), compare(q, p, self._claim)]
             unresolved = max(unresolved, float(p.unresolved), float(q.unresolved))
@@ -222,7 +222,7 @@ class _Audit:
     def timing(self) -> Finding:
         """Correlate time and noise."""
         if self._timed is None:
-            return Finding(name="timing", verdict="skipped", detail="the input is no number")
+            return Finding(name="timing", verdict="skipped", detail="the input is not a number")
         return check_timing(self._mechanism, *self._timed)
 
 
@@ -235,7 +235,7 @@ def _pairs(mechanism: Mechanism, inputs: Iterable[Pair] | None) -> list[Pair]:
         inputs = known()
     pairs = list(inputs)
     if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise ParameterError("inputs", "are no pairs", f"{allowed}, such as [(0, 1)]")
+        raise ParameterError("inputs", "are not pairs", f"{allowed}, such as [(0, 1)]")
     return [(x, other) for x, other in pairs]
 
 

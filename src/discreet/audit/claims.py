@@ -27,10 +27,10 @@ _ORDERS = [1 + 2.0 ** (step / 4) for step in range(-24, 40)]
 
 
 def check_claim(claim: object) -> Guarantee:
-    """Return a guarantee that this room can check, or refuse it."""
+    """Return a guarantee that this package can check, or refuse it."""
     if isinstance(claim, PureDP | ApproximateDP | ZeroConcentratedDP | RenyiDP | GaussianDP):
         return claim
-    problem = "is missing, and the mechanism states no guarantee" if claim is None else "is no guarantee"
+    problem = "is missing, and the mechanism states no guarantee" if claim is None else "is not a guarantee"
     raise ParameterError("claim", problem, "a record of discreet.guarantees, such as PureDP(epsilon=1)")
 
 

@@ -114,13 +114,13 @@ def _source_repeats(name: str) -> bool:
 
 
 def _common(traces: list[bytes]) -> bool:
-    """Tell whether two processes share the trace of the mechanism, or of the source."""
+    """Return whether two processes share the trace of the mechanism, or of the source."""
     parts = [{trace[:32] for trace in traces}, {trace[32:] for trace in traces}]
     return any(len(part) < len(traces) for part in parts)
 
 
 def _forked(trace: Callable[[], bytes]) -> list[bytes] | None:
-    """Return the traces of two forked children and of this process, or None where it cannot fork."""
+    """Return the traces of two forked children and of this process, or None if it cannot fork."""
     if not hasattr(os, "fork"):
         return None
     children = [_child(trace) for _ in range(2)]
@@ -145,7 +145,7 @@ def _child(trace: Callable[[], bytes]) -> tuple[int, int]:
     """Fork a child that writes its trace into a pipe and ends without any cleaning up."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads. This child only draws, writes and ends, and
+        # Python warns of forks while threads run. This child only draws, writes and ends, and
         # is given up after a while if a lock that a thread held keeps it waiting.
         warnings.simplefilter("ignore", DeprecationWarning)
         process = os.fork()

@@ -87,7 +87,7 @@ class _Script(Source):
         self.decisions = 0
 
     def words(self, size: int) -> NoReturn:
-        raise _Outside("a release draws words outside the decisions of the noise room")
+        raise _Outside("a release draws words outside the decisions of the noise package")
 
     def bits(self, count: int) -> NoReturn:
         self.words(count)
@@ -169,7 +169,7 @@ def output_law(
     goal : float
         The unresolved mass that is good enough to be worth the runs: enumeration gives up
         when the paths have become so light that `most_runs` runs will leave more than this. 0
-        asks for whatever can be had.
+        asks for as much as possible.
 
     Raises
     ------

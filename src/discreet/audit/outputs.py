@@ -48,7 +48,7 @@ def output_key(output: object) -> Hashable:
 
 
 def behind(output: NDArray[Any]) -> Hashable:
-    """Return what whoever holds a view can read beyond it, or None."""
+    """Return what the holder of a view can read beyond it, or None."""
     base = output.base
     if not isinstance(base, np.ndarray) or base.size == output.size:
         return None

@@ -58,7 +58,7 @@ def trailing_zeros(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def off_grid(values: NDArray[np.float64], grid: Fraction) -> int:
-    """Return how many floats are no multiples of a power of two."""
+    """Return how many floats are not multiples of a power of two."""
     exponent = grid.numerator.bit_length() - grid.denominator.bit_length()
     return int((lowest_bit(values) < exponent).sum())
 
@@ -99,7 +99,7 @@ def check_precision(
     pairs = [(_floats(first), _floats(second)) for first, second in samples]
     floats = [(first, second) for first, second in pairs if first is not None and second is not None]
     if not floats:
-        return Finding(name="precision", verdict="skipped", detail="outputs are no floats")
+        return Finding(name="precision", verdict="skipped", detail="outputs are not floats")
     grid = getattr(mechanism, "grid", None)
     if isinstance(grid, Fraction):
         outputs = np.concatenate([side for pair in floats for side in pair] + _strange(mechanism))
@@ -108,7 +108,7 @@ def check_precision(
             return Finding(
                 name="precision",
                 verdict="failed",
-                detail=f"{astray} of {len(outputs)} outputs are no multiples of the stated grid"
+                detail=f"{astray} of {len(outputs)} outputs are not multiples of the stated grid"
                 f" {float(grid):.6g}",
             )
     marks = [_marks(first, second) for first, second in floats]

@@ -63,7 +63,7 @@ def additive_event(mechanism: object) -> DiscreteLaplace | DiscreteGaussian | Ro
 
 
 def is_batched(mechanism: object, value: object) -> bool:
-    """Tell whether one release of a long array is as good as many releases.
+    """Return whether one release of a long array is as good as many releases.
 
     So it is where the event says that any number of values get independent noise.
     """

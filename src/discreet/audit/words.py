@@ -1,4 +1,4 @@
-"""The exact law of one decision, read off its own behavior.
+"""The exact law of one decision, read from its own behavior.
 
 A `Decision` maps a uniform real number U in [0, 1) to an outcome. Its law is found here by
 running it on chosen numbers, never from its formula: the decision says into how many equal
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from discreet.noise.entropy import Source
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ class _Digits(Source):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordLaw:
+class WordLaw(Record):
     """The law of one decision, in units of 2^-bits.
 
     Attributes
@@ -95,9 +96,11 @@ class WordLaw:
         for first, last, outcome in self.pieces:
             if outcome is not None and last > first:
                 masses[outcome] = masses.get(outcome, 0) + last - first
-        object.__setattr__(self, "masses", masses)
-        object.__setattr__(self, "undecided", (1 << self.bits) - sum(masses.values()))
-        object.__setattr__(self, "ranked", tuple(sorted(masses, key=lambda o: (-masses[o], o))))
+        self._amend(
+            masses=masses,
+            undecided=(1 << self.bits) - sum(masses.values()),
+            ranked=tuple(sorted(masses, key=lambda o: (-masses[o], o))),
+        )
 
 
 def word_law(decision: Decision, lane: int = 0, *, bits: int = 128) -> WordLaw:

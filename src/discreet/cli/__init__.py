@@ -1,7 +1,7 @@
 """The command line: ``discreet COMMAND …``, one file for each command.
 
 - `demo`: a clinic with a million invented visits, from declaration to ledger.
-- `init`: a declaration file to fill in; `preview`, `query`, `explain`: questions to what it declares.
+- `init`: a declaration file to fill in; `preview`, `query`, `explain`: questions about what it declares.
 - `ledger`: verify, show, spent, replay, export, anchor, amend.
 - `account`: what a run costs, as epsilon or delta, or by every theorem.
 - `calibrate`: the noise, rate or number of steps that keeps a promise.

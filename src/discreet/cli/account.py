@@ -36,8 +36,8 @@ examples:
   what a ledger or a mechanism recorded (event.to_json()), for a family of three
     discreet account --event spent.json --group 3 --delta 1e-6
 
-The answer holds if all these numbers were fixed ahead. It is an interval: the true epsilon lies inside, and
-the upper end is safe to promise.
+The answer holds if all these numbers were fixed in advance. It is an interval: the true epsilon lies inside,
+and the upper end is safe to promise.
 """
 
 
@@ -47,10 +47,10 @@ def _configure(parser: ArgumentParser) -> None:
         "--then", action=runs.Then, nargs=0, help="and then: the options after it describe another part"
     )
     question = parser.add_argument_group("what is asked")
-    question.add_argument("--delta", metavar="D", help="say the epsilon at this delta, from 0 to below 1")
-    question.add_argument("--at-epsilon", metavar="E", help="say the delta at this epsilon instead")
+    question.add_argument("--delta", metavar="D", help="show the epsilon at this delta, from 0 to below 1")
+    question.add_argument("--at-epsilon", metavar="E", help="show the delta at this epsilon instead")
     question.add_argument("--group", type=runs.whole_number, metavar="K", help="protect K units at once (1)")
-    question.add_argument("--ladder", action="store_true", help="price the run by every theorem")
+    question.add_argument("--ladder", action="store_true", help="show the cost of the run by every theorem")
     question.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -65,7 +65,7 @@ def _run(options: Namespace) -> str:
         raise ParameterError("delta", "or --at-epsilon: one of them is needed", "--delta D or --at-epsilon E")
     if options.at_epsilon is not None:
         if options.ladder:
-            raise ParameterError("ladder", "says nothing at an epsilon", "with --delta")
+            raise ParameterError("ladder", "does not apply at an epsilon", "with --delta")
         given = non_negative(options.at_epsilon, "at_epsilon")
         found = delta(event, epsilon=given)
         said: Said = {"delta": found, "epsilon": float(given)}
@@ -122,7 +122,7 @@ def _between(found: Interval) -> str:
 
 ACCOUNT = Command(
     name="account",
-    summary="Say what a run costs: its epsilon at a delta, or its delta at an epsilon.",
+    summary="Show what a run costs: its epsilon at a delta, or its delta at an epsilon.",
     lesson=_LESSON,
     configure=_configure,
     run=_run,

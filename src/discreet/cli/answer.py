@@ -1,4 +1,4 @@
-"""Answers as a table for people or as JSON for programs. Numbers round against us in both."""
+"""Answers as a table for people or as JSON for programs. Numbers are rounded to the safe side in both."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def as_json(content: Mapping[str, object]) -> str:
 
 
 def number(value: float) -> float | str:
-    """Return what stands for a float in JSON."""
+    """Return the JSON value of a float."""
     return value if isfinite(value) else "infinity"
 
 
 def interval(found: Interval) -> dict[str, object]:
-    """Return what stands for an interval in JSON."""
+    """Return the JSON value of an interval."""
     return {"lower": number(found.lower), "upper": number(found.upper)}
 
 

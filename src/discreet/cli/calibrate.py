@@ -50,7 +50,9 @@ def _run(options: Namespace) -> str:
     wanted = options.find.replace("-", "_")
     part = runs.part_of(options)
     if getattr(part, wanted) is not None:
-        raise ParameterError(wanted, "is given, and is to be found", "left out, or --find something else")
+        raise ParameterError(
+            wanted, "is given, but it is what should be found", "left out, or --find something else"
+        )
     if wanted == "rate" and part.loader == "shuffled":
         raise ParameterError(
             "loader", "shuffles, where the rate amplifies nothing", "poisson, or --find steps"

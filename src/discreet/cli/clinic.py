@@ -1,8 +1,8 @@
-"""Demo data: visits to a clinic that does not exist, by patients who were never born.
+"""Demo data: visits to a clinic that does not exist, by invented patients.
 
 Everything is drawn from a seeded generator, so that a demo shows the same clinic on every machine. It is
-shaped like real visits, since that is what makes privacy hard: most patients come once or twice and few come
-very often, costs have a long tail and are missing now and then, cities differ in size.
+shaped like real visits, because that is what makes privacy hard: most patients come once or twice and few
+come very often, costs have a long tail and are missing now and then, cities differ in size.
 
 Never take noise from here: this randomness is neither secret nor meant to be.
 """
@@ -68,7 +68,7 @@ def visits(rows: int) -> pyarrow.Table:
     Returns
     -------
     pyarrow.Table
-        patient_id, day, city, diagnosis, age, cost; a cost is NULL where it was never billed.
+        patient_id, day, city, diagnosis, age, cost; a cost is NULL if it was never billed.
     """
     import pyarrow
 

@@ -1,7 +1,7 @@
 """From ``--file clinic.toml`` to a curator, or to its ledger alone.
 
-A ledger records what was declared when it was made, so it is made as late as possible: previews, explanations
-and questions that are refused leave no ledger behind, and the file can still be corrected freely.
+A ledger records what was declared when it was created, so it is created as late as possible: previews,
+explanations and refused questions create no ledger, and the file can still be corrected freely.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def declaration(options: Namespace) -> Declaration:
     except FileNotFoundError:
         raise ParameterError(
             options.file,
-            "is not there",
+            "does not exist",
             "a declaration; discreet init --source FILE --person COLUMN writes one, --file names another",
         ) from None
 
 
 def in_toml(error: UndeclaredColumn, file: str) -> str:
-    """Say what has to be declared as it is written in the file, not as it is written in Python."""
+    """Write what has to be declared as TOML, not as Python."""
     from discreet.cli.template import toml_key
     from discreet.data import Keys
     from discreet.queries.binding.missing_declarations import NotDeclared
@@ -68,7 +68,7 @@ def in_toml(error: UndeclaredColumn, file: str) -> str:
 
 
 def exists(place: LedgerPlace) -> bool:
-    """Tell whether there is a ledger already."""
+    """Return whether there is a ledger already."""
     from discreet.curator.ledger.messages import MISSING
 
     if place.file is not None:
@@ -95,7 +95,7 @@ def rehearsal(declared: Declaration) -> Iterator[Rehearsal]:
 
 @contextmanager
 def real(declared: Declaration, rehearsed: Rehearsal) -> Iterator[Curator]:
-    """Open the same tables behind the declared ledger, which is made if there is none."""
+    """Open the same tables with the declared ledger, which is created if there is none."""
     from discreet.front.opening import open_declared
 
     try:
@@ -108,7 +108,7 @@ def real(declared: Declaration, rehearsed: Rehearsal) -> Iterator[Curator]:
 
 @contextmanager
 def ledger(options: Namespace) -> Iterator[Ledger[Account]]:
-    """Open a ledger that is there, without its tables: that of ``--ledger``, or the one declared."""
+    """Open an existing ledger, without its tables: that of ``--ledger``, or the one declared."""
     from discreet.front.declaration import LedgerPlace
 
     place = LedgerPlace(location=options.ledger) if options.ledger else declaration(options).ledger

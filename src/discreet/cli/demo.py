@@ -44,7 +44,7 @@ source = "visits.parquet"
 person = "patient_id"                            # all visits of one patient are protected together
 limits = { rows = 25 }                           # at most 25 visits of a patient count
 
-[tables.visits.columns]                          # what one knows without looking at the data
+[tables.visits.columns]                          # what is known without looking at the data
 cost = { lower = 0, upper = 5000, step = 0.01 }  # higher costs count as 5000
 age = { lower = 0, upper = 110 }
 """
@@ -76,7 +76,7 @@ def _run(options: Namespace) -> str:
     began = time.monotonic()
     check_rows(options.rows)
     directory = _directory(options)
-    _say("A clinic wants to publish numbers about its patients without telling about any one of them.")
+    _say("A clinic wants to publish numbers about its patients without revealing anything about one of them.")
     table = _make(options.rows, directory)
     clinic = _declare(directory)
     try:
@@ -98,7 +98,7 @@ def _directory(options: Namespace) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ParameterError("directory", "is there already", "a new one") from None
+        raise ParameterError("directory", "already exists", "a new one") from None
     return directory
 
 
@@ -131,7 +131,7 @@ def _declare(directory: Path) -> Curator:
 
 
 def _preview(clinic: Curator) -> None:
-    _title("3. How wrong will an answer be? Known before paying, from what is declared alone")
+    _title("3. How wrong will an answer be? Known before paying, only from what is declared")
     _typed(f'discreet preview "{_BY_CITY}" --epsilon 0.5 --rows 20000')
     _show(str(clinic.preview(_BY_CITY, epsilon="0.5", rows=20_000)))
     _say("The other way round: what does an error of at most 500 visits, at 95%, cost?")
@@ -149,7 +149,7 @@ def _ask(clinic: Curator, table: pyarrow.Table) -> Release:
     _show(rendering.rendered(release, "table").decode())
     _say(
         f"Charged first, then computed, in {took:.2f} s. These patients are invented, so for once we may\n"
-        "look at the truth. It counts all visits, also those beyond 25 of a patient, and all costs, also\n"
+        "look at the truth. It counts all visits, even those beyond 25 of a patient, and all costs, even\n"
         "those beyond 5000; intervals are about what is left after such limits."
     )
     _show(_truth(table, release))
@@ -173,7 +173,7 @@ def _truth(table: pyarrow.Table, release: Release) -> str:
 def _ask_in_other_words(clinic: Curator) -> None:
     from discreet.data import col, count
 
-    _title("5. The same in the manner of dataframes, and with normal noise for many groups")
+    _title("5. The same as a dataframe query, and normal noise for many groups")
     _show(_DATAFRAME)
     request = (
         clinic.table("visits")
@@ -207,7 +207,7 @@ def _bookkeeping(clinic: Curator) -> None:
     _typed("discreet ledger verify")
     _show(str(clinic.ledger.verify()))
     left = clinic.remaining.epsilon
-    _say(f"Spent: {_spent(clinic)}. Left: a pure epsilon of {left:.3g}; then the clinic says no, for good.")
+    _say(f"Spent: {_spent(clinic)}. Left: a pure epsilon of {left:.3g}; then the clinic refuses.")
 
 
 def _plot(release: Release, directory: Path) -> None:
@@ -224,7 +224,7 @@ def _plot(release: Release, directory: Path) -> None:
 def _farewell(directory: Path, seconds: float) -> str:
     return "\n".join(
         [
-            f"\nThat took {seconds:.0f} seconds. Now you:",
+            f"\nThat took {seconds:.0f} seconds. Now try:",
             f"    cd {directory}",
             '    discreet preview "SELECT COUNT(*) AS n FROM visits WHERE age >= 65" --error n=1000',
             "    discreet ledger show",

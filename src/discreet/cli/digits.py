@@ -24,7 +24,7 @@ def below(value: Fraction) -> str:
 
 
 def reading(value: float, exact: Fraction | None = None) -> str:
-    """Write a float, taken for its shortest decimal, rounded up; or the fraction that it stands for."""
+    """Write a float, read as its shortest decimal, rounded up; or the fraction that it represents."""
     if exact is not None and float_above(exact) <= value:
         return above(exact)
     return above(rational(value, "value")) if isfinite(value) else "infinity"

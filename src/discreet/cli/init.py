@@ -25,16 +25,16 @@ __all__ = ["INIT"]
 
 _LESSON = """\
 examples:
-  a file that lists the columns, to be filled in
+  a file that lists the columns, to fill in
     discreet init ward.toml --source visits.csv --person patient_id
   a file that is complete, and opens as it is
     discreet init counts.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 1
-  with bounds and keys, such as one knows them without looking at the data
+  with bounds and keys that are known without looking at the data
     discreet init means.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 3 \\
         --bounds cost=0:5000:0.01 --bounds age=0:110 --keys city=Taipei,Hamilton
 
-Names and types of columns are read from the source, since they are public. No value is: bounds, keys and
-limits that follow the data would tell about it.
+Names and types of columns are read from the source, because they are public. No value is read: bounds, keys
+and limits taken from the data would reveal something about it.
 """
 
 
@@ -46,9 +46,12 @@ def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("--table", metavar="NAME", help="what questions call it (the name of its file)")
     unit = parser.add_mutually_exclusive_group()
     unit.add_argument("--person", metavar="COLUMN", help="rows with the same value here are one person's")
-    unit.add_argument("--each-row", action="store_true", help="every row is another person")
+    unit.add_argument("--each-row", action="store_true", help="every row is a different person")
     parser.add_argument(
-        "--rows-per-person", type=whole_number, metavar="N", help="so many rows of one person count at most"
+        "--rows-per-person",
+        type=whole_number,
+        metavar="N",
+        help="at most this many rows of each person count",
     )
     parser.add_argument("--budget", metavar="E", help="the epsilon that all answers together may cost")
     parser.add_argument("--delta", metavar="D", help="its delta")
@@ -70,13 +73,13 @@ def _run(options: Namespace) -> str:
     file = Path(options.file)
     if file.exists():
         raise ParameterError(
-            file.name, "is there already, and is not overwritten", "another name: discreet init other.toml …"
+            file.name, "already exists, and is not overwritten", "another name: discreet init other.toml …"
         )
     draft = _draft(options, file)
     try:
         content = written(draft).encode()
     except UnicodeEncodeError:
-        raise ParameterError("a name", "is no text in UTF-8", "names that can be written down") from None
+        raise ParameterError("a name", "is not text in UTF-8", "names that can be written down") from None
     with file.open("xb") as stream:
         stream.write(content)
     text = "\ncolumns that are not declared there are text, and can be used in conditions only"
@@ -96,7 +99,7 @@ def _run(options: Namespace) -> str:
 
 
 def _draft(options: Namespace, file: Path) -> Draft:
-    """Return what the options say, checked as far as it goes."""
+    """Return what the options say, checked as far as possible."""
     from discreet.curator import Budget
 
     if options.rows_per_person is not None and options.person is None:
@@ -161,7 +164,7 @@ def _bounds(name: str, ends: list[str]) -> Bounds:
     from discreet.data import Bounds
 
     if len(ends) not in {2, 3}:
-        raise ParameterError("bounds", f"of {name!r} are no bounds", "COLUMN=LOWER:UPPER[:STEP]")
+        raise ParameterError("bounds", f"of {name!r} are not bounds", "COLUMN=LOWER:UPPER[:STEP]")
     numbers = [int(end) if re.fullmatch(r"[+-]?[0-9]{1,30}", end) else end for end in ends]
     try:
         return Bounds(numbers[0], numbers[1], step=numbers[2] if len(numbers) == 3 else None)
@@ -191,16 +194,16 @@ def _pairs(typed: list[str] | None, option: str) -> dict[str, str]:
     for pair in typed or ():
         name, equals, rest = pair.partition("=")
         if not equals or not name or not rest or name in found:
-            raise ParameterError(option, "is no pair, or names a column twice", "COLUMN=…")
+            raise ParameterError(option, "is not a pair, or names a column twice", "COLUMN=…")
         found[name] = rest
     return found
 
 
 def _name(options: Namespace) -> str:
-    """Return a name that SQL can spell without quotes, made of that of the file, unless another is typed."""
+    """Return a name that SQL can write without quotes, made from the file name, unless another is given."""
     if options.table is not None:
         if not options.table or not options.table.isprintable():
-            raise ParameterError("table", "is no name", "letters and digits, such as visits")
+            raise ParameterError("table", "is not a name", "letters and digits, such as visits")
         return str(options.table)
     if options.source is None:
         return TABLE
@@ -209,7 +212,7 @@ def _name(options: Namespace) -> str:
 
 
 def _path(source: str, file: Path) -> str:
-    """Return the path of the source, from the directory of the file on where it lies inside of it."""
+    """Return the path of the source, relative to the directory of the file if it is inside."""
     place, start = Path(source).expanduser().absolute(), file.absolute().parent
     inside = os.path.relpath(place, start)
     return str(place) if inside.startswith("..") else Path(inside).as_posix()

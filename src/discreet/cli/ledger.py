@@ -1,4 +1,4 @@
-"""``discreet ledger``: look into the record of what was spent, check it, and change declarations on it."""
+"""``discreet ledger``: show the record of what was spent, check it, and change declarations."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ examples:
   a copy for an auditor, who can check it without the ledger
     discreet ledger export entries.jsonl
     discreet ledger verify --export entries.jsonl
-  the head, to be kept elsewhere: an older copy of the ledger does not hold it
+  the head, to keep elsewhere: an older copy of the ledger does not contain it
     discreet ledger anchor
-  after clinic.toml was changed: put the change on the record
+  after clinic.toml was changed: record the change
     discreet ledger amend --reason "bounds of cost agreed with the board"
 """
 
@@ -45,15 +45,20 @@ def _configure(parser: ArgumentParser) -> None:
     one.add_argument("--export", metavar="FILE", help="check this exported file instead")
     one = _action(actions, "show", "List the entries.", ledger_readings.show)
     one.add_argument("--json", action="store_true", help="as lines of JSON, as they are hashed")
-    one = _action(actions, "spent", "Say what was spent, and what is left.", ledger_readings.spent)
-    one.add_argument("--analyst", default="", metavar="NAME", help="say what is left for this analyst")
+    one = _action(actions, "spent", "Show what was spent, and what is left.", ledger_readings.spent)
+    one.add_argument("--analyst", default="", metavar="NAME", help="show what is left for this analyst")
     one.add_argument("--json", action="store_true", help="answer as JSON")
-    one = _action(actions, "replay", "Price all that was run by today's accountant.", ledger_readings.replay)
-    one.add_argument("--delta", metavar="D", help="say the epsilon at this delta (that of the budget)")
+    one = _action(
+        actions,
+        "replay",
+        "Compute the cost of all that was run, by today's accountant.",
+        ledger_readings.replay,
+    )
+    one.add_argument("--delta", metavar="D", help="show the epsilon at this delta (that of the budget)")
     one.add_argument("--json", action="store_true", help="answer as JSON")
     one = _action(actions, "export", "Write all entries to a file, one line of JSON each.", _export)
     one.add_argument("output", metavar="FILE", help="a new file")
-    _action(actions, "anchor", "Print the head, to be kept elsewhere.", _anchor)
+    _action(actions, "anchor", "Print the head, to keep elsewhere.", _anchor)
     one = _action(actions, "amend", "Record that the declarations are now those of the file.", _amend)
     one.add_argument("--reason", required=True, metavar="WORDS", help="why, for the record")
 
@@ -105,7 +110,7 @@ def _anchor_of(options: Namespace) -> Anchor | None:
 
 def _export(options: Namespace) -> str:
     if Path(options.output).exists():
-        raise ParameterError("FILE", "is there already, and is not overwritten", "a new file")
+        raise ParameterError("FILE", "already exists, and is not overwritten", "a new file")
     with declared.ledger(options) as ledger, working("writing"):
         head = ledger.export(options.output)
     return f"wrote {options.output}: {head.sequence} entries; head {head}"
@@ -131,7 +136,7 @@ def _amend(options: Namespace) -> str:
 
 LEDGER = Command(
     name="ledger",
-    summary="Look into the record of what was spent: verify, show, spent, replay, export, anchor, amend.",
+    summary="Show and check what was spent: verify, show, spent, replay, export, anchor, amend.",
     lesson=_LESSON,
     configure=_configure,
     run=_run,

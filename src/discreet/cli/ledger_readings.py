@@ -1,4 +1,4 @@
-"""What a ledger says: its entries, what was spent, and what today's accountant makes of it."""
+"""What a ledger says: its entries, what was spent, and what today's accountant computes for it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replay", "show", "spent"]
 
-_FREES_NOTHING = (
-    "information that frees nothing: it holds if all questions were fixed ahead, and the caps hold for any"
-)
+_FREES_NOTHING = "information only: it holds if all questions were fixed in advance; the caps hold for any"
 
 
 def show(options: Namespace) -> str:
@@ -70,7 +68,7 @@ def _words(kind: str, body: Mapping[str, object]) -> str:
             case "abandon":
                 return f"entry {body['reservation']}: {_visible(body['reason'])}"
     except (KeyError, TypeError, ParameterError):
-        raise LedgerTampered("an entry says nothing that could have been recorded") from None
+        raise LedgerTampered("an entry could not have been recorded") from None
     return ""
 
 
@@ -177,7 +175,7 @@ def replay(options: Namespace) -> str:
 
 
 def _events(account: Account) -> Iterator[Event]:
-    """Go over all that was charged or is set aside; a permit that was never closed counts as a whole."""
+    """Iterate over all that was charged or is reserved; a permit that was never closed counts as a whole."""
     node = account.history
     while node is not None:
         yield node.event
@@ -193,6 +191,6 @@ def _event(body: Mapping[str, object]) -> Event:
 
 
 def _visible(text: object) -> str:
-    """Return a text that changes nothing on a terminal but what it shows."""
+    """Return a text without control characters for a terminal."""
     plain = str(text)
     return plain if plain.isprintable() else repr(plain)

@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 where the request was refused, or 3 where the ledger cannot be trusted or used: the reason is
-        then on the error stream. 130 where it was interrupted, 141 where nobody reads its output any more.
+        0; 2 if the request was refused, or 3 if the ledger cannot be trusted or used: the reason is
+        then on the error stream. 130 if it was interrupted, 141 if its output is no longer read.
     """
     make_printable(sys.stdout)
     try:
@@ -83,7 +83,7 @@ def _run(options: Namespace) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> Namespace:
-    """Read what was typed. Words that fit nowhere are not repeated: they may be a question."""
+    """Read the arguments. Unknown words are not repeated: they may be a question."""
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
     if rest:
@@ -91,7 +91,7 @@ def _options(arguments: Sequence[str] | None) -> Namespace:
         parser.error(
             f"there is no option {', '.join(names)}"
             if names
-            else "too many words; a question stands in quotes"
+            else "too many words; put the question in quotes"
         )
     return options
 
@@ -125,7 +125,7 @@ def _parser() -> ArgumentParser:
 
 
 def _typed(parameter: str, options: Namespace) -> str:
-    """Return a parameter as it is typed on the command line, if it is."""
+    """Return a parameter as it is written on the command line, if it is an option."""
     name = _OPTION_OF.get(parameter, parameter)
     return "--" + name.replace("_", "-") if hasattr(options, name) else parameter
 

@@ -34,7 +34,10 @@ def _configure(parser: ArgumentParser) -> None:
     declared.add_file_option(parser)
     questions.add_offer_options(parser)
     parser.add_argument(
-        "--rows", type=whole_number, metavar="N", help="suppose so many rows in every group, for means (1000)"
+        "--rows",
+        type=whole_number,
+        metavar="N",
+        help="assume this many rows in every group, for means (1000)",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
@@ -45,11 +48,11 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        found = rehearsed.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
+        found = rehearsed.preview(question, analyst=options.analyst, **offer, **rows)
         if not declared.exists(read.ledger):
             return _written(options, found, "there is no ledger yet: as if nothing was spent")
         with declared.real(read, rehearsed) as curator:
-            found = curator.preview(question, analyst=options.analyst, **offer, **rows)  # type: ignore[arg-type]
+            found = curator.preview(question, analyst=options.analyst, **offer, **rows)
             return _written(options, found, "")
 
 
@@ -92,7 +95,7 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
 
 PREVIEW = Command(
     name="preview",
-    summary="Say what a question would cost and how wrong its answer would be; spends nothing.",
+    summary="Show what a question would cost and how wrong its answer would be; spends nothing.",
     lesson=_LESSON,
     configure=_configure,
     run=_run,

@@ -1,4 +1,4 @@
-"""A line that says what takes so long, for people at a terminal only."""
+"""A progress line, only for people at a terminal."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def working(words: str) -> Iterator[None]:
 
 
 def note(words: str) -> None:
-    """Say something beside the answer, which alone goes to the output."""
+    """Print something on the error stream: only the answer goes to the output."""
     print(words, file=sys.stderr)

@@ -20,7 +20,7 @@ _LESSON = """\
 examples:
   a table, with an interval for every number
     discreet query "SELECT city, COUNT(*) AS n, AVG(cost) AS m FROM visits GROUP BY city" --epsilon 0.5
-  whatever it takes for an error of at most 2000, and the answer in a file
+  the cost of an error of at most 2000, and the answer in a file
     discreet query "SELECT COUNT(*) AS n FROM visits WHERE age < 40" --error n=2000 --output young.csv
   with normal noise, for one analyst, with the statement of what is promised
     discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --delta 1e-7 --analyst ana --label n.json
@@ -43,21 +43,21 @@ def _run(options: Namespace) -> str:
     question = questions.question_of(options)
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        rehearsed.preview(question, analyst=options.analyst, **offer)  # type: ignore[arg-type]
+        rehearsed.preview(question, analyst=options.analyst, **offer)
         is_new = not declared.exists(read.ledger)
         if is_new:
             rehearsed.check_fits(question, analyst=options.analyst, **offer)
         with declared.real(read, rehearsed) as curator:
             if is_new:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            paid = curator.preview(question, analyst=options.analyst, **offer).answered  # type: ignore[arg-type]
+            paid = curator.preview(question, analyst=options.analyst, **offer).answered
             with working("answering"):
                 release = curator.ask(question, analyst=options.analyst, **offer)
             return _delivered(options, release, _bill(options, curator, release, paid=paid))
 
 
 def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool) -> str:
-    """Say what was paid, and what is left; `paid` if the charge was there before."""
+    """Say what was paid, and what is left; `paid` if it was charged before."""
     price = questions.cost(release.event)
     if release.stored:
         price = "nothing: answered from the store"
@@ -75,7 +75,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
 
 
 def _delivered(options: Namespace, release: Release, bill: str) -> str:
-    """Write the files, and return what is printed. If a file fails, the answer is in the store still."""
+    """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
     form = rendering.format_of(options)
     content = rendering.rendered(release, form)
     if options.label is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import digits
 from discreet.errors import ParameterError
@@ -32,14 +32,14 @@ def add_offer_options(parser: ArgumentParser) -> None:
         "--error",
         action="append",
         metavar="OUTPUT=MARGIN",
-        help="instead: whatever it takes so that the output is within the margin; may be repeated",
+        help="instead: the cost that keeps the output within the margin; may be repeated",
     )
     offer.add_argument("--confidence", default="0.95", metavar="C", help="of intervals and margins (0.95)")
     offer.add_argument(
         "--split",
         action="append",
         metavar="OUTPUT=SHARE",
-        help="divide the offer by these shares, one for every output; by default the errors are made alike",
+        help="divide the offer by these shares, one for every output; by default the errors are balanced",
     )
     offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
 
@@ -51,18 +51,18 @@ def question_of(options: Namespace) -> str:
     try:
         text = sys.stdin.read(MOST_CHARACTERS + 1)
     except ValueError:
-        raise ParameterError("question", "is no text", "SQL in UTF-8") from None
+        raise ParameterError("question", "is not text", "SQL in UTF-8") from None
     if len(text) > MOST_CHARACTERS:
         raise ParameterError("question", "is too long", f"at most {MOST_CHARACTERS} characters")
     return text
 
 
-def offer_of(options: Namespace) -> dict[str, object]:
-    """Return what `Curator.request` takes, beside the question."""
+def offer_of(options: Namespace) -> dict[str, Any]:
+    """Return what `Curator.request` takes in addition to the question."""
     error = _pairs(options.error, "error")
     given = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
     if error and any(value is not None for value in given.values()):
-        raise ParameterError("error", "is given beside an offer", "an error or an offer")
+        raise ParameterError("error", "is given together with an offer", "an error or an offer")
     if not error and given["epsilon"] is None and given["rho"] is None:
         raise ParameterError("epsilon", "is missing", "--epsilon E, --rho R or --error OUTPUT=MARGIN")
     return {
@@ -94,6 +94,6 @@ def _pairs(typed: list[str] | None, name: str) -> dict[str, str]:
     for pair in typed or ():
         output, equals, number = pair.rpartition("=")
         if not equals or not output or output in found:
-            raise ParameterError(name, "is no pair, or names an output twice", "OUTPUT=NUMBER, as in n=10")
+            raise ParameterError(name, "is not a pair, or names an output twice", "OUTPUT=NUMBER, as in n=10")
         found[output] = number
     return found

@@ -43,9 +43,11 @@ def check_output(options: Namespace) -> None:
     for name in ("output", "label"):
         path = getattr(options, name)
         if path is not None and Path(path).exists():
-            raise ParameterError(name, "names a file that is there", "a new file")
+            raise ParameterError(name, "names a file that already exists", "a new file")
         if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ParameterError(name, "is in a directory that is not there", "a file in one that is")
+            raise ParameterError(
+                name, "is in a directory that does not exist", "a file in an existing directory"
+            )
     if options.output is not None and options.output == options.label:
         raise ParameterError("label", "is the file of the answer", "another file")
     if format_of(options) == "parquet" and options.output is None:
@@ -59,7 +61,7 @@ def rendered(release: Release, form: str) -> bytes:
 
 
 def write(path: str, content: bytes) -> None:
-    """Write a new file; one that is there stays as it is."""
+    """Write a new file; an existing one is not changed."""
     with Path(path).open("xb") as file:
         file.write(content)
 
@@ -127,7 +129,7 @@ def _rows(release: Release) -> Iterator[dict[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """Return what stands for a value in CSV and JSON: nothing for what is unknown."""
+    """Return the value for CSV and JSON: nothing if it is unknown."""
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None  # no -0.0
     if isinstance(value, list):

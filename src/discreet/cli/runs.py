@@ -32,7 +32,7 @@ SHUFFLED = (
     "empty, so that no other unit moves to another batch. No amplification by sampling is claimed. "
     "A unit that is replaced moves a clipped sum twice as far: for it the noise multiplier counts half"
 )
-"""What `--loader shuffled` takes for granted."""
+"""What `--loader shuffled` assume."""
 
 MECHANISMS: Mapping[str, tuple[str, ...]] = {
     "sampled-gaussian": ("noise_multiplier", "rate"),
@@ -59,7 +59,7 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
-    """One part of a run, as it was typed; None where nothing was said."""
+    """One part of a run, as it was typed; None if nothing was given."""
 
     mechanism: str | None = None
     noise_multiplier: str | None = None
@@ -97,14 +97,14 @@ def add_part_options(parser: ArgumentParser, *epsilon_names: str) -> None:
         "--mechanism",
         choices=list(MECHANISMS),
         metavar="NAME",
-        help=f"{', '.join(MECHANISMS)}; may be left out where the other options tell",
+        help=f"{', '.join(MECHANISMS)}; may be left out if the other options imply it",
     )
     part.add_argument(
         "--noise-multiplier",
         metavar="S",
         help="standard deviation of the noise over how far one unit moves the sum",
     )
-    part.add_argument("--rate", metavar="Q", help="probability of each unit to be in a batch, from 0 to 1")
+    part.add_argument("--rate", metavar="Q", help="probability that a unit is in a batch, from 0 to 1")
     part.add_argument("--steps", type=whole_number, metavar="N", help="how often it was run (1)")
     part.add_argument(
         "--loader",
@@ -177,7 +177,7 @@ def event_of(part: RunPart) -> Event:
 
 
 def epochs(part: RunPart, steps: int) -> int:
-    """Return how many passes over the data so many steps are, counting one that is not finished.
+    """Return how many passes over the data this many steps are, counting one that is not finished.
 
     A loader that drops an incomplete last batch makes floor(1 / rate) steps in an epoch.
     """
@@ -188,7 +188,7 @@ def epochs(part: RunPart, steps: int) -> int:
 
 
 def assumption(parts: list[RunPart], event: Event) -> str:
-    """Return what is taken for granted about sampling, in sentences; empty if nothing."""
+    """Return what is assumed about sampling, in sentences; empty if nothing."""
     shuffled = [SHUFFLED] if any(part.loader == "shuffled" for part in parts) else []
     sampled = sampling_assumption(event)
     hint = f"{sampled}. If the loader shuffles instead, ask with --loader shuffled" if sampled else ""
@@ -206,7 +206,7 @@ def _mechanism(part: RunPart) -> str:
 
 
 def _refuse_others(part: RunPart, mechanism: str, needed: tuple[str, ...]) -> None:
-    """Refuse options that the mechanism does not know, rather than pass over them in silence."""
+    """Refuse options that the mechanism does not have, instead of ignoring them silently."""
     known = {*needed, "mechanism", "steps"}
     known |= {"loader"} if mechanism == "sampled-gaussian" else set()
     known |= {"categories"} if mechanism == "randomized-response" else set()
@@ -214,7 +214,7 @@ def _refuse_others(part: RunPart, mechanism: str, needed: tuple[str, ...]) -> No
     for name in _FIELDS:
         if name not in known and getattr(part, name) is not None:
             allowed = ", ".join(_option(other) for other in _FIELDS if other in known)
-            raise ParameterError(name, f"says nothing about {mechanism}", allowed)
+            raise ParameterError(name, f"does not apply to {mechanism}", allowed)
     if mechanism == "event" and part.mechanism is not None:
         raise ParameterError("mechanism", "and --event are both given", "one of them")
 
@@ -230,7 +230,7 @@ def _read(source: str) -> Event:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise ParameterError(
-            "event", "is no file of JSON", "what Event.to_json wrote, or a list of it"
+            "event", "is not a file of JSON", "what Event.to_json wrote, or a list of it"
         ) from None
     if not isinstance(content, list):
         return Event.from_json(text)

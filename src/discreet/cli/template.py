@@ -22,7 +22,7 @@ _HEAD = """\
 #
 # Write what is known without looking at the data: what a column means, not what it holds. A bad guess
 # costs accuracy and never privacy: values are clipped to their bounds, and rows beyond a limit are left out.
-# Whatever says "{blank}" has to be filled in.
+# Every "{blank}" must be filled in.
 
 [ledger]
 # Remembers every answer and what it cost. Keep it: a new ledger over the same data voids the guarantee.
@@ -30,14 +30,14 @@ location = {ledger}
 # For several machines, PostgreSQL. The address may hold a password, so it comes from the environment:
 #   location_env = "DISCREET_LEDGER"          holds postgresql://user@host/database
 #   name = "clinic"
-# To notice if an old copy of the ledger was put back, a file on another disk:
+# To notice if an old copy of the ledger was restored, a file on another disk:
 #   anchor = "/other/disk/clinic.anchor"
 
 [budget]
 # The most that all answers together may ever cost. An epsilon of 1 protects everybody well, 10 hardly.
 epsilon = {epsilon}
 {delta}
-#   renews = "monthly"                        the caps start anew; what was spent before adds up all the same
+#   renews = "monthly"                        the caps start again; earlier spending still adds up
 #   per_analyst = {{ epsilon = 0.5 }}           a cap for each analyst, under the cap for all
 """
 
@@ -46,12 +46,12 @@ _TABLE = """
 source = {source}
 #   source_env = "DISCREET_VISITS"            instead: holds postgresql://user@host/database#table
 # All rows with the same value in this column belong to one person, who is protected as a whole.
-# Where every row is another person, write each_row = true instead, and no limits.
+# If every row is a different person, write each_row = true instead, and no limits.
 {person}
-# Changes with the data, so that no stored answer is returned for other data.
+# Change this when the data change, so that no stored answer is returned for other data.
 version = "1"
-#   prepare = true                            keeps the table ready: faster; limits on rows come first then
-# A table that is no secret, to be joined, is declared beside it by its source and public = true:
+#   prepare = true                            keeps the table ready: faster; limits on rows are then applied
+# first A public table to join with is declared in the same way, by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"
 #   public = true
@@ -67,7 +67,7 @@ version = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is known about a table and its budget; None where its owner has still to say it.
+    """What is known about a table and its budget; None if its owner has still to say it.
 
     Numbers are texts, as they were typed.
     """
@@ -89,12 +89,12 @@ class Draft:
 
     @property
     def undeclared(self) -> list[str]:
-        """The columns of which nothing is declared."""
+        """The undeclared columns."""
         return [name for name in self.columns if name not in {self.person, *self.bounds, *self.keys}]
 
     @property
     def blanks(self) -> list[str]:
-        """What is still to be filled in, in words."""
+        """What must still be filled in, in words."""
         missing = {
             "budget.epsilon": self.epsilon is None,
             f"tables.{self.table}.source": self.source is None,

@@ -1,4 +1,4 @@
-"""Characters that a terminal cannot show, and readers that go away: neither is an error of the program."""
+"""Characters that a terminal cannot show, and closed pipes: neither is an error of the program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_printable(stream: TextIO) -> None:
 
 
 def let_go() -> None:
-    """Send what is left to nowhere, after a reader such as ``head`` has seen enough."""
+    """Discard the rest of the output, after a reader such as ``head`` has closed the pipe."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

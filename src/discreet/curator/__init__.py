@@ -1,9 +1,9 @@
-"""The curator: the one door to private data, and the ledger that it pays first.
+"""The curator: the one request path to private data, and the ledger that it pays first.
 
-- `budget`, `period`, `account`: what may be spent, and what was; `fold` reads it off the ledger.
-- `request`: what is asked, frozen before anything is charged; `declaration`: of which tables.
-- `door`: charge, compute, add noise, keep the answer, answer; `permit` for trusted code.
-- `preview`, `release`, `label`: what an answer will cost, what it is, and what it promises.
+- `budget`: what may be spent, what was, and how ledger entries change it.
+- `request`: what is asked, frozen before anything is charged; `table_records`: of which tables.
+- `door`: charge, compute, add noise, store the answer, answer; `permit` for trusted code.
+- `release`: what an answer will cost, what it is, what it promises, and how it prints.
 - `ledger`: the durable record.
 """
 

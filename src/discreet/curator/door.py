@@ -1,4 +1,4 @@
-"""The door: the one place where private data and noise meet, and only after the ledger was charged."""
+"""The request path: the only place where private data and noise meet, after the ledger was charged."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Door:
 
     Guarantee
     ---------
-    All answers that ever leave, chosen in whatever way by whoever asks, keep what `Budget` promises, for
-    the unit of each table, provided the ledger is not replaced and what is declared was not read off
-    the data. Every answer was charged, durably, before any data was read; a charge is never taken back
+    All answers that ever leave, however analysts choose their questions, keep what `Budget` promises, for
+    the unit of each table, provided the ledger is not replaced and the declarations were not taken from
+    the data. Every answer was charged, durably, before any data was read; a charge is never refunded
     (proof: door).
 
     Parameters
@@ -71,7 +71,7 @@ class Door:
     name : str, optional
         The name of the ledger in a database.
     anchor : str or Path, optional
-        A file outside of the ledger that remembers how long it was, to detect that an old copy was put back.
+        A file outside the ledger that remembers how long it was, to detect that an old copy was restored.
     clock : callable, optional
         Returns the current time, aware of its zone.
     """
@@ -91,8 +91,8 @@ class Door:
         if ledger is None:
             raise ParameterError(
                 "ledger",
-                "is missing: what was spent must be remembered",
-                "the path of a file, such as ledger='clinic.ledger', made if there is none",
+                "is missing: spending must be recorded",
+                "the path of a file, such as ledger='clinic.ledger', created if it is missing",
             )
         store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
@@ -122,7 +122,7 @@ class Door:
         return self.ledger.state().caps
 
     def account(self) -> Account:
-        """Return what was spent so far, with a period that has begun counted from nothing."""
+        """Return what was spent so far; a new period starts from zero."""
         account = self.ledger.state()
         due = account.due(self.ledger.time())
         return account if due is None else account.renewed(due)
@@ -132,7 +132,7 @@ class Door:
     ) -> Preview:
         """Return what a request would cost and how wrong its answer would be. Spends nothing.
 
-        With `chosen`, its keys are chosen first, and their price is part of it.
+        With `chosen`, its keys are chosen first, and their cost is included.
         """
         check_analyst(analyst)
         rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
@@ -144,7 +144,7 @@ class Door:
         return preview(request, account, analyst, rows, answered=answered, chosen=chosen)
 
     def is_charged(self, request: Request | KeyRequest) -> bool:
-        """Tell whether a request was charged before, so that asking again costs nothing."""
+        """Return whether a request was charged before, so that asking again costs nothing."""
         declared = declare(_checked(request, self._tables))
         return self.ledger.find(CHARGE, request.digest(self._secret, declared)) is not None
 
@@ -156,34 +156,36 @@ class Door:
         return None if content is None else request.read(content).values
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
-        """Charge a request for keys, count, choose, keep the choice and return it: a release of keys alone.
+        """Charge a request for keys, count, choose, store the choice and return it: a release of keys only.
 
-        The same request on the same version of the data returns the choice that was kept, at no cost.
+        The same request on the same version of the data returns the stored choice, at no cost.
         It raises what `answer` raises.
         """
-        paid = self._paid(request, analyst, request.draw)
+        paid = self._charge_and_fetch(request, analyst, request.draw)
         chosen = request.read(paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
         keys = {request.plan.column: list(chosen.values)}
         return Release(request=request, keys=keys, outputs=(), label=label, stored=paid.stored)
 
     def answer(self, request: Request, *, analyst: str = "") -> Release:
-        """Charge a request, compute it, add noise, keep the answer and return it.
+        """Charge a request, compute it, add noise, store the answer and return it.
 
-        The same request on the same version of the data returns the answer that was kept, at no cost.
+        The same request on the same version of the data returns the stored answer, at no cost.
 
         Raises
         ------
         BudgetExceeded
             If it does not fit. Nothing was charged and no data was read.
         LedgerMismatch
-            If the tables were amended by another process since this door was opened.
+            If the tables were amended by another process since this curator was opened.
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
         if not isinstance(request, Request):
-            raise ParameterError("request", "is no request for values", "a Request")
-        paid = self._paid(request, analyst, lambda tables: pack(_drawn(request, tables)))
+            raise ParameterError("request", "is not a request for values", "a Request")
+        paid = self._charge_and_fetch(
+            request, analyst, lambda tables: pack(_compute_and_add_noise(request, tables))
+        )
         draws = unpack(request, paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
         return finish(request, draws, label, stored=paid.stored)
@@ -196,7 +198,7 @@ class Door:
         Parameters
         ----------
         before : sequence of Request
-            What was answered before: the same plan, with noise of its own.
+            What was answered before: the same plan, with its own noise.
         request : Request
             The next one.
         """
@@ -205,9 +207,9 @@ class Door:
         apart = len({one.identity for one in measured}) == len(measured)
         known = all(self.is_charged(one) and one.plan == request.plan for one in before)
         if not (before and apart and known):
-            raise ParameterError("release", "is no answer of this ledger", "one that it gave")
+            raise ParameterError("release", "is not an answer of this ledger", "one that it gave")
         release = self.answer(request, analyst=analyst)
-        paid = [self._paid(one, analyst, _refuse) for one in measured]
+        paid = [self._charge_and_fetch(one, analyst, _refuse) for one in measured]
         drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
         earlier = [
@@ -221,15 +223,15 @@ class Door:
         label = {**release.label, "averaged_with": earlier, "private": private}
         return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))
 
-    def _paid(
+    def _charge_and_fetch(
         self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
     ) -> _Paid:
-        """Charge, unless it was; draw, unless there is an answer; return what is kept."""
+        """Charge, unless charged before; draw, unless there is an answer; return what is stored."""
         check_analyst(analyst)
         # One view of the tables throughout: another thread may amend them meanwhile.
         tables = _checked(request, self._tables)
         declared = declare(tables)
-        charge = self._charged(request, analyst, declared)
+        charge = self._find_or_charge(request, analyst, declared)
         account = self.ledger.state()
         check_current(account, declared)  # the charge may be an old one
         content = self.ledger.answer(charge)
@@ -238,7 +240,7 @@ class Door:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _charged(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
+    def _find_or_charge(self, request: Request | KeyRequest, analyst: str, declared: Declared) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
@@ -258,9 +260,9 @@ class Door:
         return charge
 
     def _rehearse(self, check: Callable[[Account], object]) -> None:
-        """Ask for nothing what is about to be asked while everybody waits: prices are remembered.
+        """Ask in advance, at no cost, what will be asked under the lock: costs are cached.
 
-        The entries of others are read on the way. A refusal counts for nothing here: only the ledger decides.
+        New entries of others are read, too. A refusal has no effect here: only the ledger decides.
         """
         with suppress(DiscreetError):
             check(self.ledger.state())
@@ -285,7 +287,7 @@ class Door:
             self._renew(period)
 
     def _renew(self, period: str) -> None:
-        """Renew the caps, unless this or a later period was renewed by somebody else."""
+        """Renew the caps, unless someone else renewed this or a later period."""
 
         def rule(account: Account, time: str) -> Body:
             if account.due(time) != period:
@@ -307,9 +309,9 @@ class Door:
         Raises
         ------
         BudgetExceeded
-            If more was spent already, or is reserved, than the new caps allow.
+            If more was already spent, or is reserved, than the new caps allow.
         LedgerMismatch
-            If the tables were amended by another process since this door was opened.
+            If the tables were amended by another process since this curator was opened.
         """
         caps = None if budget is None else _checked_budget(budget)
         before = self._tables
@@ -326,7 +328,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Paid:
-    """What is kept of a request that was charged: packed, and public."""
+    """What is stored for a request that was charged: packed, and public."""
 
     tables: Mapping[str, Table]
     charge: Entry
@@ -344,16 +346,16 @@ class _PeriodBegan(Exception):
 
 
 def check_analyst(analyst: str) -> None:
-    """Refuse what is no name of an analyst."""
+    """Refuse what is not the name of an analyst."""
     if not isinstance(analyst, str) or len(analyst) > _LONGEST_NAME or not analyst.isprintable():
         raise ParameterError(
-            "analyst", "is no name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
+            "analyst", "is not a name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
         )
 
 
 def _checked_budget(budget: Budget | None) -> Budget:
     if not isinstance(budget, Budget):
-        problem = "is missing" if budget is None else "is no budget"
+        problem = "is missing" if budget is None else "is not a budget"
         raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
     return budget
 
@@ -361,18 +363,18 @@ def _checked_budget(budget: Budget | None) -> Budget:
 def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> dict[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
     if not isinstance(request, Request | KeyRequest):
-        raise ParameterError("request", "is no request", "a Request")
+        raise ParameterError("request", "is not a request", "a Request")
     request.check(tables)
     return tables
 
 
 def _refuse(tables: Mapping[str, Table]) -> NoReturn:
-    """Compute nothing: an answer that was charged but never kept must be asked for by itself."""
+    """Compute nothing: an answer that was charged but never stored must be asked for separately."""
     raise EngineFailed
 
 
-def _drawn(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
-    """Compute and add noise. What is exact lives and dies in here, and so does whatever goes wrong."""
+def _compute_and_add_noise(request: Request, tables: Mapping[str, Table]) -> list[Draw]:
+    """Compute and add noise. Exact values never leave this function, and neither do errors."""
     draws = None
     try:
         exact = compute(request.plan, tables, salt=fresh_salt())

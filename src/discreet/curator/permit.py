@@ -1,4 +1,4 @@
-"""Permits: budget that is set aside for trusted code, which reads rows and says what it ran."""
+"""Permits: budget reserved for trusted code, which reads rows and reports what it ran."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["Permit", "abandon", "largest_use"]
 
 
 class Permit:
-    """A reservation, for code of the curator's own; never for analysts.
+    """A reservation, for the curator's own code; never for analysts.
 
     Guarantee
     ---------
-    The reservation is durable before any row is handed out. What the code says it runs, by `charge`, is
-    recorded before it runs and stays within the reservation. That the code runs what it says, and lets out
-    nothing else, is its author's duty. On `close`, what was never charged is freed; after a crash
-    the whole reservation stays spent. An open one counts in full, also in periods that begin meanwhile,
+    The reservation is durable before any row is returned. What the code reports by `charge` is
+    recorded before it runs and stays within the reservation. That the code runs what it reports, and releases
+    nothing else, is the responsibility of its author. On `close`, what was never charged is freed; after a
+    crash the whole reservation stays spent. An open one counts in full, also in later periods,
     until its owner abandons it (`abandon`), which counts it in full once more and for the last time.
 
     Parameters
@@ -54,10 +54,10 @@ class Permit:
 
     def __init__(self, door: Door, purpose: str, event: Event, analyst: str = "") -> None:
         if not isinstance(purpose, str) or not purpose.strip():
-            raise ParameterError("purpose", "is missing", "words that say what for, for the record")
+            raise ParameterError("purpose", "is missing", "a purpose in words, for the record")
         check_analyst(analyst)
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
 
         def rule(account: Account, time: str) -> Body:
             del time
@@ -80,7 +80,7 @@ class Permit:
         """
         self._check_open()
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
 
         def check(account: Account) -> None:
             reservation = _reservation(account, self._place)
@@ -97,9 +97,9 @@ class Permit:
     def rows(self, table: str) -> pyarrow.Table:
         """Return the rows of a table within its declaration; private.
 
-        At most so many rows of each person as the limits say, drawn at random; numbers clipped to
+        At most as many rows of each person as the limits say, drawn at random; numbers clipped to
         their bounds and rounded to their step; keys and days that were not declared are NULL. The columns are
-        the person and those that something was declared of.
+        the person and those that something was declared about.
         """
         found = self._table(table)
         return found._rows() if isinstance(found, PublicTable) else declared_rows(found)
@@ -107,8 +107,8 @@ class Permit:
     def raw_rows(self, table: str) -> pyarrow.Table:
         """Return the rows of a table in normal form: unbounded, unclipped, with all columns; private.
 
-        What one person can change in them is limited by nothing: the code has to bound it. Of values that
-        requests do not know (bytes, lists) only whether they are there is told.
+        Nothing limits what one person can change in them: the code has to bound it. Of values that
+        requests do not know (bytes, lists) only whether they are present is returned.
         """
         return self._table(table)._rows()
 
@@ -134,7 +134,7 @@ class Permit:
         self.close()
 
     def _table(self, name: str) -> Table:
-        """Return a table that may be read: after the reservation was found open once more."""
+        """Return a table that may be read, after checking again that the reservation is open."""
         self._check_open()
         _reservation(self._door.ledger.state(), self._place)
         if name not in self._tables:
@@ -168,7 +168,7 @@ def largest_use(
     if most is None:
         return offered(epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors)
     if any(part is not None for part in (epsilon, delta, rho)):
-        raise ParameterError("most", "is given beside an offer in numbers", "one of the two")
+        raise ParameterError("most", "is given together with an offer in numbers", "one of the two")
     if isinstance(most, Event):
         return most
     if most.per_analyst is not None or most.renews is not None or (most.rho is not None and most.delta):
@@ -179,10 +179,10 @@ def largest_use(
 
 
 def abandon(door: Door, permit: str | int, *, reason: str) -> None:
-    """Close a permit whose code never ended, on the record. All that it reserved is spent.
+    """Close a permit whose code never ended, and record this. All that it reserved is spent.
 
     Its code may have read rows and used the whole reservation, so that nothing is freed: what was reserved is
-    charged, in the current period. It no longer counts in periods to come, and code that still runs
+    charged, in the current period. It no longer counts in later periods, and code that still runs
     gets neither rows nor charges any more.
 
     Parameters
@@ -190,7 +190,7 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
     door : Door
         Whose permit.
     permit : str or int
-        Its purpose; or the number of its entry, where several open permits have the same purpose.
+        Its purpose; or the number of its entry, if several open permits have the same purpose.
     reason : str
         Why, for the record.
     """
@@ -204,7 +204,7 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
 
 
 def _open_permit(account: Account, permit: str | int) -> int:
-    """Return the entry of the one open reservation that is meant."""
+    """Return the entry of the open reservation with this purpose or number."""
     found = [place for place, one in account.reserved.items() if permit in (place, one.purpose)]
     if len(found) == 1 and not isinstance(permit, bool):
         return found[0]

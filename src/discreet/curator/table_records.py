@@ -1,7 +1,7 @@
-"""What a ledger says of tables and plans, and whether a door still computes with it.
+"""What a ledger says about tables and plans, and whether an open curator still agrees with it.
 
-Declarations and outlines are public. They are written out where that is short; of a long one, such as a
-hundred thousand keys, the ledger keeps the hash.
+Declarations and outlines are public. Short ones are written out; of a long one, such as a
+hundred thousand keys, the ledger stores the hash.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 Declared = dict[str, Value]
-"""What is declared of each table, by name."""
+"""What is declared about each table, by name."""
 
 _LONGEST = 1 << 14
 _DEEPEST = 32
 
 
 def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table]:
-    """Return tables by name, if that is what was given: private ones, and public ones beside them.
+    """Return tables by name, if that is what was given: private tables, and public ones.
 
     Where one is taken for private, `facts` refuses a public one.
     """
@@ -48,19 +48,19 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
         or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
         or not all(isinstance(table, Table | PublicTable) for table in tables.values())
     ):
-        raise ParameterError("tables", "is no mapping of names to tables", "such as {'visits': Table(…)}")
+        raise ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
     if all(isinstance(table, PublicTable) for table in tables.values()):
-        raise ParameterError("tables", "are all public", "a private table beside them, such as Table(…)")
+        raise ParameterError("tables", "are all public", "at least one private table, such as Table(…)")
     return cast("dict[str, Table]", dict(tables))
 
 
 def declare(tables: Mapping[str, Table | PublicTable]) -> Declared:
-    """Return what is declared of tables, as a ledger records it."""
+    """Return what is declared about tables, as a ledger records it."""
     return {name: recorded(cast("Value", table.declaration)) for name, table in tables.items()}
 
 
 def declared_keys(tables: Mapping[str, Table | PublicTable]) -> list[Keys]:
-    """Return the keys that owners declared: they stand in the ledger anyway."""
+    """Return the keys that owners declared: they are in the ledger anyway."""
     private = (table for table in tables.values() if isinstance(table, Table))
     return [one for table in private for one in table.columns.values() if isinstance(one, Keys)]
 
@@ -74,7 +74,7 @@ def recorded(value: Value) -> Value:
 
 
 def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
-    """Refuse to open a ledger with other declarations than its own, saying which differ."""
+    """Refuse to open a ledger with declarations other than its own, saying which differ."""
     if account.caps != budget or dict(account.tables) != declared:
         what = "other tables" if account.caps == budget else "another budget"
         raise LedgerMismatch(
@@ -84,7 +84,7 @@ def check_opened(account: Account, declared: Declared, budget: Budget) -> None:
 
 
 def check_current(account: Account, declared: Declared) -> None:
-    """Refuse to go on with declarations that were amended since."""
+    """Refuse to continue with declarations that were amended since."""
     if dict(account.tables) != declared:
         raise LedgerMismatch(
             "the tables of this ledger were amended since it was opened here; open it again with what it "
@@ -93,9 +93,9 @@ def check_current(account: Account, declared: Declared) -> None:
 
 
 def check_reason(reason: str) -> None:
-    """Refuse to put on the record what nobody explains."""
+    """Refuse to record a change without a reason."""
     if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError("reason", "is missing", "words that say why, for the record")
+        raise ParameterError("reason", "is missing", "a reason in words, for the record")
 
 
 def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callable[[Account, str], Body]:
@@ -106,9 +106,9 @@ def amendment(reason: str, declared: Declared, budget: Budget | None) -> Callabl
     reason : str
         Why, for the record.
     declared : mapping
-        What is declared of all tables from now on.
+        What is declared about all tables from now on.
     budget : Budget or None
-        The caps from now on; None where they stay.
+        The caps from now on; None if they stay.
     """
     check_reason(reason)
 

@@ -1,19 +1,14 @@
 """Private tables, the plan of a request, bounded contributions, exact statistics.
 
-- `expressions`, `functions`, `schema`: total functions over the columns of a row; `checking`, `signatures`
-  and `spread` admit them, `formulas`, `words` and `cases` are what users type.
-- `declarations`: limits per person, bounds of numbers, keys of groups, days.
-- `relation`, `measures`, `plan`: what a request asks; `canonical` and `description` spell it for machines and
-  for people.
-- `columns`, `implied`, `facts`, `admission`: what is public about every column on the way; what is refused.
-- `table`: private rows behind an engine (`engine`, `duckdb_engine`), with what is declared of them.
-  `normal_forms` says what is left of every stored value; `arrow_forms`, `object_forms`, `csv_records` and
-  `parquet_files` bring frames and files to that.
-- `statistics`: a plan's sensitivity, from public facts alone, and its exact integers. They are computed by
-  `compile` (expressions, with `comparing`, `numbers`, `texts`, `moments` and `casts`), `rows` (relations),
-  `grid` (numbers to integers), `contributions` and `bounding`.
+- `language`: what a request can say: expressions, relations, measures, plans, declarations.
+- `reading`, `engines`, `tables`: stored values in their normal form, behind DuckDB, PostgreSQL or Spark.
+- `facts`: what is public about every column, and what is refused because of it.
+- `compile`: expressions and relations in Ibis; `grid` rounds numbers to integers.
+- `lots`, `bounding`, `prepared`: which rows of a person count.
+- `contributions`, `statistics`, `key_counts`: a plan's sensitivity, from public facts alone, and its exact
+  integers.
 
-Ibis and the engine load when a table is opened, not before.
+Ibis and the engine are loaded when a table is opened, not before.
 """
 
 from __future__ import annotations

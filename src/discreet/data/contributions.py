@@ -1,6 +1,6 @@
-"""What every row adds to a plan's measures: whose row it is, its keys, its integers and counted values.
+"""What every row adds to a plan's measures: its person, its keys, its integers and counted values.
 
-From here on no column of the user's own is left, only fixed names, so no name can clash or mislead.
+From here on there are no columns of the user, only fixed names, so no name can clash or mislead.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def bounded_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contr
 
     Where all measures add up over rows, partial totals do, and no row is kept by itself; else see
     `totals_of_kept`. Either way it is one statement, and one sample for all measures. Rows that cannot be too
-    many, or were bounded ahead, are taken as they are.
+    many, or were bounded in advance, are taken unchanged.
     """
     ready = contributions_prepared.prepared_totals(plan, tables, salt)
     if ready is not None:
@@ -70,8 +70,8 @@ def _is_bounded(relation: Relation, tables: Mapping[str, Table]) -> bool:
 def contributions(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Contributions:
     """Return one row for each row that passes the plan's filters and has one of the plan's keys and cells.
 
-    Rows whose person is NULL are nobody's and are left out. A measure that a row does not have adds 0. To
-    contingency tables a row brings its cell on each axis, once however many tables have the axis.
+    Rows whose person is NULL belong to no person and are left out. A measure that a row does not have adds
+    0. To contingency tables a row brings its cell on each axis, once however many tables have the axis.
     """
     rows = rows_of(plan.source, tables, salt)
     for key in plan.keys:
@@ -136,7 +136,7 @@ def _has_cell(column: Column, values: Keys | Bounds) -> BooleanValue:
 
 
 def _cell(column: Column, axis: Axis) -> Value:
-    """Return the number of the cell of an axis; NULL where there is none.
+    """Return the number of the cell of an axis; NULL if there is none.
 
     Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and 0 < b <= 2^53 the double
     nearest to a / b is below every integer that a / b is below.
@@ -151,7 +151,7 @@ def _cell(column: Column, axis: Axis) -> Value:
 
 
 def _told_apart(column: Column) -> Value:
-    """Return a column in which equal values are also spelled alike, as a row's lot demands."""
+    """Return a column in which equal values are also spelled the same, as a row's lot requires."""
     if not column.type().is_floating():
         return column
     value = column.cast("float64")

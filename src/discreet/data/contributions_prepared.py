@@ -38,8 +38,8 @@ __all__ = ["prepared_totals"]
 def prepared_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows | None:
     """Return the totals of a plan over a prepared table.
 
-    They have the columns of `contributions.totals`. None where the plan asks for more than conditions on the
-    rows, keys, counts and sums of columns: then the usual way serves.
+    They have the columns of `contributions.totals`. None if the plan asks for more than conditions on the
+    rows, keys, counts and sums of columns: then the general method is used.
     """
     relation, conditions = plan.source, []
     while isinstance(relation, Filter):
@@ -82,7 +82,7 @@ def _integers(rows: Rows, plan: Plan, table: Table, prepared: Prepared) -> Rows:
 
 
 def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
-    """Put the keys themselves in the place of their numbers."""
+    """Put the keys themselves in place of their numbers."""
     for place, key in enumerate(plan.keys):
         listed = numbered_keys(cast("Keys", table.columns[key.column]), every=True)
         joined = grouped.join(listed, grouped[key_name(place)] == listed[LISTED_NUMBER])
@@ -92,7 +92,7 @@ def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
 
 
 def _is_ready(plan: Plan, table: Table) -> bool:
-    """Tell whether the integers that lie beside columns are those that keys and measures need."""
+    """Return whether the integers stored with the columns are those that keys and measures need."""
     return (
         not plan.present
         and all(isinstance(measure, CountRows | CountNonNull | Sum) for measure in plan.measures)

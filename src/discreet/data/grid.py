@@ -2,7 +2,7 @@
 
 The index of a value is computed in double precision by operations that IEEE 754 defines to the last
 bit (conversion, multiplication, division, addition, floor), so that every engine gives the same integers.
-The last step clips integers, so the bounds hold whatever happened before.
+The last step clips integers, so the bounds always hold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TINY = 1e-150
 
 
 def steps(value: Value, bounds: Bounds) -> IntegerColumn:
-    """Return the index k of the grid point k step that a value is taken to; NULL where it is absent.
+    """Return the index k of the grid point k step that a value is rounded to; NULL if it is absent.
 
     A finite value x becomes the integer nearest to x / step, halves upward, clipped to
     [lower / step, upper / step]. Integers on a grid of step 1 are clipped as they are; other numbers are
@@ -48,7 +48,7 @@ def _rule(rule: MissingRule, bounds: Bounds) -> Value:
 
 
 def clipped(index: NumericValue, bounds: Bounds) -> NumericValue:
-    """Return the index of a grid point, brought into the bounds."""
+    """Return the index of a grid point, clipped to the bounds."""
     least, largest = (ibis.literal(end, type="int64") for end in (bounds.lower_steps, bounds.upper_steps))
     return ibis.greatest(ibis.least(index, largest), least)
 

@@ -1,8 +1,8 @@
 """Which keys occur, and how many persons have each: what private key selection decides on.
 
-Where the keys of a column were never declared, even their names are private. They are counted here by
-persons, exactly, each person being counted for at most so many keys, and the counts go to a
-mechanism that decides which keys are shown; nothing else of them leaves.
+If the keys of a column are not declared, even their names are private. They are counted here by
+persons, exactly, each person being counted for at most this many keys, and the counts go to a
+mechanism that decides which keys are shown; nothing else leaves.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class KeyCounts:
     def chosen(self, shown: NDArray[np.bool_]) -> tuple[KeyValue, ...]:
         """Return the keys for which `shown` is true, sorted: public once a mechanism has decided.
 
-        Left out are those that no request could name: text with a NUL, days beyond the year 9999.
+        Keys that no request could name are left out: text with a NUL, days beyond the year 9999.
         """
         import pyarrow
 
@@ -62,7 +62,7 @@ class KeyCounts:
 
 
 def _named(value: pyarrow.Scalar) -> KeyValue:
-    """Return a key as a request would name it, None if none can."""
+    """Return a key as a request would name it, None if it cannot."""
     try:
         return Keys([value.as_py()]).values[0]
     except (DiscreetError, OverflowError, ValueError):

@@ -2,12 +2,12 @@
 
 Which rows of a person stay is a function of that person's own rows and the salt:
 
-- Rows are known by their *content*, the keys and values that enter the aggregates. What all engines spell
-  alike of it (integers, text, truth values, dates) is the row's *text*. A person's rows of
+- Rows are identified by their *content*, the keys and values that enter the aggregates. What all engines
+  spell alike of it (integers, text, truth values, dates) is the row's *text*. A person's rows of
   equal text are numbered 0, 1, 2, … in the order of the rest of their content; which of two rows of
   equal content gets which number makes no difference.
 - A row's lot is a digest of salt, number, text and person; a group's lot is that of salt, key and
-  person. Those with the smallest lots stay; equal lots are told apart by content.
+  person. Those with the smallest lots stay; equal lots are ordered by content.
 
 So the order of rows, their place on disk and other people's rows have no influence, all aggregates of a
 release see one sample, and each row of a person has the same chance under a random salt. (Proof:
@@ -66,14 +66,14 @@ def sample_rows(contributions: Table, limit: int, salt: Salt) -> Table:
     """Return at most `limit` rows of each person, with all their columns.
 
     Content is what is named as keys and measures; other columns are carried along, and must be the same
-    in rows of equal content, as far as anybody can tell.
+    in rows of equal content, as far as a query can see.
     """
     within, kept = split_by_limit(contributions, limit, salt)
     return within.union(kept.select(*within.columns))
 
 
 def split_by_limit(contributions: Table, limit: int, salt: Salt) -> tuple[Table, Table]:
-    """Return the rows of persons within the limit, and those that are drawn of all others'."""
+    """Return the rows of persons within the limit, and those drawn from all others."""
     sizes = contributions.group_by(PERSON).agg(size=contributions.count())
     over = sizes.filter(sizes["size"] > limit)
     numbered = number_rows(contributions.semi_join(over, PERSON))
@@ -141,7 +141,7 @@ def content_of(table: Table) -> list[str]:
 
 
 def told_apart(column: Column) -> Value:
-    """Return what a request can tell of a column's values: equal ones are the same, minus zero is zero."""
+    """Return what a request can distinguish of a column's values: minus zero is zero."""
     if public_type(column.type()) is Type.OTHER:
         return column.isnull()
     if not column.type().is_floating():

@@ -104,7 +104,7 @@ class Statistics:
         for statistic in self.statistics:
             if statistic.measure == measure:
                 return statistic
-        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+        raise ParameterError("measure", "is not a measure of this plan", "one of its measures")
 
     def joint(self, measures: Sequence[Measure] | None = None) -> Sensitivity:
         """Return how far one person moves some of the vectors together, by default all of them."""
@@ -133,13 +133,13 @@ class Exact:
         for statistic, values in zip(self.statistics.statistics, self.values, strict=True):
             if statistic.measure == measure:
                 return values
-        raise ParameterError("measure", "is no measure of this plan", "one of its measures")
+        raise ParameterError("measure", "is not a measure of this plan", "one of its measures")
 
 
 def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
-    """Return what a plan yields and how far one person can move it, without touching any data.
+    """Return what a plan yields and how far one person can move it, without reading any data.
 
-    A plan that the declarations do not admit is refused here, before anything is charged.
+    A plan that the declarations do not allow is refused here, before anything is charged.
 
     Guarantee
     ---------

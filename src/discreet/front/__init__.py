@@ -1,4 +1,4 @@
-"""The words that users type on a curator."""
+"""What users call: the curator, files that declare it, previews, sandboxes and suggestions."""
 
 from discreet.front.balance import Remaining, Spent
 from discreet.front.curator import Curator

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from discreet.curator import Account, Request
+from discreet.privacy.rational import float_above
 
-__all__ = ["Remaining", "Spent"]
+__all__ = ["Remaining", "Spent", "spent_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was spent, open reservations included: readings, not guarantees; only the cap is one.
+    """What was spent, including open reservations: readings, not guarantees; only the cap is a guarantee.
 
     Attributes
     ----------
     epsilon, delta : float
-        In this period. Pure epsilons add up, at no delta, while the budget holds their sum; else it is the
-        least epsilon that is known at the budget's delta or a part of it, and infinity where none is.
+        In this period. Pure epsilons add up, without delta, while the budget covers their sum; otherwise it
+        is the least epsilon that is known at the budget's delta or a part of it, and infinity if none is.
     rho : float or None
-        In this period, as zero-concentrated privacy; None where no rho is known.
+        In this period, as zero-concentrated privacy; None if no rho is known.
     lifetime_epsilon, lifetime_rho : float
-        Since the ledger was opened, whatever was renewed.
+        Since the ledger was opened, regardless of renewals.
     requests : int
         How many charges there were.
     """
@@ -51,3 +53,23 @@ class Remaining:
     def fits(self, request: Request) -> int:
         """Return how many such requests still fit."""
         return min(one.remaining(request.event) for _, one in self._account.filters(self._analyst))
+
+
+def spent_of(account: Account) -> Spent:
+    """Return what an account says was spent."""
+    now, ever = account.counted(account.current), account.counted(account.lifetime)
+    epsilon, delta = account.spent_now()
+    return Spent(
+        epsilon=epsilon,
+        delta=_plain(delta),
+        rho=None if now.rho is None else float_above(now.rho),
+        lifetime_epsilon=account.ever_spent()[0],
+        lifetime_rho=None if ever.rho is None else float_above(ever.rho),
+        requests=account.charges,
+    )
+
+
+def _plain(delta: Fraction) -> float:
+    """Return the float that is written like the delta if there is one, else the next above."""
+    near = float(delta)
+    return near if Fraction(repr(near)) == delta else float_above(delta)

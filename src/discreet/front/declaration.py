@@ -1,4 +1,4 @@
-"""Declarations in a file: ledger, budget and tables as TOML, to be reviewed and kept under version control.
+"""Declarations in a file: ledger, budget and tables as TOML, for review and version control.
 
 ::
 
@@ -20,7 +20,7 @@
     person = "patient_id"            # or each_row = true
     limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
     version = "2026-01"              # "1" if left out
-    # prepare = true                 # keeps the table ready; of limits on rows, draws the sample ahead
+    # prepare = true                 # keeps the table ready; of limits on rows, draws the sample in advance
 
     [tables.visits.columns]
     cost = { lower = 0, upper = 5000, step = 0.01 }  # and the rules nan, infinity, null
@@ -30,10 +30,10 @@
 
     [tables.cities]
     source = "cities.csv"
-    public = true                    # no secret, to be joined: nothing else is declared
+    public = true                    # to join with: nothing else is declared
 
-Numbers mean what is typed: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative paths
-start at the file. The address of a database may hold a password, which belongs in the environment
+Numbers are taken as written: 0.01 is one hundredth; in quotes they may be ratios, such as "1/3". Relative
+paths start at the file. The address of a database may contain a password, which belongs in the environment
 (``location_env``, ``source_env``), not in a file.
 """
 
@@ -70,7 +70,7 @@ _POSTGRES = re.compile(r"postgres(ql)?://")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerPlace:
-    """Where a ledger is. The address of a database may hold a password, so that it is never shown.
+    """Where a ledger is. The address of a database may contain a password, so it is never shown.
 
     Attributes
     ----------
@@ -96,15 +96,15 @@ class LedgerPlace:
         return open_store(self.location, name=self.name, create=create)
 
     def open(self) -> Ledger[Account]:
-        """Open a ledger that is there, without its tables."""
+        """Open an existing ledger, without its tables."""
         return Ledger(self.open_store(create=False), fold, Account(), anchor=self.anchor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
-    """What is declared of a table, before it is opened. See `Table`.
+    """What is declared about a table, before it is opened. See `Table`.
 
-    An address of a database may hold a password, so that the source is never shown.
+    An address of a database may contain a password, so the source is never shown.
     """
 
     section: Section
@@ -116,7 +116,7 @@ class TableFacts:
     prepare: bool = False
 
     def open(self) -> Table:
-        """Open the table: names and types of columns are checked against what is declared."""
+        """Open the table: names and types of columns are checked against the declaration."""
         with self.section:
             return Table(
                 self.source,
@@ -152,7 +152,7 @@ class Declaration:
     budget : Budget
         The caps.
     tables : mapping of names to TableFacts or PublicFacts
-        The private tables, and public ones beside them.
+        The private tables, and the public ones.
     """
 
     ledger: LedgerPlace
@@ -160,7 +160,7 @@ class Declaration:
     tables: Mapping[str, TableFacts | PublicFacts]
 
     def open_tables(self) -> dict[str, Table]:
-        """Open all tables, public ones among them, as a curator takes them."""
+        """Open all tables, including public ones, for a curator."""
         return cast("dict[str, Table]", {name: facts.open() for name, facts in self.tables.items()})
 
 
@@ -281,7 +281,7 @@ def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:
 def _limits(section: Section, found: object) -> Limits:
     given = section.content(found, (), ("rows", "groups", "rows_per_group"))
     if set(given) not in ({"rows"}, {"groups", "rows_per_group"}):
-        section.refuse("it", "is no limit, or two kinds at once", _LIMITS)
+        section.refuse("it", "is not a limit, or mixes two kinds", _LIMITS)
     with section:
         return Limits(**given)  # type: ignore[arg-type]
 
@@ -311,7 +311,7 @@ def _dates(section: Section, found: object) -> Dates:
 
 def _type(name: object) -> Type:
     if not isinstance(name, str) or name not in TYPES:
-        raise ParameterError("type", "is no type", ", ".join(TYPES))
+        raise ParameterError("type", "is not a type", ", ".join(TYPES))
     return Type(name)
 
 
@@ -320,9 +320,9 @@ def _keys(given: Mapping[str, object]) -> Keys:
     if not isinstance(listed, list) or not all(
         isinstance(key, str | int) or type(key) is datetime.date for key in listed
     ):
-        raise ParameterError("keys", "is no list of keys", "texts, integers, booleans or dates in [ ]")
+        raise ParameterError("keys", "is not a list of keys", "texts, integers, booleans or dates in [ ]")
     if not isinstance(null, bool):
-        raise ParameterError("null_key", "is neither true nor false", "true where NULL is a group")
+        raise ParameterError("null_key", "is neither true nor false", "true if NULL is a group")
     try:
         return Keys([*listed, None] if null else listed)
     except ParameterError as error:

@@ -19,7 +19,7 @@ __all__ = ["amend_file", "open_declared", "open_file"]
 
 
 def open_file(path: str | Path) -> Curator:
-    """Open the curator that a file declares; the ledger is made if there is none.
+    """Open the curator that a file declares; the ledger is created if there is none.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def open_declared(declared: Declaration, *, tables: Mapping[str, Table] | None =
     declared : Declaration
         From `read_declaration`.
     tables : mapping of names to Table, optional
-        Its tables, where they are open already.
+        Its tables, if they are already open.
     """
     if tables is None:
         tables = declared.open_tables()
@@ -69,7 +69,7 @@ def amend_file(path: str | Path, *, reason: str) -> Curator:
     Raises
     ------
     BudgetExceeded
-        If more was spent already than the new caps allow. Nothing is recorded then.
+        If more was already spent than the new caps allow. Then nothing is recorded.
     """
     check_reason(reason)
     declared = read_declaration(path)

@@ -1,7 +1,7 @@
 """Previews and explanations of what a file declares, without its ledger.
 
-A ledger records what was declared when it was made. A rehearsal makes none, so that a declaration can be
-tried and corrected freely before the first answer is paid for. It holds the tables and answers nothing.
+A ledger records what was declared when it was created. A rehearsal creates none, so that a declaration can be
+tried and corrected freely before the first answer is paid for. It has the tables but answers nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator.ledger import open_store
 from discreet.errors import RequestRefused
@@ -25,7 +25,7 @@ __all__ = ["Rehearsal", "rehearse"]
 
 
 class Rehearsal(Curator):
-    """A curator of whose budget nothing was spent, and nothing can be: it previews and explains."""
+    """A curator that spends nothing: it previews and explains only."""
 
     def answer(self, request: Request, *, analyst: str = "") -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
@@ -39,8 +39,8 @@ class Rehearsal(Curator):
         """Refuse: rows need the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; permits are kept in the ledger")
 
-    def check_fits(self, question: Question, *, analyst: str = "", **offer: object) -> None:
-        """Refuse a question that would not fit even if nothing was spent yet.
+    def check_fits(self, question: Question, *, analyst: str = "", **offer: Any) -> None:
+        """Refuse a question that would not fit even an unspent budget.
 
         Takes what `preview` takes.
 
@@ -49,13 +49,13 @@ class Rehearsal(Curator):
         BudgetExceeded
             Saying what would fit.
         """
-        found = self.preview(question, analyst=analyst, **offer)  # type: ignore[arg-type]
+        found = self.preview(question, analyst=analyst, **offer)
         self.account().check(analyst, found.event)
 
 
 @contextmanager
 def rehearse(declared: Declaration) -> Iterator[Rehearsal]:
-    """Open the declared tables behind a ledger that is thrown away."""
+    """Open the declared tables with a temporary ledger."""
     tables = declared.open_tables()
     with tempfile.TemporaryDirectory(prefix="discreet-") as directory:
         store = open_store(Path(directory) / "ledger")

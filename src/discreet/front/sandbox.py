@@ -1,6 +1,6 @@
-"""A sandbox: made-up rows behind the same declarations, to try questions on for nothing.
+"""A sandbox: made-up rows with the same declarations, to try questions at no cost.
 
-The rows are drawn from what is public (names, types, bounds, keys, limits) and from nothing else, so
+The rows are drawn only from what is public (names, types, bounds, keys, limits), so
 that no private value can be in them. Answers look like real ones and mean nothing; their labels say
 that they are not private.
 """
@@ -33,7 +33,7 @@ _MOST_ROWS = 10**8
 
 
 class Sandbox(Curator):
-    """A curator of made-up rows. It has all the words of a curator, and its answers cost nothing."""
+    """A curator over made-up rows. It has all methods of a curator, and its answers cost nothing."""
 
     def answer(self, request: Request, *, analyst: str = "") -> Release:
         """Answer a request about made-up rows; the label says that the answer is not private."""
@@ -53,7 +53,7 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
     Parameters
     ----------
     tables : mapping of names to Table or PublicTable
-        The declared tables; only what is public about them is looked at. Public tables are kept.
+        The declared tables; only public facts about them are used. Public tables are kept.
     rows : int
         How many rows to make up for each private one.
     seed : int

@@ -1,6 +1,6 @@
-"""A TOML file, section by section: every key is known, and every refusal says where it is.
+"""A TOML file, section by section: every key must be known, and every refusal says where it is.
 
-A key that nobody knows is refused, since a rule that is misspelled is a rule that does not hold. Refusals
+An unknown key is refused, because a misspelled rule would not be applied. Refusals
 name the file, the section and the key; they never repeat a value.
 """
 
@@ -19,18 +19,18 @@ from discreet.errors import ParameterError
 __all__ = ["BLANK", "Section", "parsed"]
 
 BLANK = "FILL IN"
-"""What stands in a file where its owner has still to say something."""
+"""What is in a file where its owner has still to say something."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def parsed(file: Path) -> object:
-    """Read a file of TOML; a decimal number stays the one that was typed.
+    """Read a file of TOML; decimal numbers are kept exactly as written.
 
     Raises
     ------
     ParameterError
-        If it is no TOML, with the line and the column.
+        If it is not TOML, with the line and the column.
     OSError
         If it cannot be read.
     """
@@ -43,11 +43,11 @@ def parsed(file: Path) -> object:
         place = f" {found[0]}" if found else ""
     except RecursionError:
         pass
-    raise ParameterError(f"{file.name}:", f"this is no TOML{place}", "see https://toml.io, or discreet init")
+    raise ParameterError(f"{file.name}:", f"this is not TOML{place}", "see https://toml.io, or discreet init")
 
 
 class Section:
-    """A place in a file. Used in a ``with``, it is named by refusals that are raised inside.
+    """A place in a file. Used in a ``with``, refusals raised inside name it.
 
     Parameters
     ----------
@@ -72,54 +72,56 @@ class Section:
         return self.file.absolute().parent / Path(path).expanduser()
 
     def refuse(self, key: str, problem: str, allowed: str) -> NoReturn:
-        """Refuse what stands under a key."""
+        """Refuse what is under a key."""
         raise self._named(ParameterError(key, problem, allowed))
 
     def content(
         self, found: object, needed: tuple[str, ...] = (), optional: tuple[str, ...] | None = None
     ) -> dict[str, object]:
-        """Return the keys and values of the section, all that are needed and no other.
+        """Return the keys and values of the section, which must have all that are needed and no others.
 
         Parameters
         ----------
         found : object
-            What stands there.
+            What is there.
         needed : tuple of str
             Keys that must be there.
         optional : tuple of str or None
             Keys that may be there; None if the keys are names that the owner chose.
         """
         if not isinstance(found, dict):
-            self.refuse("it", "is no section", "keys with values")
+            self.refuse("it", "is not a section", "keys with values")
         known = (*needed, *(optional or ()))
         for key in found if optional is not None else ():
             if key not in known:
                 near = get_close_matches(key, known, n=2, cutoff=0.7)
-                self.refuse(_shown(key), "is no key of this section", " or ".join(near) or ", ".join(known))
+                self.refuse(
+                    _shown(key), "is not a key of this section", " or ".join(near) or ", ".join(known)
+                )
         for key in needed:
             if key not in found:
                 self.refuse(key, "is missing", ", ".join(needed))
         return found
 
     def text(self, content: Mapping[str, object], key: str) -> str | None:
-        """Return the text under a key, or None where there is none."""
+        """Return the text under a key, or None if there is none."""
         value = content.get(key)
         if value is None:
             return None
         if not isinstance(value, str) or not value or "\0" in value:
-            self.refuse(key, "is no text", 'text in quotes, such as "visits"')
+            self.refuse(key, "is not text", 'text in quotes, such as "visits"')
         return value
 
     def refuse_blanks(self, content: Mapping[str, object]) -> None:
-        """Refuse what is still to be filled in, here or deeper, all of it at once."""
+        """Refuse everything that must still be filled in, here or deeper, in one message."""
         blanks = list(_blanks(content))
         if not blanks:
             return
         allowed = "what is known without looking at the data"
         section = self.of(*blanks[0][:-1])
         if len(blanks) == 1:
-            section.refuse(_shown(blanks[0][-1]), "is still to be filled in", allowed)
-        self.refuse(", ".join(_dotted(path) for path in blanks), "are still to be filled in", allowed)
+            section.refuse(_shown(blanks[0][-1]), "must still be filled in", allowed)
+        self.refuse(", ".join(_dotted(path) for path in blanks), "must still be filled in", allowed)
 
     def _named(self, error: ParameterError) -> ParameterError:
         name = _dotted(self.path)
@@ -135,7 +137,7 @@ class Section:
 
 
 def _blanks(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Go over the paths of all that is still to be filled in."""
+    """Iterate over the paths of all that must still be filled in."""
     for key, value in content.items():
         if isinstance(value, dict):
             yield from ((key, *rest) for rest in _blanks(value))

@@ -1,4 +1,4 @@
-"""Bounds and limits that are bought: what to declare where nobody knows the data.
+"""Suggested bounds and limits, paid for: what to declare if the data are unknown.
 
 Both are ordinary requests, a count of rows by size of the value and a count of persons by number of rows, and
 public arithmetic on their answers. What they cost is charged like any other answer.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,19 +30,19 @@ _SIZES = tuple(digit * Fraction(10) ** power for power in range(-3, 13) for digi
 _EDGES = (*(-size for size in reversed(_SIZES)), Fraction(0), *_SIZES)
 _ROWS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _FINEST = 10_000
-"""A grid has so many steps, or up to ten times as many."""
+"""A grid has this many steps, or up to ten times as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What to declare, and the answer that it was read off.
+    """What to declare, and the answer that it was derived from.
 
     Attributes
     ----------
     declared : Bounds or Limits
-        To be declared with `amend`, or in another ledger.
+        Declare it with `amend`, or in another ledger.
     release : Release
-        The noisy counts, with their price.
+        The noisy counts, with their cost.
     """
 
     declared: Bounds | Limits
@@ -53,12 +53,12 @@ class Suggestion:
 
 
 def suggest_bounds(
-    curator: Curator, table: str, column: str, *, coverage: Number = Fraction(99, 100), **offer: object
+    curator: Curator, table: str, column: str, *, coverage: Number = Fraction(99, 100), **offer: Any
 ) -> Suggestion:
-    """Buy bounds for a column of numbers: a range of round numbers that holds most of its values.
+    """Spend on bounds for a column of numbers: a range of round numbers that contains most of its values.
 
     The values are counted by size, between 1, 2 and 5 times the powers of ten from 0.001 to 5 billion, above
-    and below zero. Sizes whose noisy count could be noise alone are left out, and so is what lies beyond the
+    and below zero. Sizes whose noisy count could be only noise are left out, and so is what lies beyond the
     coverage on either side.
 
     Parameters
@@ -68,13 +68,13 @@ def suggest_bounds(
     table, column : str
         Of what.
     coverage : number
-        The share of values that the bounds should hold, about.
+        The approximate share of values that the bounds should contain.
     **offer
         What `ask` takes, such as ``epsilon=0.1``.
     """
     kind, share = _kind(curator, table, column), _share(coverage)
     query = TableRequest(table=table).group_by(size=_place(col(column), _EDGES)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_EDGES), **offer)  # type: ignore[arg-type]
+    release = curator.ask(query, confidence=_each(_EDGES), **offer)
     first, last = _middle(release, share, both=True)
     lower = _EDGES[max(first - 1, 0)]
     upper = _EDGES[min(last, len(_EDGES) - 1)]
@@ -84,9 +84,9 @@ def suggest_bounds(
 
 
 def suggest_limits(
-    curator: Curator, table: str, *, coverage: Number = Fraction(95, 100), **offer: object
+    curator: Curator, table: str, *, coverage: Number = Fraction(95, 100), **offer: Any
 ) -> Suggestion:
-    """Buy limits for a table: a number of rows that most persons do not exceed.
+    """Spend on limits for a table: a number of rows that most persons do not exceed.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ def suggest_limits(
     table : str
         Of what.
     coverage : number
-        The share of persons who should lose nothing, about.
+        The approximate share of persons who should lose nothing.
     **offer
         What `ask` takes, such as ``epsilon=0.1``.
     """
     share = _share(coverage)
     persons = TableRequest(table=table).per_person(rows=count())
     query = persons.group_by(size=_place(col("rows"), _ROWS)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_ROWS), **offer)  # type: ignore[arg-type]
+    release = curator.ask(query, confidence=_each(_ROWS), **offer)
     _, last = _middle(release, share, both=False)
     return Suggestion(declared=Limits(rows=_ROWS[min(last, len(_ROWS) - 1)]), release=release)
 
@@ -113,7 +113,7 @@ def _each(edges: Sequence[object]) -> Fraction:
 
 
 def _place(value: Formula, edges: Sequence[Fraction | int]) -> Formula:
-    """Return the number of the interval (edge before, edge] that a value lies in; the last is open."""
+    """Return the number of the interval (edge before, edge] that contains a value; the last is open."""
     first, *others = edges
     cases = when(value <= first).then(0)
     for place, edge in enumerate(others, start=1):
@@ -122,7 +122,7 @@ def _place(value: Formula, edges: Sequence[Fraction | int]) -> Formula:
 
 
 def _middle(release: Release, coverage: Fraction, *, both: bool) -> tuple[int, int]:
-    """Return the first and the last interval that matter: what is left without the tails."""
+    """Return the first and the last interval that remain without the tails."""
     column = release.outputs[0]
     assert column.lower is not None  # noqa: S101
     places = np.array([-1 if size is None else size for size in release.keys["size"]])
@@ -147,7 +147,7 @@ def _share(coverage: Number) -> Fraction:
 
 
 def _step(width: Fraction) -> Fraction:
-    """Return the largest power of ten that divides a width into at least so many steps."""
+    """Return the largest power of ten that divides a width into at least this many steps."""
     step = Fraction(10) ** 12
     while width / step < _FINEST:
         step /= 10
@@ -157,8 +157,10 @@ def _step(width: Fraction) -> Fraction:
 def _kind(curator: Curator, table: str, column: str) -> Type:
     tables = curator.tables
     if table not in tables:
-        raise ParameterError("table", "is no declared table", f"one of {sorted(tables)}")
+        raise ParameterError("table", "is not a declared table", f"one of {sorted(tables)}")
     found = tables[table].schema.get(column)
     if found is None or not found.is_number:
-        raise ParameterError("column", "is no column of numbers", "a column of integers, decimals or floats")
+        raise ParameterError(
+            "column", "is not a column of numbers", "a column of integers, decimals or floats"
+        )
     return found

@@ -9,8 +9,7 @@ from math import inf, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.rational import Number, confidence_level, float_above, rational
 from discreet.stability.entries import reals
 
 __all__ = ["LinearFit", "Noise", "Units"]
@@ -18,9 +17,8 @@ __all__ = ["LinearFit", "Noise", "Units"]
 Floats = NDArray[np.float64]
 
 _RIDGE_FAILURE = 0.005
-_LEAST_FAILURE = Fraction(1, 10**300)
 _ROUNDED = 0.501  # how far rounding moves an entry, in steps, what floats are off before it included
-_PARTS = 8  # the bounds that an interval takes for granted, each missing with an eighth of what is allowed
+_PARTS = 8  # the bounds that an interval assume, each missing with an eighth of what is allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +114,7 @@ class LinearFit:
             A public bound on the Euclidean norm of beta, in the units of the data. Without it the norm is
             bounded by the fit, which takes data that are rich in every direction.
         """
-        level = rational(confidence, "confidence")
-        if not 0 < level <= 1 - _LEAST_FAILURE:
-            raise ParameterError("confidence", "is not between 0 and 1, by 1e-300 at least", "such as 0.95")
+        level = confidence_level(confidence)
         known = None if largest_norm is None else rational(largest_norm, "largest_norm", positive=True)
         half = self._half_widths(float(1 - level) / _PARTS, None if known is None else float_above(known))
         center = self.coefficients
@@ -141,7 +137,7 @@ class LinearFit:
         trace = max(float(np.trace(self.matrix)) + width * spectral, 0.0)
         errors = sqrt(trace + 2 * trace * sqrt(chance) + 2 * trace * chance)
         largest = sqrt(max(float(np.linalg.eigvalsh(self.matrix)[-1]) + spectral, 0.0))
-        # What rounding adds to |X^T u|, by way of the deviation, and to X^T y, for each unit of `stretched`.
+        # What rounding adds to |X^T u|, through the deviation, and to X^T y, for each unit of `stretched`.
         rounded = rounding * (errors / sqrt(free) + largest)
         norm = self._norm(
             solution,

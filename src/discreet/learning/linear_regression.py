@@ -18,8 +18,9 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import Number, float_below, rational, show, whole
+from discreet.privacy.rational import Number, float_below, probability, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 from discreet.stability.entries import reals
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses
@@ -32,7 +33,7 @@ _FINE = 2.0**28  # squares of 64 integers of this size add up below 2^63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class LinearRegression:
+class LinearRegression(Record):
     """Least squares under differential privacy: adaptive sufficient statistics perturbation.
 
     Three things are released: the smallest eigenvalue of X^T X, the matrix X^T X itself, and the vector of
@@ -54,7 +55,7 @@ class LinearRegression:
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
     resolution : int
-        In how many steps `largest` is divided, but for a margin; values are rounded to this grid, and
+        In how many steps `largest` is divided, except for a margin; values are rounded to this grid, and
         half of it for y.
 
     Guarantee
@@ -132,17 +133,15 @@ class LinearRegression:
         def noise(sensitivity: int | Sensitivity, size: int) -> Gaussian:
             return Gaussian(sensitivity=sensitivity, rho=third_rho, mu=third_mu, size=size)
 
-        filled: dict[str, object] = {
-            "columns": width,
-            "units": units,
-            "rows": held,
-            "eigenvalue": noise(held * steps**2, 1),
-            "matrix": noise(held * steps**2, width * (width + 1) // 2),
-            "moments": noise(moments, width + 2),
-            "guarantee": guarantee,
-        }
-        for name, value in filled.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            columns=width,
+            units=units,
+            rows=held,
+            eigenvalue=noise(held * steps**2, 1),
+            matrix=noise(held * steps**2, width * (width + 1) // 2),
+            moments=noise(moments, width + 2),
+            guarantee=guarantee,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -239,8 +238,7 @@ def _thirds(
         return (budget / 3, None), ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
     if rho is not None or epsilon is None or delta is None:
         raise ParameterError("rho", "is given together with epsilon and delta, or neither is", "rho, or both")
-    loss, failure = rational(epsilon, "epsilon", positive=True), rational(delta, "delta", positive=True)
-    if failure >= 1:
-        raise ParameterError("delta", "is not below 1", "between 0 and 1")
+    loss = rational(epsilon, "epsilon", positive=True)
+    failure = probability(delta, "delta", zero=False, one=False)
     third = sqrt_interval(largest_mu(loss, failure) ** 2 / 3)[0]
     return (None, third), ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)

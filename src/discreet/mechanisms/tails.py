@@ -86,7 +86,7 @@ def _complement(probability: Enclosure) -> Enclosure:
 
 
 def passes_at_most(chance: Enclosure, keys: int, delta: Fraction) -> bool:
-    """Tell whether 1 - (1 - p)^keys <= delta for certain: whether any of so many keys passes that rarely."""
+    """Return whether 1 - (1 - p)^keys <= delta for certain: whether any of the keys passes that rarely."""
     base, power = _ONE - min(chance[1], _ONE), _ONE
     for digit in bin(keys)[2:]:
         power = power * power >> BITS

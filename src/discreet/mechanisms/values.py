@@ -22,7 +22,16 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relat
 from discreet.privacy.rational import Number, rational, typed_as_integers, whole
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Lattice", "Value", "check_reach", "check_size", "holds_integers", "lattice_for", "relation_of"]
+__all__ = [
+    "Lattice",
+    "Value",
+    "check_delta",
+    "check_reach",
+    "check_size",
+    "holds_integers",
+    "lattice_for",
+    "relation_of",
+]
 
 Value: TypeAlias = (
     int | float | list[int] | list[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
@@ -31,6 +40,7 @@ Value: TypeAlias = (
 
 LARGEST_INTEGER = 1 << 62
 LARGEST_SIZE = 1 << 40
+LEAST_DELTA = Fraction(1, 10**100)
 
 _LEAST_SENSITIVITY = Fraction(1, 1 << 800)
 _FINEST = Fraction(1, 1 << 16)
@@ -98,7 +108,7 @@ class Lattice:
 
 
 def _single_array_type(value: object) -> bool:
-    """Tell whether a value is of a type whose numbers NumPy reads without looking at them."""
+    """Return whether a value is of a type whose numbers NumPy reads without looking at them."""
     return hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray)
 
 
@@ -144,7 +154,7 @@ def _clamped(array: NDArray[Any], bound: int) -> NDArray[np.int64]:
 
 
 def holds_integers(sensitivity: Number | Sensitivity) -> bool:
-    """Tell whether a sensitivity says that the data are integers."""
+    """Return whether a sensitivity says that the data are integers."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity.integers
     return typed_as_integers(sensitivity)
@@ -159,6 +169,14 @@ def relation_of(sensitivity: Number | Sensitivity, neighbors: Neighbors | None) 
     if neighbors not in (None, sensitivity.neighbors):
         raise ParameterError("neighbors", "differs from that of the sensitivity", "left out")
     return sensitivity.neighbors
+
+
+def check_delta(delta: Number) -> Fraction:
+    """Return a delta for which tails are computed, and refuse others."""
+    failure = rational(delta, "delta", positive=True)
+    if not LEAST_DELTA <= failure < 1:
+        raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
+    return failure
 
 
 def check_size(size: int | None, actual: int | None = None) -> None:

@@ -7,7 +7,7 @@ floor of its product with 2^64, certified by integer enclosures. A word u of 64 
 lane by one comparison unless u equals that floor; then, with probability n / 2^64, further
 bits of the same uniform number are drawn and compared with an enclosure of the cut point as
 narrow as it takes. The law is therefore exactly the ideal one, and every lane costs one
-word, two look-ups and two comparisons, whatever its outcome.
+word, two look-ups and two comparisons, for any outcome.
 """
 
 from __future__ import annotations

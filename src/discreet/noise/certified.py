@@ -4,7 +4,7 @@ Z is the quantile of a uniform real number U, so the outcome is at least k exact
 least F(b_k), b_k = (k - 1/2 - center) / scale. U is revealed bit by bit and compared with certified
 bounds on F(b_k), at rising precision, until both neighbors of an outcome are beyond doubt. Floats
 only suggest where to look first. So what is drawn is the image, under a rounding, of the ideal law
-itself: whatever a theorem says about the real-valued law holds of the integers.
+itself: everything that a theorem says about the real-valued law holds for the integers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cumulative(law: SymmetricLaw, z: Fraction, bits: int) -> Enclosure:
 class CertifiedRounding:
     """The decision floor(center + scale Z + 1/2), clamped to least … most; Z is the quantile of U.
 
-    The outcome never falls as U grows: its law can be read off by bisection.
+    The outcome never falls as U grows: its law can be found by bisection.
     """
 
     blocks = 1

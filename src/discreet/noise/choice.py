@@ -28,7 +28,7 @@ class ExponentialWeightsDecision:
     The weights are floats of proven accuracy, truncated to 60 bits and summed as integers in
     two halves, so every cumulative sum is known to within `_slack`. The search makes the same
     number of comparisons for every outcome. When U falls within the slack of a
-    boundary, enclosures of all weights decide, at whatever precision it takes.
+    boundary, enclosures of all weights decide, at the precision that is needed.
     """
 
     blocks = 1

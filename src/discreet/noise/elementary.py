@@ -2,7 +2,7 @@
 
 An `Enclosure` of a real number a at `bits` bits is a pair of integers (low, high) with
 low <= a 2^bits <= high (see `enclosure`). The functions here take enclosures and return
-enclosures: whatever number the argument stands for, its image lies in the result. Series are
+enclosures: the image of every number that the argument encloses lies in the result. Series are
 summed with directed rounding, and what is left out of them is bounded and added.
 """
 

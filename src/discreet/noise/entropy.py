@@ -1,6 +1,6 @@
 """Where randomness comes from: the only reader of the operating system's entropy.
 
-A `Source` hands out uniform 64-bit words. `System` is the one that private releases use:
+A `Source` returns uniform 64-bit words. `System` is the one that private releases use:
 an AES-256-CTR keystream, keyed by the operating system, whose key is replaced from its
 own stream at every refill (so the key in use says nothing about noise drawn before), re-keyed
 in every forked child, and impossible to copy. `Replay` repeats itself from a seed; it exists
@@ -110,8 +110,8 @@ class Source(ABC):
         self.__copy__()
 
 
-# The library behind ciphers has locks of its own, which a child would inherit locked if another thread made a
-# cipher while its parent forked. So nobody makes one then. A signal's handler may, in the same thread.
+# The library behind ciphers has its own locks, which a child would inherit locked if another thread made a
+# cipher while its parent forked. So no thread makes one then. A signal handler may, in the same thread.
 _making_ciphers = threading.RLock()
 
 
@@ -182,7 +182,7 @@ class System(Source):
 
 
 class Replay(Source):
-    """Words that repeat for the same seed. For tests: whatever it yields is not private."""
+    """Words that repeat for the same seed. For tests: its results are not private."""
 
     def __init__(self, seed: int) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int):
@@ -235,7 +235,7 @@ def current() -> Source:
 def using(source: Source) -> Iterator[Source]:
     """Draw from `source` inside a with-block. Results are marked unless it is a `System`.
 
-    A block that ends takes away its own source and no other, in whatever order blocks end.
+    A block that ends takes away its own source and no other, in any order of blocks.
     """
     entry = (source,)
     _overrides.set((*_overrides.get(), entry))

@@ -3,7 +3,7 @@
 G >= 0 has P(G = k) proportional to exp(-k / scale). Write G = 2^shift H + R with
 0 <= R < 2^shift: since exp(-G / scale) is a product of a function of H and a function of R,
 the two are independent, and so are the digits of R in any base 2^b. Each digit follows a
-finite law, H a geometric law of its own with scale / 2^shift <= 16. So a draw needs one
+finite law, H its own geometric law with scale / 2^shift <= 16. So a draw needs one
 alias table per ten bits and no rejection.
 """
 

@@ -52,7 +52,7 @@ def steps_of(values: NDArray[np.float64], grid: Fraction) -> NDArray[np.int64]:
     Rounding is monotone and commutes with adding a multiple of the grid, so two numbers at
     distance D land at most ceil(D / grid) steps apart. Scaling by a power of two within the clamp
     and the floor are exact, and the difference of a number and its floor is compared with 1/2
-    correctly: it is exact, but for numbers just below zero, whose difference is far above 1/2.
+    correctly: it is exact, except for numbers just below zero, whose difference is far above 1/2.
     (Where scaling underflows, the number is far below half a step and lands on 0.)
     """
     exponent = grid.numerator.bit_length() - grid.denominator.bit_length()

@@ -45,7 +45,7 @@ class Levels:
         ordered = all(a <= b for a, b in pairwise(numerators))
         if bits < _WORD or not ordered or not numerators or numerators[0] < 0 or numerators[-1] != 1 << bits:
             raise ParameterError(
-                "numerators", "are no cumulative law", "integers from 0 to 2^bits that do not decrease"
+                "numerators", "are not a cumulative law", "integers from 0 to 2^bits that do not decrease"
             )
         self.numerators = tuple(numerators)
         self.bits = bits

@@ -40,7 +40,7 @@ class Powers:
         """Return exp(-k rate) for every k, to within `RELATIVE_ERROR` (and 2^-900)."""
         digits = exponents.view(np.uint64)
         powers = self._tables[0].take((digits & np.uint64(255)).view(np.int64))
-        with np.errstate(all="ignore"):  # powers may vanish, whatever the caller thinks of that
+        with np.errstate(all="ignore"):  # powers may vanish, whatever the caller's settings
             for place in range(1, _DIGITS):
                 shifted = digits >> np.uint64(_DIGIT_BITS * place)
                 powers *= self._tables[place].take((shifted & np.uint64(255)).view(np.int64))

@@ -64,7 +64,7 @@ def mark_replayed(result: T) -> T:
 
 
 def is_private(result: object) -> bool:
-    """Tell whether a result was drawn from the operating system's randomness."""
+    """Return whether a result was drawn from the operating system's randomness."""
     if isinstance(result, tuple | list):
         return all(is_private(item) for item in result)
     return not isinstance(result, ReplayedInt | ReplayedFloat | ReplayedArray)

@@ -1,7 +1,7 @@
 """Rounded Gaussian noise: the nearest integer to an ideal normal number, drawn exactly.
 
 P(k) = Phi((k + 1/2) / sigma) - Phi((k - 1/2) / sigma). For integers x, x + round(X) = round(x + X): what a
-theorem says about the ideal Gaussian mechanism on integers holds of this noise, in any dimension.
+theorem says about the ideal Gaussian mechanism on integers holds for this noise, in any dimension.
 
 Up to a standard deviation of 64 the law is one alias table. Beyond, J = floor(2 X), from which
 round(X) = (J + 1) >> 1, is drawn as `gaussian` does it: sign and block from a table, an offset in the
@@ -124,8 +124,8 @@ class CellAcceptance:
 
         1 + k^2 / 24 + k^4 / 1920 - e (1/12 + k^2 / 160) + e^2 / 160,
 
-    but for less than 2^-37 where k^2 <= 1/100 and v > 128^2. The exponential is that of
-    `gaussian.Acceptance`, and so is the band outside of which a comparison in floats is believed.
+    except for less than 2^-37 where k^2 <= 1/100 and v > 128^2. The exponential is that of
+    `gaussian.Acceptance`, and so is the band outside which a comparison in floats is believed.
     """
 
     blocks = 1

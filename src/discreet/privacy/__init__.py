@@ -1,4 +1,4 @@
-"""The words of differential privacy, as exact records.
+"""The terms of differential privacy, as exact records.
 
 - `neighbors`: which two tables are compared.
 - `guarantees`: what is promised about a release, and to groups.
@@ -6,7 +6,7 @@
 - `sensitivity`: how far a statistic can move between neighbors.
 - `rational`: exact numbers in, floats rounded to a stated side out.
 
-This room has almost no arithmetic and no randomness: it says what things mean, and the rooms
+This package has almost no arithmetic and no randomness: it says what things mean, and the packages
 above compute.
 """
 

@@ -1,7 +1,7 @@
 """Numbers for readers: as many digits as the error leaves, and no more.
 
 Two digits of the error are shown, and the value to the same place. Margins and ends are rounded outward, so
-that what is printed holds what it stands for. All digits remain in the answer itself.
+that the printed interval contains the real one. All digits remain in the answer itself.
 
 >>> number(1234567.891, 210.4)
 '1,234,570'
@@ -23,7 +23,7 @@ _FINEST = 12
 
 
 def number(value: float, error: float, *, side: int = 0, whole: bool = False) -> str:
-    """Write a number to the second digit of an error, with thousands apart.
+    """Write a number to the second digit of an error, with separated thousands.
 
     Parameters
     ----------

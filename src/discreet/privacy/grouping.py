@@ -64,7 +64,7 @@ def group_renyi(order: Fraction, epsilon: Fraction, size: int) -> tuple[Fraction
     Raises
     ------
     ParameterError
-        Where the order is below 2^(c + 1), for which the theorem says nothing.
+        If the order is below 2^(c + 1), for which the theorem says nothing.
     """
     doublings = (size - 1).bit_length()
     if doublings == 0:

@@ -7,14 +7,14 @@ says it in English.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import ParameterError
 from discreet.privacy.grouping import group_delta, group_renyi
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
-from discreet.privacy.rational import non_negative, rational, show, show_above, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, Related, check_relation
+from discreet.privacy.rational import non_negative, probability, rational, show, show_above, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -22,37 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
 
 
-class _Record:
-    """Shared by the guarantees: a frozen record is filled once, and prints what is not default."""
-
-    __slots__ = ()
-
-    def _fill(self, neighbors: Neighbors, **values: Fraction) -> None:
-        check_relation(neighbors)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "neighbors", neighbors)
-
-    def __repr__(self) -> str:
-        shown = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Fraction):
-                shown.append(f"{field.name}={show(value)}")
-            elif value != field.default:
-                shown.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class PureDP(_Record):
+class PureDP(Related):
     """P(S) <= e^epsilon Q(S) for every set S of outcomes and all laws P, Q of neighbors."""
 
     epsilon: Fraction
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"))
+        self._set(epsilon=non_negative(epsilon, "epsilon"), neighbors=check_relation(neighbors))
 
     def group(self, size: int) -> PureDP:
         """Return the guarantee of a group: k epsilon, by k steps along the chain."""
@@ -69,7 +47,7 @@ class PureDP(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class ApproximateDP(_Record):
+class ApproximateDP(Related):
     """P(S) <= e^epsilon Q(S) + delta for every set S of outcomes and all laws P, Q of neighbors."""
 
     epsilon: Fraction
@@ -77,10 +55,11 @@ class ApproximateDP(_Record):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        exact = non_negative(delta, "delta")
-        if exact > 1:
-            raise ParameterError("delta", "is above 1", "between 0 and 1")
-        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"), delta=exact)
+        self._set(
+            epsilon=non_negative(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            neighbors=check_relation(neighbors),
+        )
 
     def group(self, size: int) -> ApproximateDP:
         """Return the guarantee of a group: (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)).
@@ -104,14 +83,14 @@ class ApproximateDP(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class ZeroConcentratedDP(_Record):
+class ZeroConcentratedDP(Related):
     """D_alpha(P || Q) <= rho alpha for every order alpha > 1 and all laws P, Q of neighbors."""
 
     rho: Fraction
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, rho: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, rho=non_negative(rho, "rho"))
+        self._set(rho=non_negative(rho, "rho"), neighbors=check_relation(neighbors))
 
     def group(self, size: int) -> ZeroConcentratedDP:
         """Return the guarantee of a group: k^2 rho, by `grouping.chain` along the chain."""
@@ -128,7 +107,7 @@ class ZeroConcentratedDP(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class RenyiDP(_Record):
+class RenyiDP(Related):
     """D_order(P || Q) <= epsilon, at one order > 1, for all laws P, Q of neighbors."""
 
     order: Fraction
@@ -139,7 +118,7 @@ class RenyiDP(_Record):
         exact = rational(order, "order")
         if exact <= 1:
             raise ParameterError("order", "is not above 1", "greater than 1")
-        self._fill(neighbors, order=exact, epsilon=non_negative(epsilon, "epsilon"))
+        self._set(order=exact, epsilon=non_negative(epsilon, "epsilon"), neighbors=check_relation(neighbors))
 
     def group(self, size: int) -> RenyiDP:
         """Return the guarantee of a group of up to 2^c: (order / 2^c, 3^c epsilon) if order >= 2^(c + 1).
@@ -160,14 +139,14 @@ class RenyiDP(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class GaussianDP(_Record):
+class GaussianDP(Related):
     """Telling two neighbors apart is at least as hard as telling N(0, 1) from N(mu, 1)."""
 
     mu: Fraction
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, mu: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, mu=non_negative(mu, "mu"))
+        self._set(mu=non_negative(mu, "mu"), neighbors=check_relation(neighbors))
 
     def group(self, size: int) -> GaussianDP:
         """Return the guarantee of a group: k mu (Dong, Roth & Su 2022, Theorem 2.14)."""

@@ -8,11 +8,17 @@ means nothing, and numbers that belong to different relations never mix.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import whole
+from discreet.privacy.rational import show, whole
+from discreet.records import Record
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "ADD_REMOVE_PERSON",
@@ -21,6 +27,7 @@ __all__ = [
     "REPLACE_ROW",
     "Change",
     "Neighbors",
+    "Related",
     "Unit",
     "check_relation",
 ]
@@ -48,7 +55,7 @@ _TEXT = re.compile(r"(add-remove|replace) (?:(row|person)|([1-9][0-9]{0,17}) (ro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbors:
+class Neighbors(Record):
     """A neighbor relation: a change, of a unit, at up to `size` units at once.
 
     Replacing one unit is one removal followed by one addition. A guarantee under add/remove
@@ -71,10 +78,10 @@ class Neighbors:
 
     def __post_init__(self) -> None:
         if not isinstance(self.change, Change):
-            raise ParameterError("change", "is no kind of change", "Change.ADD_REMOVE or Change.REPLACE")
+            raise ParameterError("change", "is not a kind of change", "Change.ADD_REMOVE or Change.REPLACE")
         if not isinstance(self.unit, Unit):
-            raise ParameterError("unit", "is no kind of unit", "Unit.ROW or Unit.PERSON")
-        object.__setattr__(self, "size", whole(self.size, "size", least=1, most=10**18 - 1))
+            raise ParameterError("unit", "is not a kind of unit", "Unit.ROW or Unit.PERSON")
+        self._amend(size=whole(self.size, "size", least=1, most=10**18 - 1))
 
     def group(self, size: int) -> Neighbors:
         """Return the relation in which `size` such changes happen at once."""
@@ -93,7 +100,9 @@ class Neighbors:
         """Read what `str` wrote, such as "add-remove person" or "replace 3 rows"."""
         match = _TEXT.fullmatch(text) if isinstance(text, str) else None
         if match is None or match[3] == "1":
-            raise ParameterError("neighbors", "is no neighbor relation", "text such as 'add-remove person'")
+            raise ParameterError(
+                "neighbors", "is not a neighbor relation", "text such as 'add-remove person'"
+            )
         return cls(change=Change(match[1]), unit=Unit(match[2] or match[4]), size=int(match[3] or 1))
 
     def __str__(self) -> str:
@@ -116,11 +125,27 @@ REPLACE_ROW = Neighbors(change=Change.REPLACE, unit=Unit.ROW)
 """One row has other values; the number of rows is public."""
 
 
-def check_relation(neighbors: object) -> None:
-    """Refuse what is no neighbor relation."""
+def check_relation(neighbors: object) -> Neighbors:
+    """Return a neighbor relation, or refuse what is not one."""
     if not isinstance(neighbors, Neighbors):
         raise ParameterError(
             "neighbors",
-            "is no neighbor relation",
+            "is not a neighbor relation",
             "ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON or REPLACE_ROW of discreet.neighbors",
         )
+    return neighbors
+
+
+class Related(Record):
+    """A record that holds for a neighbor relation; it prints its fields that are not by default."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(cast("DataclassInstance", self)):
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = show(value) if isinstance(value, Fraction) else repr(value)
+                shown.append(f"{field.name}={text}")
+        return f"{type(self).__name__}({', '.join(shown)})"

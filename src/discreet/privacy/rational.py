@@ -21,9 +21,12 @@ from discreet.errors import ParameterError
 
 __all__ = [
     "Number",
+    "confidence_level",
     "float_above",
     "float_below",
     "non_negative",
+    "positive",
+    "probability",
     "rational",
     "show",
     "show_above",
@@ -36,6 +39,11 @@ Number: TypeAlias = int | float | str | Decimal | Fraction | np.integer[Any] | n
 
 MOST_BITS = 4096
 MOST_DIGITS = 1234  # the decimal digits of 2**4096: nothing longer can pass the limit on bits
+
+_LEAST_FAILURE = Fraction(1, 10**300)  # so that 1 - confidence, as a float, is above 0
+
+# Made once: a union that is written where it is asked for is built anew at every question.
+_BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
 
 _RATIO = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*")
@@ -66,11 +74,11 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
     ------
     ParameterError
         For NaN, infinities, booleans, other types, and numbers that are too long to hold.
-        The message never holds the value. No number is built before its size is known, so
+        The message never contains the value. No number is built before its size is known, so
         that ``Decimal("1e999999999")`` is refused at once.
     """
     fraction = _exact(value, name)
-    if positive and fraction <= 0:
+    if positive and fraction.numerator <= 0:  # an integer is compared sooner than a fraction
         raise ParameterError(name, "is not positive", "greater than 0")
     return fraction
 
@@ -78,15 +86,45 @@ def rational(value: Number, name: str, *, positive: bool = False) -> Fraction:
 def non_negative(value: Number, name: str) -> Fraction:
     """Turn a number into its fraction and refuse it when it is below zero."""
     fraction = _exact(value, name)
-    if fraction < 0:
+    if fraction.numerator < 0:
         raise ParameterError(name, "is negative", "0 or greater")
     return fraction
+
+
+def positive(**values: Number) -> dict[str, Fraction]:
+    """Turn numbers into fractions greater than 0, under the names by which they are given."""
+    return {name: rational(value, name, positive=True) for name, value in values.items()}
+
+
+def probability(value: Number, name: str, *, zero: bool = True, one: bool = True) -> Fraction:
+    """Turn a number into its fraction and refuse it when it does not lie between 0 and 1.
+
+    Parameters
+    ----------
+    value, name
+        As for `rational`.
+    zero, one : bool
+        Whether 0 and 1 themselves are allowed.
+    """
+    fraction = _exact(value, name)
+    if not 0 <= fraction <= 1 or (fraction == 0 and not zero) or (fraction == 1 and not one):
+        lower, upper = "at least 0" if zero else "above 0", "at most 1" if one else "below 1"
+        raise ParameterError(name, "is out of range", f"{lower} and {upper}")
+    return fraction
+
+
+def confidence_level(value: Number) -> Fraction:
+    """Turn a confidence into its fraction: above 0, and below 1 by what a float can still hold."""
+    level = _exact(value, "confidence")
+    if not 0 < level <= 1 - _LEAST_FAILURE:
+        raise ParameterError("confidence", "is out of range", "above 0 and at most 1 - 1e-300, such as 0.95")
+    return level
 
 
 def whole(value: object, name: str, *, least: int, most: int | None = None) -> int:
     """Check that a value is an integer (Python's or NumPy's, no boolean) within its range."""
     allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLEANS):
         raise ParameterError(name, "is a boolean", allowed)
     try:
         number = int(operator.index(value))  # type: ignore[arg-type]
@@ -98,14 +136,14 @@ def whole(value: object, name: str, *, least: int, most: int | None = None) -> i
 
 
 def _exact(value: object, name: str) -> Fraction:
-    if isinstance(value, bool | np.bool_):
-        raise ParameterError(name, "is a boolean", _ALLOWED)
     if isinstance(value, Fraction):
         # A fraction made from NumPy integers keeps them, and they overflow silently.
         return _limited(int(value.numerator), int(value.denominator), name)
-    if isinstance(value, int | np.integer):
+    if isinstance(value, _BOOLEANS):
+        raise ParameterError(name, "is a boolean", _ALLOWED)
+    if isinstance(value, _INTEGERS):
         return _limited(int(value), 1, name)
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         if not np.isfinite(value):
             raise ParameterError(name, "is not finite", _ALLOWED)
         if not isinstance(value, float):  # NumPy's float64 is a float; narrower ones mean what they hold
@@ -130,7 +168,7 @@ def _from_text(text: str, name: str) -> Fraction:
         return _limited(numerator, denominator, name)
     if _DECIMAL.fullmatch(text):
         return _from_decimal(Decimal(text.strip()), name)
-    raise ParameterError(name, "is text that is no number", _ALLOWED)
+    raise ParameterError(name, "is text that is not a number", _ALLOWED)
 
 
 def _from_decimal(value: Decimal, name: str) -> Fraction:
@@ -145,11 +183,11 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 def _limited(numerator: int, denominator: int, name: str) -> Fraction:
     if max(numerator.bit_length(), denominator.bit_length()) > MOST_BITS:
         raise ParameterError(name, "is too large, too small or too long", _RANGE)
-    return Fraction(numerator, denominator)
+    return Fraction(numerator) if denominator == 1 else Fraction(numerator, denominator)
 
 
 def typed_as_integers(*values: object) -> bool:
-    """Tell whether all numbers were typed as integers, Python's or NumPy's."""
+    """Return whether all numbers were typed as integers, Python's or NumPy's."""
     return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values)
 
 

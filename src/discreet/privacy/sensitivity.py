@@ -20,6 +20,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import float_above, non_negative, rational, show, typed_as_integers, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -41,7 +42,7 @@ _ROUNDING = 1 + Fraction(1, 2**40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Sensitivity:
+class Sensitivity(Record):
     """The most that a vector of statistics moves between neighbors, in each norm.
 
     Parameters
@@ -84,16 +85,14 @@ class Sensitivity:
         integers: bool | None = None,
     ) -> None:
         check_relation(neighbors)
-        values: dict[str, object] = {
-            "l0": whole(l0, "l0", least=1),
-            "l1": non_negative(l1, "l1"),
-            "squared_l2": non_negative(squared_l2, "squared_l2"),
-            "linf": non_negative(linf, "linf"),
-            "neighbors": neighbors,
-            "integers": typed_as_integers(l1, squared_l2, linf) if integers is None else bool(integers),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            l0=whole(l0, "l0", least=1),
+            l1=non_negative(l1, "l1"),
+            squared_l2=non_negative(squared_l2, "squared_l2"),
+            linf=non_negative(linf, "linf"),
+            neighbors=neighbors,
+            integers=typed_as_integers(l1, squared_l2, linf) if integers is None else bool(integers),
+        )
         self._check()
 
     def _check(self) -> None:

@@ -1,18 +1,20 @@
-"""Requests in SQL and in the manner of dataframes, from names to noise.
+"""Questions in SQL and like dataframes, from names to noise.
 
-- `sql` and `frame` make a `Query` of names; neither touches any data.
-- `binding` says what it means over declared tables: a plan, and outputs that share measures (`meanings`).
-- `splitting` divides an offer over the measures and `choosing` over choices, `budgeting` makes a `Request`
-  of it or finds the offer for a wanted error, `explain` describes all of it.
-- `outputs`, `spread_outputs` and `choice_outputs` turn noisy integers and choices into values with intervals.
+- `sql`, `question`: a `Query` of names, and the terms it is asked on; neither reads any data.
+- `binding`: what it means over declared tables: a plan, and outputs that share measures.
+- `noise`: how an offer is divided over measures, or found for a wanted error; the `Request` it makes.
+- `outputs`: noisy integers and choices as values with intervals.
+- `counts`: ranges, distribution functions and marginals, from one table of counts.
+- `explanation`: all of it in words.
+- `asking`: a question on its terms, settled: what the curator previews, explains and answers.
 """
 
 from __future__ import annotations
 
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
-from discreet.queries.noise.offer import Offer
-from discreet.queries.noise.request import ROWS, build_request, expectations, for_error
+from discreet.queries.noise.request import build_request, expectations, for_error
 from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -22,7 +24,6 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.select import parse
 
 __all__ = [
-    "ROWS",
     "BoundQuery",
     "CorrelationOutput",
     "CountOutput",

@@ -54,7 +54,7 @@ def smallest_eigenvalue(matrix: Matrix) -> int:
 
 
 def _at_least(matrix: Matrix, shift: int) -> bool:
-    """Tell whether matrix - shift has no negative eigenvalue.
+    """Return whether matrix - shift has no negative eigenvalue.
 
     Elimination with pivots from the diagonal: what remains is a positive multiple of a Schur
     complement. It is positive semidefinite if and only if no diagonal entry ever is negative,

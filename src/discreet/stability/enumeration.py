@@ -136,5 +136,5 @@ class Enumeration(Generic[Node, Answer]):
         return None
 
     def unstable(self, data: Node) -> bool:
-        """Tell whether some neighbor has another answer."""
+        """Return whether some neighbor has another answer."""
         return any(self.answer(other) != self.answer(data) for other in self.around(data))

@@ -80,7 +80,7 @@ def regression_shifts(design: ArrayLike, response: ArrayLike, *, ridge: Number) 
     design : array of shape (n, d)
         One row for each person.
     response : array of n numbers
-        What is to be predicted.
+        What is predicted.
     ridge : number
         Positive and public, from 2^-800 to 2^800.
 
@@ -108,7 +108,7 @@ def regression_shifts(design: ArrayLike, response: ArrayLike, *, ridge: Number) 
     units = np.ldexp(1.0, sizes.min() - sizes)
     with np.errstate(all="ignore"):
         moved = _scaled_shifts(scaled, heights, below, units)
-        # Beside columns that are so much larger, floats say nothing about a row; nor where products vanish.
+        # If other columns are so much larger, floats say nothing about a row; nor if products vanish.
         lost = (np.abs(scaled).max(axis=1) < _LEAST) | (moved < _LEAST) | np.isnan(moved)
         moved[lost] = inf
         moved[~rows.any(axis=1) | ~target.any()] = 0.0

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import Number, float_below, rational, show
+from discreet.privacy.rational import Number, float_below, probability, rational, show
 from discreet.stability.entries import reals
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _FINEST = Fraction(1, 2**1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class PerInstanceReport:
-    """The privacy loss of each person in one release. For the curator alone.
+    """The privacy loss of each person in one release. Only for the curator.
 
     Attributes
     ----------
@@ -119,9 +119,7 @@ def gaussian_losses(
         As for `laplace_losses`.
     """
     width = rational(sigma, "sigma", positive=True)
-    failure = rational(delta, "delta", positive=True)
-    if failure >= 1:
-        raise ParameterError("delta", "is not below 1", "between 0 and 1")
+    failure = probability(delta, "delta", zero=False, one=False)
     ratios = _scaled(_checked(shifts, grid), width)
     losses = np.full_like(ratios, inf)
     losses[ratios == 0] = 0.0
@@ -156,7 +154,7 @@ def worst_case(reports: Iterable[PerInstanceReport]) -> PureDP | ApproximateDP:
     if not np.isfinite(worst):
         raise ParameterError("reports", "hold a loss without a bound", "finite losses")
     if len(deltas) != 1:
-        raise ParameterError("reports", "are none, or have different deltas", "reports at one delta")
+        raise ParameterError("reports", "are empty, or have different deltas", "reports at one delta")
     failure = deltas.pop()
     epsilon = Fraction(worst)
     if not failure:
@@ -165,16 +163,16 @@ def worst_case(reports: Iterable[PerInstanceReport]) -> PureDP | ApproximateDP:
 
 
 def _checked(shifts: ArrayLike, grid: Number | None) -> Floats:
-    """Return the sizes of shifts, in whole steps of a grid if there is one; infinite where not known."""
+    """Return the sizes of shifts, in whole steps of a grid if there is one; infinite if not known."""
     held = np.abs(reals(shifts, "shifts"))
     if held.ndim != 1:
-        raise ParameterError("shifts", "is no list of numbers", "one number for each person")
+        raise ParameterError("shifts", "is not a list of numbers", "one number for each person")
     held[np.isnan(held)] = inf
     if grid is None:
         return held
     step = rational(grid, "grid", positive=True)
     if step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1):
-        raise ParameterError("grid", "is no power of two", "the grid of a mechanism")
+        raise ParameterError("grid", "is not a power of two", "the grid of a mechanism")
     if not _FINEST <= step <= 1 / _FINEST:
         raise ParameterError("grid", "is out of range", "from 2^-1000 to 2^1000")
     with np.errstate(over="ignore"):
@@ -195,7 +193,7 @@ def _scaled(shifts: Floats, scale: Fraction) -> Floats:
 
 
 def _logarithm(delta: Fraction) -> float:
-    """Return log(1 / delta), also where delta is below every float."""
+    """Return log(1 / delta), even where delta is below every float."""
     near = float_below(delta)
     if near > sys.float_info.min:
         return -log(near)

@@ -46,7 +46,7 @@ def check_step(relation: Neighbors, rows: int) -> int:
     """Check a neighbor relation together with how many values a person has, and return the latter.
 
     Under replace, and where the unit is a row, one step touches one value. Groups of
-    persons have no profile of their own: k persons are distance k.
+    persons have no separate profile: k persons are distance k.
     """
     check_relation(relation)
     if relation.size != 1:
@@ -77,7 +77,7 @@ class Profile:
 
     Finite precision
     ----------------
-    `smooth` evaluates each term with a relative error below 2^-48, whatever its magnitude, and adds 2^-41, so
+    `smooth` evaluates each term with a relative error below 2^-48, for any magnitude, and adds 2^-41, so
     that its result is at least the maximum and at most 1 + 2^-40 times it. Neighbors' results
     therefore differ by a factor of at most e^{decay + SLACK}: charge decay + SLACK.
     """
@@ -99,10 +99,12 @@ class Profile:
         rows = check_step(relation, rows)
         held = np.array(local, dtype=np.float64)
         if held.ndim != 1 or not held.size:
-            raise ParameterError("local", "is no list of numbers", "one number for each distance from 0 on")
+            raise ParameterError(
+                "local", "is not a list of numbers", "one number for each distance from 0 on"
+            )
         if not np.isfinite(held).all() or held[0] < 0 or (np.diff(held) < 0).any():
             raise ParameterError(
-                "local", "falls, or holds what is no size", "numbers from 0 on that never fall"
+                "local", "falls, or holds what is not a size", "numbers from 0 on that never fall"
             )
         held.setflags(write=False)
         return cls(

@@ -90,11 +90,11 @@ class _Side:
         self.squares = int(np.dot(kept, kept)) if self.count else 0
 
     def smallest(self, number: int) -> int:
-        """Return the sum of so many smallest values."""
+        """Return the sum of this many smallest values."""
         return int(self._sums[min(number, self.count)])
 
     def largest_mean(self, number: int) -> Fraction:
-        """Return the mean once so many smallest values are R instead."""
+        """Return the mean once this many smallest values are R instead."""
         moved = min(number, self.count)
         return Fraction(self.total - self.smallest(moved) + moved * self.bound, self.count)
 

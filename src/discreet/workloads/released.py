@@ -54,7 +54,7 @@ class ReleasedCells:
         row = np.asarray(coefficients, np.float64).reshape(-1)
         if row.size != self.strategy.size or not np.isfinite(row).all():
             raise ParameterError(
-                "coefficients", "is no query of the domain", f"{self.strategy.size} finite numbers"
+                "coefficients", "is not a query of the domain", f"{self.strategy.size} finite numbers"
             )
         factor = max(0.0, self.strategy.variance(row))
         return LinearAnswer(

@@ -155,7 +155,7 @@ def test_kinds_with_losses_of_very_different_size_mix():
 
 
 def test_an_epsilon_is_never_negative():
-    """Where delta is beyond the distance of both laws, also if only the lattice sees it."""
+    """Where delta is beyond the distance of both laws, even if only the lattice sees it."""
     found = epsilon(run(0.4515, 2.18e-5, 216), delta=0.0008561146996536758)
     assert 0 <= found.lower <= found.upper <= 1e-10
 

@@ -14,7 +14,7 @@ from discreet.privacy import events
 
 
 def delta_of_response(epsilon, delta, at):
-    """The largest delta at another epsilon: the chord from (0, 1) by way of (e^epsilon, delta), by cases."""
+    """The largest delta at another epsilon: the chord from (0, 1) through (e^epsilon, delta), by cases."""
     gamma, given = exp(at), exp(epsilon)
     if at >= epsilon:
         return delta

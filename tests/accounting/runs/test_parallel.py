@@ -78,7 +78,7 @@ def test_finite_parts_against_every_adversary(parts):
 
 
 def test_choosing_the_part_after_an_answer_is_more_than_any_fixed_choice():
-    """Why multisets of parts are no upper bound: an exact adversary, in fifty digits."""
+    """Why multisets of parts are not an upper bound: an exact adversary, in fifty digits."""
     parts = FINITE[0], events.Approximate(epsilon="0.2", delta="0.1")
     run = events.Parallel(*parts) * 2
     with mpmath.workdps(50):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curator.accounts import Book, at
@@ -129,7 +129,7 @@ def test_a_use_is_covered_by_every_measure():
 
 
 def test_a_run_that_was_reserved_may_be_run_step_by_step():
-    """By sums of its steps it would not fit; as a run that was fixed ahead it does, and nothing beside it."""
+    """By sums of its steps it would not fit; as a run fixed in advance it does, and nothing else."""
     step = PoissonSampled(Gaussian(noise_multiplier=2), rate="1/20")
     budget = Budget(epsilon=1.03 * accounting.epsilon(step * 800, delta=1e-5).upper, delta="1e-5")
     book = Book(budget)
@@ -266,6 +266,7 @@ def test_an_account_that_was_not_opened_promises_nothing():
 
 
 @given(st.fractions(0, 100), st.fractions(0, 10))
+@example(Fraction(10), Fraction(1))
 def test_shares_are_rounded_against_us(part, whole):
     above, below = percent_above(part, whole), percent_below(part, whole)
     if part > 10 * whole:
@@ -287,7 +288,7 @@ def test_shares_are_rounded_against_us(part, whole):
         (
             Budget(epsilon=1),
             Approximate(epsilon="0.1", delta="0.1"),
-            ("has no delta to spend", "asks for delta 0.1", "offer epsilon alone", "at most 1 would fit"),
+            ("has no delta to spend", "needs delta 0.1", "offer epsilon alone", "at most 1 would fit"),
         ),
         (
             Budget(epsilon=3, delta="1e-6"),

@@ -114,3 +114,13 @@ def test_a_reservation_is_settled_once(book):
         with pytest.raises(LedgerTampered):
             again()
     assert book.left() == 2
+
+
+def test_no_more_is_used_than_was_reserved(book):
+    place = book.reserve(Pure(epsilon=1))
+    book.use(place, Pure(epsilon="3/5"))
+    with pytest.raises(BudgetExceeded, match="does not cover"):
+        book.use(place, Pure(epsilon="1/2"))
+    book.use(place, Pure(epsilon="2/5"))
+    book.settle(place)
+    assert book.left() == 2

@@ -76,7 +76,7 @@ class FileBackend:
         return Path(self.location).read_bytes()
 
     def restore(self, copy: bytes) -> None:
-        """Put a copy in the place of the file, as a restored backup does."""
+        """Put a copy in place of the file, as a restored backup does."""
         handle, name = tempfile.mkstemp(dir=Path(self.location).parent)
         with os.fdopen(handle, "wb") as file:
             file.write(copy)

@@ -1,4 +1,4 @@
-"""Running a harness in a process of its own, which may fork because it has one thread only."""
+"""Running a harness in its own process, which may fork because it has one thread only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The anchor outside of the ledger: never ahead of it, never going back."""
+"""The anchor outside the ledger: never ahead of it, never going back."""
 
 from __future__ import annotations
 

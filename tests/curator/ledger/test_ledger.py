@@ -115,7 +115,7 @@ def test_an_answer_needs_a_charge_of_this_ledger(backend, place):
     ledger = counting(backend.open())
     stranger = counting(open_store(place / "other.ledger")).decide("charge", charging())
     for ask in (lambda: ledger.keep_answer(stranger, b"free"), lambda: ledger.answer(stranger)):
-        with pytest.raises(LedgerTampered, match="entry 1: the charge is no entry of this ledger"):
+        with pytest.raises(LedgerTampered, match="entry 1: the charge is not an entry of this ledger"):
             ask()
     charge = ledger.decide("charge", charging())
     ledger.keep_answer(charge, b"")

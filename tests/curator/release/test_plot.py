@@ -51,7 +51,7 @@ def test_an_axis_may_be_given(release):
 
 
 def test_negative_counts_have_bars_above_only(place):
-    """A count below zero lies outside of its own interval; the bar begins at the point."""
+    """A count below zero lies outside its own interval; the bar begins at the point."""
     curator = clinic(place, tables={"visits": visits([])})
     for number in range(40):
         release = curator.ask(f"{COUNT} AND age < {number}", epsilon="1/10")

@@ -56,7 +56,7 @@ def test_the_cap_that_binds_is_the_one_that_is_told(place):
     curator.ask(COUNT, epsilon="0.4", analyst="ana")
     shown = curator.preview(BY_CITY, epsilon="0.3", analyst="ana")
     assert str(shown).endswith(
-        "takes 30.00% of this analyst's share of the budget (epsilon 0.3), of which 60.00% is left "
+        "costs 30.00% of this analyst's share of the budget (epsilon 0.3), of which 60.00% is left "
         "(a pure epsilon of 0.6): fits 2 times"
     )
     with pytest.raises(BudgetExceeded, match=r"of the budget, .* pure epsilon of at most 0\.6 would fit"):
@@ -112,7 +112,7 @@ def test_what_is_said(place):
     curator = clinic(place, budget=Budget(epsilon=3))
     lines = str(curator.preview(BY_CITY, epsilon="1/2")).splitlines()
     assert lines[0].split() == ["output", "±", "at", "95%", "std.", "deviation"]
-    said = "takes 16.67% of the budget (epsilon 0.5), of which 100.00% is left (a pure epsilon of 3)"
+    said = "costs 16.67% of the budget (epsilon 0.5), of which 100.00% is left (a pure epsilon of 3)"
     assert lines[-1] == f"{said}: fits 6 times"
     assert "1000 values" in lines[2]
     curator.ask(COUNT, epsilon=2)

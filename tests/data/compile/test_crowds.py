@@ -53,7 +53,7 @@ EVERYTHING = settings(deadline=None, suppress_health_check=list(HealthCheck), ph
 
 
 def beside(left, right=SOURCE, on=(), outer=False):
-    """A join of private rows that adds one column under a name of its own."""
+    """A join of private rows that adds one column under its own name."""
     depth = sum(1 for _ in relation_names(left))
     return JoinPersons(
         left=left,

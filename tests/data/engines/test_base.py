@@ -61,7 +61,7 @@ def test_types_as_requests_know_them():
 
 
 def test_other_engines_are_refused_by_name():
-    with pytest.raises(ParameterError, match="is bound to no engine"):
+    with pytest.raises(ParameterError, match="is not bound to an engine"):
         Table(ibis.table({"a": "int64"}, name="unbound"), person=EACH_ROW)
 
 

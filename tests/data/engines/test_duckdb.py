@@ -222,7 +222,7 @@ def test_an_address_is_no_path(tmp_path, monkeypatch, address):
     (tmp_path / "v1.csv").write_text("x\n1\n")
     monkeypatch.chdir(tmp_path)
     for kind in (PublicTable, lambda source: Table(source, person=EACH_ROW)):
-        with pytest.raises(ParameterError, match="is no file"):
+        with pytest.raises(ParameterError, match="is not a file"):
             kind(address)
 
 

@@ -104,7 +104,7 @@ def test_a_table_of_an_ibis_connection_and_a_view(database):
 
 @pytest.mark.parametrize("fragment", ["", "#", "#a.b.c", "#.visits", "#no_such_table", "#no_schema.visits"])
 def test_what_names_no_table_is_refused(postgres, fragment):
-    with pytest.raises(ParameterError, match="names no table") as refusal:
+    with pytest.raises(ParameterError, match="does not name a table") as refusal:
         Table(postgres + fragment, person=EACH_ROW)
     assert refusal.value.__context__ is None
 

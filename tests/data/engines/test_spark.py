@@ -163,7 +163,7 @@ def test_settings_of_our_session_are_set_before_every_statement(session):
 def test_names_that_differ_in_case_only_are_refused(session):
     session.conf.set("spark.sql.caseSensitive", "true")
     frame = session.createDataFrame(pyarrow.table({"x": [1], "X": [2]}))
-    with pytest.raises(ParameterError, match="differ only in case"):
+    with pytest.raises(ParameterError, match="apart from case"):
         Table(frame, person=EACH_ROW)
     session.conf.set("spark.sql.caseSensitive", "false")
 

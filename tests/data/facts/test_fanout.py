@@ -1,4 +1,4 @@
-"""How many rows a row may become is known ahead, and too many are refused before anything is charged."""
+"""How many rows a row may become is known in advance, and too many are refused before anything is charged."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ ROWS = pyarrow.table({"id": [1, 2], "x": [1, 1]})
 TABLES = {
     "t": Table(ROWS, person="id", limits=Limits(rows=5)),
     "ahead": Table(ROWS, person="id", limits=Limits(rows=5), prepare=True),
+    "crowd": Table(ROWS, person="id", limits=Limits(rows=100), prepare=True),
     "groups": Table(ROWS, person="id", limits=Limits(groups=5, rows_per_group=2), prepare=True),
     "two": PublicTable(pyarrow.table({"key": [1, 1, 2, None, None, None], "note": list("abcdef")})),
     "many": PublicTable(pyarrow.table({"key": [1] * 1000, "note": list(range(1000))})),
     "more": PublicTable(pyarrow.table({"key": [1] * 10_000})),
     "huge": PublicTable(pyarrow.table({"key": [1] * (LARGEST_FAN_OUT + 1)})),
 }
-T, AHEAD = Source(table="t"), Source(table="ahead")
+T, AHEAD, CROWD = Source(table="t"), Source(table="ahead"), Source(table="crowd")
 ON = (Equality(left="x", right="key"),)
 ONE = PerPerson(source=T, columns=(Personal(name="n", function="count"),))
 
@@ -69,6 +70,8 @@ def public(source, table, **options):
         (public(AHEAD, "two", outer=True), 2, 10),
         (public(T, "many"), 1000, LARGEST_MEETING),
         (public(AHEAD, "many"), 1000, 5000),
+        (public(CROWD, "many"), 1000, LARGEST_MEETING),
+        (public(CROWD, "many", outer=True), 1000, 100 + LARGEST_MEETING),
         (join(T, T), SMALL_FAN_OUT, None),
         (join(T, T, outer=True), SMALL_FAN_OUT + 1, None),
         (join(T, ONE), 1, None),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.data import Bounds, Dates, Filter, Keys, Limits, Source, Table, col, compute, count, fresh_salt
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Column
-from discreet.data.language.relations import Named, Project
+from discreet.data.language.relations import Named, Order, Project, Window, WindowFunction
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Offer, Query, TableRequest, build_request, parse
@@ -132,6 +132,8 @@ def test_conditions_narrow_keys(key, where):
     [
         ("other", "other = 7", (7,)),
         ("other", "other IN (9, 7, 7.5, 99999999999999999999)", (7, 9)),
+        ("other", "other IN (9223372036854775807, 9223372036854775808)", (2**63 - 1,)),
+        ("other", "other IN (-9223372036854775808, -9223372036854775809)", (-(2**63),)),
         ("other", "other BETWEEN 3 AND 5 AND other <> 4", (3, 5)),
         ("other", "other IN (1, 2) AND other IN (2, 3)", (2,)),
         ("other % 2", "other IN (4, 7)", (0, 1)),
@@ -157,6 +159,28 @@ def test_conditions_below_a_subquery_narrow_as_well():
     assert keys(asked("year", "year < 2005", both)) == (2000, 2001, 2002, 2003, 2004)
 
 
+def test_conditions_below_a_window_narrow_its_other_columns_alone():
+    """A number that a window gives may have the name of a column below, and is still another."""
+    rank = "ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day)"
+    inner = f"(SELECT patient, year, {rank} AS r FROM visits WHERE year < 2003) AS v"  # noqa: S608
+    assert keys(asked("year", "r = 1", inner)) == (2000, 2001, 2002)
+    assert keys(asked("r", "r <= 3 AND year = 2001", inner)) == (1, 2, 3)
+    above = Filter(source=Source(table="visits"), condition=(col("other") == 7).expression)
+    plain = Project(source=above, columns=(Named(name="patient", expression=Column(name="patient")),))
+    window = Window(
+        source=plain,
+        name="other",
+        function=WindowFunction.ROW_NUMBER,
+        order=(Order(column="patient"),),
+    )
+    query = Query(
+        relation=window,
+        keys=(Named(name="other", expression=Column(name="other")),),
+        outputs=(("n", count()),),
+    )
+    assert getattr(key_facts(query, TABLES)["other"].keys, "values", None) != (7,)
+
+
 def test_an_inner_join_equates_what_is_not_null():
     inner = "SELECT flag, COUNT(*) AS n FROM visits JOIN flags USING (flag) GROUP BY flag"
     assert keys(inner) == (True,)
@@ -169,6 +193,18 @@ def test_an_inner_join_equates_what_is_not_null():
     town = "SELECT town, COUNT(*) AS n FROM visits JOIN people USING (patient) WHERE town GROUP BY town"
     assert keys(town) == (True,)
     assert None in keys(town.replace("WHERE town ", "").replace("JOIN", "LEFT JOIN"))
+
+
+def test_the_other_side_of_a_join_is_narrowed_as_well():
+    flags = "SELECT f.flag AS k, COUNT(*) AS n FROM visits v JOIN flags f ON v.flag = f.flag GROUP BY k"
+    assert keys(flags) == (True,)
+    assert keys(flags.replace("JOIN", "LEFT JOIN")) == (True, None)
+    inner = "(SELECT patient, year FROM visits WHERE year IN (2003, 2005)) AS w"
+    years = (
+        f"SELECT w.year AS k, COUNT(*) AS n FROM visits v JOIN {inner} ON v.patient = w.patient GROUP BY k"  # noqa: S608
+    )
+    assert keys(years) == (2003, 2005)
+    assert keys(years.replace("JOIN", "LEFT JOIN")) == ALL_YEARS
 
 
 def test_dataframes_are_narrowed_to_the_same_bytes():
@@ -187,7 +223,7 @@ def test_no_key_left_is_refused_before_anything_is_charged():
 
 
 def test_persons_are_no_keys_even_if_listed():
-    with pytest.raises(UndeclaredColumn, match="whose row it is"):
+    with pytest.raises(UndeclaredColumn, match="is the person column"):
         keys("SELECT patient, COUNT(*) AS n FROM visits WHERE patient IN (1, 2) GROUP BY patient")
 
 

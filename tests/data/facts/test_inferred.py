@@ -1,4 +1,4 @@
-"""What calculations imply about their results holds in every row that keeps to what is declared of it."""
+"""What calculations imply about their results holds in every row that keeps to what is declared about it."""
 
 from __future__ import annotations
 

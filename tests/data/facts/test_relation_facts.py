@@ -181,9 +181,9 @@ def test_where_each_row_is_a_person_rows_may_find_one_public_row():
     [
         (Source(table="cities"), "public: read it directly"),
         (joined(left="ward"), "equates integer with text"),
-        (joined(columns=(Equality(left="CITY", right="zone"),)), "name them apart"),
-        (joined(joined()), "name them apart"),
-        (JoinPersons(left=VISITS, right=VISITS), "name them apart"),
+        (joined(columns=(Equality(left="CITY", right="zone"),)), "give them different names"),
+        (joined(joined()), "give them different names"),
+        (JoinPersons(left=VISITS, right=VISITS), "give them different names"),
         (
             JoinPublic(source=VISITS, table="tests", on=(Equality(left="city", right="city"),)),
             "on the person",

@@ -89,7 +89,7 @@ def test_constants_and_foreign_things_are_refused(expression):
 
 
 def test_an_unknown_column_is_named_with_what_is_there():
-    with pytest.raises(UndeclaredColumn, match="'aeg'; there is 'age'"):
+    with pytest.raises(UndeclaredColumn, match="'aeg'; known columns: 'age'"):
         type_of((col("aeg") < 3).expression, SCHEMA)
     with pytest.raises(UndeclaredColumn, match="and 5 more"):
         type_of(col("zzzz").expression, {f"column {number}": Type.TEXT for number in range(25)})
@@ -164,8 +164,8 @@ def test_types_of_calculations(formula, kind):
     [
         (least(col("at"), col("seen")), "one type"),
         (coalesce(col("tags"), col("tags")), "IS NULL"),
-        (col("at").cast("integer"), "go by way of"),
-        (col("seen").cast("instant"), "go by way of"),
+        (col("at").cast("integer"), "convert it first to"),
+        (col("seen").cast("instant"), "convert it first to"),
         (col("tags").cast("text"), "integers, dates or booleans"),
         (col("seen") - col("seen"), "DATEDIFF"),
         (col("day") + 1, "DATEDIFF"),

@@ -115,7 +115,7 @@ def test_cases():
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: x.cast("no type"),
+        lambda: x.cast("not a type"),
         lambda: x.cast(datetime.date),
         lambda: x.slice(-1),
         lambda: x.slice("a"),

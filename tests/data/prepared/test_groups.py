@@ -1,4 +1,4 @@
-"""Tables arranged for limits on groups: each query draws groups and rows anew, from a person's own rows."""
+"""Tables arranged for limits on groups: each query draws groups and rows again, from a person's own rows."""
 
 from __future__ import annotations
 

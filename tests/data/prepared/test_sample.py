@@ -1,4 +1,4 @@
-"""Tables that are bounded ahead: one sample, drawn once from each person's own rows, before conditions."""
+"""Tables bounded in advance: one sample, drawn once from each person's own rows, before conditions."""
 
 from __future__ import annotations
 

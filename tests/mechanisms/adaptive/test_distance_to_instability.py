@@ -57,7 +57,7 @@ def inputs(data):
 
 
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d6_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism):
+def test_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism):
     assert max(STEPS.values()) >= 2
     found = worst(mechanism, GRAPH, inputs)
     assert not found.violated, found.detail
@@ -66,7 +66,7 @@ def test_d6_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d6_the_distance_to_another_answer_breaks_the_promise(mechanism):
+def test_the_distance_to_another_answer_breaks_the_promise(mechanism):
     """The nearest data set with another value is a step farther than the nearest unstable one."""
     values = {data: larger_in_fours(data) for data in GRAPH}
     other = {
@@ -83,7 +83,7 @@ def test_d6_the_distance_to_another_answer_breaks_the_promise(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", [m for m in MADE if "laplace" in repr(m)], ids=repr)
-def test_d6_a_threshold_one_too_low_or_half_the_noise_is_caught(mechanism):
+def test_a_threshold_one_too_low_or_half_the_noise_is_caught(mechanism):
     lower = changed(mechanism, threshold=mechanism.test.threshold - 1)
     assert worst(lower, GRAPH, inputs).violated
     halved = changed(mechanism, scale=mechanism.test.scale / 2)
@@ -97,7 +97,7 @@ def chain(length):
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), OFFERS)
-def test_d6_a_coin_for_another_epsilon_or_delta_is_caught(epsilon, delta):
+def test_a_coin_for_another_epsilon_or_delta_is_caught(epsilon, delta):
     claim = DistanceToInstability(epsilon=epsilon, delta=delta).guarantee
     for wrong in (
         DistanceToInstability(epsilon=2 * epsilon, delta=delta),

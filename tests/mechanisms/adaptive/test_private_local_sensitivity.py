@@ -58,7 +58,7 @@ def changed(mechanism, **attributes):
     return mutant
 
 
-def test_d8_the_local_sensitivity_of_triangles_moves_by_one():
+def test_the_local_sensitivity_of_triangles_moves_by_one():
     """It is the largest number of common neighbors, and at most the number of nodes less 2."""
     for edges, around in GRAPHS.items():
         common = max(
@@ -71,7 +71,7 @@ def test_d8_the_local_sensitivity_of_triangles_moves_by_one():
 
 
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d8_the_law_of_the_code_keeps_the_promise_on_all_graphs(mechanism):
+def test_the_law_of_the_code_keeps_the_promise_on_all_graphs(mechanism):
     found = worst(mechanism, GRAPHS, FACTS.__getitem__)
     assert not found.violated, found.detail
 
@@ -93,20 +93,20 @@ class HalfTheNoiseOnTheBound(PrivateLocalSensitivity):
 
 
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
-def test_d8_half_the_noise_is_caught(offer):
+def test_half_the_noise_is_caught(offer):
     halved = HalfTheNoise(change=1, global_sensitivity=NODES - 2, **offer)
     assert worst(halved, GRAPHS, FACTS.__getitem__).violated
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(2, 3)])
-def test_d8_half_the_noise_on_the_bound_is_caught(share):
+def test_half_the_noise_on_the_bound_is_caught(share):
     inputs = {(0, 2): [(2, 3)], (2, 3): [(0, 2)]}
     offer = {"change": 1, "global_sensitivity": 8, "epsilon": 6, "delta": Fraction(1, 1000), "share": share}
     assert not worst(PrivateLocalSensitivity(**offer), inputs, lambda given: given).violated
     assert worst(HalfTheNoiseOnTheBound(**offer), inputs, lambda given: given).violated
 
 
-def test_d8_a_bound_that_ignores_the_data_is_caught():
+def test_a_bound_that_ignores_the_data_is_caught():
     """Noise for a sensitivity of 1 where it is 12."""
     mechanism = PrivateLocalSensitivity(change=1, global_sensitivity=12, epsilon=12, delta=0.001)
     inputs = {(0, 12): [(12, 12)], (12, 12): [(0, 12)]}
@@ -134,7 +134,7 @@ def test_the_margin_is_the_least_that_keeps_delta(share, delta, change):
 
 
 @pytest.mark.parametrize("delta", [Fraction(1, 20), Fraction(1, 1000)])
-def test_d8_the_bound_fails_with_at_most_delta(delta):
+def test_the_bound_fails_with_at_most_delta(delta):
     wide = PrivateLocalSensitivity(
         change=1, global_sensitivity=30, epsilon=62, delta=delta, share=Fraction(1, 31)
     )

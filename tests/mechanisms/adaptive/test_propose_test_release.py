@@ -58,7 +58,7 @@ def with_test(mechanism, test):
 
 @pytest.mark.parametrize("graph", [REPLACED, CHANGED], ids=["replace", "add or remove"])
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d7_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism, graph):
+def test_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism, graph):
     steps = distances_for(graph, 1)
     assert {0, 1, 2} <= set(steps.values())
     found = worst(mechanism, graph, lambda data: (median(data), steps[data]))
@@ -66,7 +66,7 @@ def test_d7_the_law_of_the_code_keeps_the_promise_on_all_neighbors(mechanism, gr
     assert found.tightness > 0.05
 
 
-def test_d7_a_bound_that_is_not_tested_breaks_the_promise():
+def test_a_bound_that_is_not_tested_breaks_the_promise():
     steps = distances_for(REPLACED, 1)
     untested = DistanceToInstability(epsilon=1, delta=Fraction(999, 1000))
     found = worst(
@@ -79,14 +79,14 @@ def test_d7_a_bound_that_is_not_tested_breaks_the_promise():
 
 
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d7_a_distance_to_a_change_beyond_the_bound_breaks_the_promise(mechanism):
+def test_a_distance_to_a_change_beyond_the_bound_breaks_the_promise(mechanism):
     """Counting to the data set after the large change, instead of the one before it, is one too far."""
     steps = distances_for(REPLACED, 1)
     assert worst(mechanism, REPLACED, lambda data: (median(data), steps[data] + 1)).violated
 
 
 @pytest.mark.parametrize("mechanism", MADE[1::2], ids=repr)
-def test_d7_a_threshold_one_too_low_is_caught(mechanism):
+def test_a_threshold_one_too_low_is_caught(mechanism):
     test = copy.copy(mechanism.test.test)
     object.__setattr__(test, "threshold", test.threshold - 1)
     outer = copy.copy(mechanism.test)
@@ -96,7 +96,7 @@ def test_d7_a_threshold_one_too_low_is_caught(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
-def test_d7_half_the_noise_is_caught(mechanism):
+def test_half_the_noise_is_caught(mechanism):
     mutant = copy.copy(mechanism)
     object.__setattr__(mutant, "noise", Laplace(sensitivity=1, scale=mechanism.noise.event.scale / 2))
     assert worst_of_inputs(mutant, mechanism).violated
@@ -149,7 +149,7 @@ def test_the_chance_of_no_answer_is_that_of_the_test(mechanism):
 
 
 def test_values_are_rounded_once():
-    """A fraction just below a half does not reach the next step by way of a float."""
+    """A fraction just below a half does not reach the next step through a float."""
     mechanism = ProposeTestRelease(sensitivity=1.0, epsilon=2, delta=1e-6, grid=1)
     for base in (0, 2**20):
         value = base + Fraction(1, 2) - Fraction(1, 10**11)
@@ -192,7 +192,7 @@ def test_mechanisms_are_values():
 LADDER = ProposeTestRelease.ladder(sensitivities=[1, 2, 3], epsilon=12, delta=Fraction(3, 20))
 
 
-def test_d7_a_ladder_keeps_its_promise_on_all_neighbors():
+def test_a_ladder_keeps_its_promise_on_all_neighbors():
     graph = replace(DOMAIN, 5)
     steps = [distances_for(graph, bound) for bound in (1, 2, 3)]
 
@@ -207,7 +207,7 @@ def test_d7_a_ladder_keeps_its_promise_on_all_neighbors():
 
 
 @pytest.mark.statistical
-def test_d7_a_ladder_charges_every_test():
+def test_a_ladder_charges_every_test():
     assert LADDER.guarantee.epsilon == 12
     assert LADDER.guarantee.delta == Fraction(3, 20)
     assert LADDER.event == Approximate(epsilon=2, delta=0.05) * 3 + Pure(epsilon=6)

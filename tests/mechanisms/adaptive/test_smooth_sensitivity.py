@@ -133,7 +133,7 @@ AUDITED = [
 
 
 @pytest.mark.parametrize(("case", "relation"), AUDITED, ids=str)
-def test_d2_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, relation):
+def test_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, relation):
     mechanism = built(case, relation)
     assert worst_pair(mechanism, relation) <= 1 + 1e-9
     assert worst_pair(half_the_noise(mechanism), relation) > 1
@@ -199,7 +199,7 @@ def test_samples_follow_the_law(case):
     assert stats.kstest(2 * standard, distribution).pvalue < 1e-9
 
 
-def test_d4_the_median_of_normal_data_has_far_less_noise_than_with_global_sensitivity():
+def test_the_median_of_normal_data_has_far_less_noise_than_with_global_sensitivity():
     values = np.round(np.random.default_rng(4).normal(500_000, 1000, 1000)).astype(np.int64)
     profile = median(values, lower=0, upper=10**6)
     mechanism = SmoothSensitivity.best(
@@ -335,7 +335,7 @@ def test_only_profiles_are_released():
         mechanism.release(5)
 
 
-def test_d3_the_best_concentrated_mechanism_beats_the_published_laplace_log_normal_by_half():
+def test_the_best_concentrated_mechanism_beats_the_published_laplace_log_normal_by_half():
     """At rho = 1/2 and t = 0.1 the published optimum has a deviation of 2.65 per unit of sensitivity."""
     published = min(
         sqrt(2) * exp(2.5 * spread**2) / (1 - 0.1 / spread) for spread in np.linspace(0.12, 0.6, 200)

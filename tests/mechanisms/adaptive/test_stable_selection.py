@@ -56,7 +56,7 @@ CASES = [(name, k) for name, (candidates, *_) in ELECTIONS.items() for k in rang
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_d6_the_distance_is_that_of_a_search(name, k):
+def test_the_distance_is_that_of_a_search(name, k):
     """Adding voters is always possible, so within the universe distances are exact but for its rim."""
     candidates, votes, graph, monotone = ELECTIONS[name]
     mechanism = made(name, k)
@@ -78,7 +78,7 @@ def test_d6_the_distance_is_that_of_a_search(name, k):
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_d6_the_law_of_the_code_keeps_the_promise_on_all_elections(name, k):
+def test_the_law_of_the_code_keeps_the_promise_on_all_elections(name, k):
     candidates, _, graph, _ = ELECTIONS[name]
     for mechanism in (made(name, k), made(name, k).with_laplace_noise()):
         found = worst(mechanism, graph, lambda data: (counted(data, candidates),))
@@ -87,7 +87,7 @@ def test_d6_the_law_of_the_code_keeps_the_promise_on_all_elections(name, k):
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_d6_a_distance_one_too_large_is_caught(name, k):
+def test_a_distance_one_too_large_is_caught(name, k):
     """The distance to the nearest other winner, instead of the nearest unstable election."""
     candidates, _, graph, _ = ELECTIONS[name]
     mechanism = made(name, k)
@@ -104,14 +104,14 @@ def test_d6_a_distance_one_too_large_is_caught(name, k):
 
 
 @pytest.mark.parametrize("name", ["replaced, two candidates", "replaced, three candidates"])
-def test_d6_taking_replaced_votes_for_added_ones_is_caught(name):
+def test_taking_replaced_votes_for_added_ones_is_caught(name):
     candidates, _, graph, _ = ELECTIONS[name]
     mutant = StableArgmax(sensitivity=1, monotone=True, **OFFER)
     assert worst(mutant, graph, lambda data: (counted(data, candidates),)).violated
 
 
 @pytest.mark.parametrize("name", ["up to two votes, two candidates", "up to three votes, two candidates"])
-def test_d6_taking_voters_for_votes_is_caught(name):
+def test_taking_voters_for_votes_is_caught(name):
     candidates, _, graph, _ = ELECTIONS[name]
     mutant = StableArgmax(sensitivity=1, monotone=True, **OFFER)
     assert worst(mutant, graph, lambda data: (counted(data, candidates),)).violated
@@ -199,7 +199,7 @@ def test_errors_are_those_of_the_lead():
     assert twice.lead_for(1) == 2 * mechanism.lead_for(1) - 1
 
 
-def test_d6_the_comparison_with_the_exponential_mechanism():
+def test_the_comparison_with_the_exponential_mechanism():
     """The table of the proof page: the probability of not naming the winner, if all others are level."""
     stable = StableArgmax(sensitivity=1, epsilon=1, delta=1e-6, monotone=True)
 

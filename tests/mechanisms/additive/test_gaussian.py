@@ -103,7 +103,7 @@ def test_profile_agrees_on_both_sides_of_the_summed_range():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1, 1e-6), (1, 1e-10), (0.5, 1e-2), (5, 1e-5)])
 @pytest.mark.parametrize("sensitivity", [1, 3])
-def test_A4_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensitivity):
+def test_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensitivity):
     mechanism = Gaussian(sensitivity=sensitivity, epsilon=epsilon, delta=delta, size=1)
     exact = Fraction(str(epsilon))
     assert divergence(mechanism.event.variance, sensitivity, exact) <= delta
@@ -115,25 +115,25 @@ def test_A4_analytic_noise_is_the_smallest_that_suffices(epsilon, delta, sensiti
 @pytest.mark.parametrize(
     ("epsilon", "delta", "sigma"), [(1, 1e-6, 4.2247), (1, 1e-5, 3.7306), (0.5, 1e-6, 8.0577)]
 )
-def test_A4_real_values_reach_the_continuous_optimum(epsilon, delta, sigma):
+def test_real_values_reach_the_continuous_optimum(epsilon, delta, sigma):
     mechanism = Gaussian(sensitivity=1.0, epsilon=epsilon, delta=delta)
     assert float(continuous_delta(mechanism.sigma, epsilon)) == pytest.approx(delta, rel=1e-4)
     assert mechanism.sigma == pytest.approx(sigma, rel=1e-4)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1, 1e-6), (1, 0.1), (0.01, 1e-12)])
-def test_A4_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
+def test_classical_noise_suffices_and_is_never_the_smallest(epsilon, delta):
     classical = Gaussian.classical(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
     analytic = Gaussian(sensitivity=1, epsilon=epsilon, delta=delta, size=1)
     expected = 2 * mpmath.log(2 / mpmath.mpf(delta)) / mpmath.mpf(epsilon) ** 2
     assert float(classical.event.variance) == pytest.approx(float(expected), rel=1e-10)
     assert analytic.event.variance < classical.event.variance
     assert profile(classical.event.variance, 1, epsilon) <= delta
-    # For vectors: by way of zero-concentrated privacy.
+    # For vectors: through zero-concentrated privacy.
     assert rho_delta(float(classical.event.rho), epsilon) <= delta
 
 
-def test_A4_classical_formula_needs_a_small_epsilon():
+def test_classical_formula_needs_a_small_epsilon():
     with pytest.raises(ParameterError, match="epsilon"):
         Gaussian.classical(sensitivity=1, epsilon=1.01, delta=1e-6)
 
@@ -333,7 +333,7 @@ def test_audits_see_the_whole_sensitivity(sensitivity):
     ("shift", "epsilon", "delta"),
     [(1, "2.5382e-05", "5.33e-100"), (1, "1e-4", "1e-12"), (242484, "2.7367e-05", "5.71e-90")],
 )
-def test_A4_tiny_losses_do_not_cancel(shift, epsilon, delta):
+def test_tiny_losses_do_not_cancel(shift, epsilon, delta):
     """Two tails that nearly agree are subtracted; what they are off by must be on our side."""
     variance = analytic_variance(shift, Fraction(epsilon), Fraction(delta))
     with mpmath.workdps(80):

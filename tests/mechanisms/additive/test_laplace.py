@@ -33,7 +33,7 @@ def test_three_faces_of_the_readme():
 
 
 @given(sensitivity=st.integers(1, 20), epsilon=positive)
-def test_A3_epsilon_is_exact_for_integers(sensitivity, epsilon):
+def test_epsilon_is_exact_for_integers(sensitivity, epsilon):
     mechanism = Laplace(sensitivity=sensitivity, epsilon=epsilon)
     assert mechanism.guarantee.epsilon == epsilon
     assert mechanism.event.pure_epsilon == epsilon
@@ -41,7 +41,7 @@ def test_A3_epsilon_is_exact_for_integers(sensitivity, epsilon):
 
 
 @given(sensitivity=positive, epsilon=positive, size=st.integers(1, 50))
-def test_A3_rounding_is_charged_and_epsilon_holds_for_reals(sensitivity, epsilon, size):
+def test_rounding_is_charged_and_epsilon_holds_for_reals(sensitivity, epsilon, size):
     mechanism = Laplace(sensitivity=sensitivity, epsilon=epsilon, size=size)
     assert mechanism.guarantee.epsilon == epsilon
     assert mechanism.event.sensitivity >= sensitivity
@@ -69,7 +69,7 @@ def test_two_rounded_vectors_lie_within_the_charged_sensitivity(sensitivity, eps
 
 
 def test_additive_noise_has_no_memory_of_its_mean():
-    """A3: the mean of the noise is irrelevant; it is zero, so releases are unbiased."""
+    """The mean of the noise is irrelevant; it is zero, so releases are unbiased."""
     mechanism = Laplace(sensitivity=1, epsilon=1)
     noise = mechanism.release(np.zeros(200_000, np.int64))
     assert abs(noise.mean()) < 7 * (mechanism.error.variance / len(noise)) ** 0.5
@@ -137,7 +137,7 @@ def test_a_sensitivity_brings_its_relation():
         Laplace(sensitivity=disjoint_counts(5), epsilon=1, neighbors=REPLACE_ROW)
 
 
-def test_A5_epsilon_for_a_tolerated_error():
+def test_epsilon_for_a_tolerated_error():
     """Which epsilon if the error may exceed 10 with probability 1e-5, at sensitivity 1?"""
     integers = Laplace.for_error(10, confidence=1 - 1e-5, sensitivity=1)
     reals = Laplace.for_error(10, confidence=1 - 1e-5, sensitivity=1.0)
@@ -154,7 +154,7 @@ def test_A5_epsilon_for_a_tolerated_error():
 
 
 @pytest.mark.statistical
-def test_A5_measured_tail_is_the_promised_one():
+def test_measured_tail_is_the_promised_one():
     mechanism = Laplace(sensitivity=1, epsilon=0.5)
     noise = np.abs(mechanism.release(np.zeros(1_000_000, np.int64)))
     for threshold in (0, 2, 5, 9):

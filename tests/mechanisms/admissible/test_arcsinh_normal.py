@@ -18,7 +18,7 @@ MOVES = [(0.1, 0.05), (0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.8, 0.1), (0.5, 0.
 
 @pytest.mark.parametrize("spread", [0.2, 0.5, 2 / sqrt(3), 2])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d2_the_divergences_stay_below_the_budget(spread, shift, dilation):
+def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
     claimed = float(ArcsinhNormal(spread=spread).budget(shift=shift, dilation=dilation).rho)
     found = divergences.largest_rho(divergences.arcsinh_normal(spread), shift, dilation)
     assert found <= claimed * (1 + 1e-6)

@@ -15,7 +15,7 @@ BUDGETS = [(1, 0.05), (1, 0.15), (0.3, 0.02), (3, 0.1), (1, 0)]
 
 @pytest.mark.parametrize("power", [2, 4, 6])
 @pytest.mark.parametrize(("epsilon", "dilation"), BUDGETS)
-def test_d2_the_largest_shift_is_exactly_what_epsilon_allows(power, epsilon, dilation):
+def test_the_largest_shift_is_exactly_what_epsilon_allows(power, epsilon, dilation):
     shift = float(Cauchy(power=power).largest_shift(epsilon=epsilon, dilation=dilation))
     density = divergences.cauchy(power)
     found = divergences.largest_loss(density, shift, dilation)
@@ -25,7 +25,7 @@ def test_d2_the_largest_shift_is_exactly_what_epsilon_allows(power, epsilon, dil
 
 @pytest.mark.parametrize("power", [2, 4, 6])
 @pytest.mark.parametrize(("epsilon", "dilation"), BUDGETS)
-def test_d2_the_shift_is_above_the_published_one(power, epsilon, dilation):
+def test_the_shift_is_above_the_published_one(power, epsilon, dilation):
     shift = float(Cauchy(power=power).largest_shift(epsilon=epsilon, dilation=dilation))
     summed = (epsilon - dilation * (power - 1)) / (power - 1) ** ((power - 1) / power)
     assert shift >= summed

@@ -9,7 +9,8 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible import ArcsinhNormal, Cauchy, LaplaceNoise, Student, UniformLogNormal
-from discreet.mechanisms.admissible.choice import Offer, best_noise, best_noise_and_decay
+from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
+from discreet.privacy.offer import Offer
 
 PURE = Offer(epsilon=Fraction(1))
 APPROXIMATE = Offer(epsilon=Fraction(1), delta=Fraction(1, 10**6))
@@ -18,11 +19,11 @@ SLACK = Fraction(1, 2**39)
 
 
 def deviation(noise, offer, dilation):
-    return noise.typical / float(noise.largest_shift(dilation=dilation, **offer.for_noise(noise)))
+    return noise.typical / float(noise.largest_shift(dilation=dilation, **budget_for(noise, offer)))
 
 
 @pytest.mark.parametrize("dilation", [Fraction(1, 1000), Fraction(1, 20), Fraction(1, 5)])
-def test_d4_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
+def test_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
     noise, (rank, error) = best_noise(PURE, dilation)
     assert rank == 0
     assert error == pytest.approx(deviation(noise, PURE, dilation))
@@ -33,7 +34,7 @@ def test_d4_no_other_degrees_or_powers_are_better_at_a_fixed_decay(dilation):
 
 
 @pytest.mark.parametrize("dilation", [Fraction(1, 100), Fraction(1, 10), Fraction(2, 5)])
-def test_d3_no_other_spread_is_much_better_at_a_fixed_decay(dilation):
+def test_no_other_spread_is_much_better_at_a_fixed_decay(dilation):
     _, (_, error) = best_noise(CONCENTRATED, dilation)
     for family in (ArcsinhNormal, UniformLogNormal):
         for step in range(4, 60):
@@ -60,16 +61,16 @@ def test_a_law_without_a_variance_is_the_last_resort():
 
 
 def test_budgets_are_translated_on_the_safe_side():
-    pure = CONCENTRATED.for_noise(Student(degrees=3))["epsilon"]
+    pure = budget_for(Student(degrees=3), CONCENTRATED)["epsilon"]
     assert pure <= 1
     assert pure**2 / 2 <= Fraction(1, 2)
-    assert PURE.for_noise(LaplaceNoise()) is None
-    assert PURE.for_noise(ArcsinhNormal(spread=1)) is None
-    assert APPROXIMATE.for_noise(ArcsinhNormal(spread=1))["rho"] < Fraction(1, 10)
+    assert budget_for(LaplaceNoise(), PURE) is None
+    assert budget_for(ArcsinhNormal(spread=1), PURE) is None
+    assert budget_for(ArcsinhNormal(spread=1), APPROXIMATE)["rho"] < Fraction(1, 10)
 
 
 @pytest.mark.parametrize("offer", [PURE, CONCENTRATED], ids=["pure", "concentrated"])
-def test_d3_the_decay_is_chosen_for_the_hinted_sensitivities(offer):
+def test_the_decay_is_chosen_for_the_hinted_sensitivities(offer):
     """Local sensitivities that grow with the distance: neither the least nor the largest decay is best."""
     local = [min(1000.0, 0.1 * (1 + k) ** 1.5) for k in range(600)]
     noise, decay = best_noise_and_decay(offer, local, SLACK)

@@ -38,7 +38,7 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("sigma", [0.3, 0.6, 1.2])
 @pytest.mark.parametrize(("a", "u"), [(1, 0), (0, 1), (0.3, 0.1), (0.05, 0.2), (0.5, 0.02)])
-def test_d2_the_score_of_every_move_is_sub_gaussian(law, sigma, a, u):
+def test_the_score_of_every_move_is_sub_gaussian(law, sigma, a, u):
     """log E exp(l psi) <= l^2 rho, psi the score of the path that slides at rate a and stretches at rate u.
 
     The budget of a shift a / k and a dilation u bounds it: the path to there slides at rate a.

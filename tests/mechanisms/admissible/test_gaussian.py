@@ -23,7 +23,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize(("epsilon", "shift", "dilation"), MOVES)
-def test_d2_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
+def test_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
     claimed = float(GaussianNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta)
     found = divergences.hockey_stick(divergences.gaussian, shift, dilation, epsilon)
     assert claimed * (1 - 1e-5) <= found <= claimed * (1 + 1e-6)
@@ -40,7 +40,7 @@ def test_half_the_noise_breaks_the_guarantee(epsilon, delta, dilation):
 
 @pytest.mark.parametrize("epsilon", [0.2, 1])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
-def test_d2_the_shift_is_above_the_published_one(epsilon, delta):
+def test_the_shift_is_above_the_published_one(epsilon, delta):
     level = log(2 / delta)
     dilation = epsilon / (4 * (1 + level))
     published = epsilon / (5 * sqrt(2 * level))

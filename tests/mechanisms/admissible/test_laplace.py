@@ -15,7 +15,7 @@ MOVES = [(1, 0.6, 0.1), (1, 0.5, 0.2), (0.5, 0.2, 0.1), (2, 1.5, 0.3), (1, 0, 0.
 
 
 @pytest.mark.parametrize(("epsilon", "shift", "dilation"), MOVES)
-def test_d2_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
+def test_the_hockey_stick_is_the_budget(epsilon, shift, dilation):
     claimed = float(LaplaceNoise().budget(shift=shift, dilation=dilation, epsilon=epsilon).delta)
     found = divergences.hockey_stick(divergences.laplace, shift, dilation, epsilon)
     assert claimed * (1 - 1e-4) <= found <= claimed * (1 + 1e-6)
@@ -32,7 +32,7 @@ def test_half_the_noise_breaks_the_guarantee(epsilon, delta, dilation):
 
 @pytest.mark.parametrize("epsilon", [0.2, 1])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
-def test_d2_the_shift_is_above_the_published_one(epsilon, delta):
+def test_the_shift_is_above_the_published_one(epsilon, delta):
     dilation = epsilon / (2 * log(2 / delta))
     assert LaplaceNoise().largest_shift(epsilon=epsilon, delta=delta, dilation=dilation) > 1.2 * epsilon / 2
 

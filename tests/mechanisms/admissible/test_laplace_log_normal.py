@@ -16,7 +16,7 @@ MOVES = [(0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.2, 0.0)]
 
 @pytest.mark.parametrize("spread", [0.2, 0.5, 1])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d3_the_divergences_stay_below_the_budget(spread, shift, dilation):
+def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
     claimed = float(LaplaceLogNormal(spread=spread).budget(shift=shift, dilation=dilation).rho)
     found = divergences.largest_rho(divergences.laplace_log_normal(spread), shift, dilation)
     assert found <= claimed * (1 + 1e-6)
@@ -24,7 +24,7 @@ def test_d3_the_divergences_stay_below_the_budget(spread, shift, dilation):
 
 @pytest.mark.parametrize("spread", [0.2, 0.5, 1])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d3_the_budget_is_below_half_the_square_of_the_published_epsilon(spread, shift, dilation):
+def test_the_budget_is_below_half_the_square_of_the_published_epsilon(spread, shift, dilation):
     """Epsilon = t / sigma + e^(3 sigma^2 / 2) s: here the two parts add as squares, along a shorter path."""
     claimed = float(LaplaceLogNormal(spread=spread).budget(shift=shift, dilation=dilation).rho)
     slid, stretched = exp(1.5 * spread**2) * shift, dilation / spread
@@ -52,7 +52,7 @@ def test_shift_and_budget_are_inverse(spread, rho, dilation):
 
 
 def test_the_best_spread_is_found_by_the_error_of_the_published_table():
-    """D3: s, t and sigma are chosen to minimize the error, here 30% below the published optimum."""
+    """The parameters s, t and sigma are chosen for the least error, here 30% below the published optimum."""
     rho, dilation = 0.5, 0.1
 
     def published(spread: float) -> float:

@@ -31,7 +31,7 @@ NOISES = [
 ]
 
 
-def test_d2_every_law_of_the_mission_is_here():
+def test_every_law_that_smooth_sensitivity_needs_is_here():
     assert {type(noise).__name__ for noise, _ in NOISES} == set(admissible.__all__) - {"Admissible"}
     notions = {type(noise).__name__: noise.notion for noise, _ in NOISES}
     assert notions == {

@@ -18,7 +18,7 @@ MOVES = [(0.3, 0.1), (1.0, 0.3), (0.05, 0.3), (3.0, 0.01), (0.5, 0.0)]
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 5, 10])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d2_the_largest_loss_is_the_budget(degrees, shift, dilation):
+def test_the_largest_loss_is_the_budget(degrees, shift, dilation):
     """The guarantee holds over a dense set of moves, and is attained."""
     claimed = float(Student(degrees=degrees).budget(shift=shift, dilation=dilation).epsilon)
     found = divergences.largest_loss(divergences.student(degrees), shift, dilation)
@@ -28,7 +28,7 @@ def test_d2_the_largest_loss_is_the_budget(degrees, shift, dilation):
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 5, 10])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d2_the_budget_is_below_the_published_one(degrees, shift, dilation):
+def test_the_budget_is_below_the_published_one(degrees, shift, dilation):
     claimed = float(Student(degrees=degrees).budget(shift=shift, dilation=dilation).epsilon)
     published = dilation * (degrees + 1) + shift * (degrees + 1) / (2 * degrees**0.5)
     tighter = dilation * degrees + shift * (degrees + 1) / (2 * degrees**0.5)

@@ -17,7 +17,7 @@ MOVES = [(0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.2, 0.0)]
 
 @pytest.mark.parametrize("spread", [0.3, 0.6, 1, 1.5])
 @pytest.mark.parametrize(("shift", "dilation"), MOVES)
-def test_d2_the_divergences_stay_below_the_budget(spread, shift, dilation):
+def test_the_divergences_stay_below_the_budget(spread, shift, dilation):
     """Also below sqrt 2, where the published theorem is silent."""
     claimed = float(UniformLogNormal(spread=spread).budget(shift=shift, dilation=dilation).rho)
     found = divergences.largest_rho(divergences.uniform_log_normal(spread), shift, dilation)

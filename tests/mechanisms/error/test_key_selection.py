@@ -1,4 +1,4 @@
-"""Sizes of keys: the smallest that is shown so often, and probabilities rounded against us."""
+"""Sizes of keys: the smallest that is shown so often, and probabilities rounded to the safe side."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_one_value_equals_the_sums_over_the_law(scale):
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("size", [1, 2, 5, 30])
-def test_A5_l1_law_is_the_convolution(scale, size):
+def test_l1_law_is_the_convolution(scale, size):
     reach = int(60 * scale) + 60
     one = magnitudes(scale, reach)
     law = np.array([1.0])
@@ -55,13 +55,13 @@ def test_A5_l1_law_is_the_convolution(scale, size):
     size=st.integers(1, 60),
     threshold=st.integers(0, 2000),
 )
-def test_A5_exact_l1_tail_never_exceeds_the_union_bound(scale, size, threshold):
+def test_exact_l1_tail_never_exceeds_the_union_bound(scale, size, threshold):
     law = LaplaceError(scale=scale, size=size).l1
     assert law.tail(threshold) <= law.union_bound(threshold) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 4, 50])
-def test_A5_on_a_fine_grid_the_l1_error_is_gamma_distributed(size):
+def test_on_a_fine_grid_the_l1_error_is_gamma_distributed(size):
     """The lecture says that this tail cannot be computed; it is Gamma(K, sensitivity / epsilon)."""
     mechanism = Laplace(sensitivity=1.0, epsilon=0.5, size=size)
     for multiple in (0.5, 1, 2):

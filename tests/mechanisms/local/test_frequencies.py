@@ -54,7 +54,7 @@ def estimate_of(law, total, people):
 
 @laws
 @pytest.mark.parametrize("people", [1, 2, 7, 12])
-def test_A9_unbiased_for_every_population_by_enumeration(law, people):
+def test_unbiased_for_every_population_by_enumeration(law, people):
     def mean(estimator, having):
         return sum(mass * Fraction(estimator(s)) for s, mass in enumerate(exact_law(*law, having, people)))
 
@@ -69,7 +69,7 @@ def test_A9_unbiased_for_every_population_by_enumeration(law, people):
     assert pulled > Fraction(1, 10**3)
 
 
-def test_A9_unbiased_end_to_end_by_enumeration_of_words():
+def test_unbiased_end_to_end_by_enumeration_of_words():
     """Two people, three answers: the mean of the estimate over all words is the true histogram."""
 
     class Script(Source):
@@ -155,7 +155,7 @@ def our_ends(law, people, confidence):
 @laws
 @pytest.mark.parametrize("people", [1, 2, 5, 11, 30])
 @pytest.mark.parametrize("confidence", ["0.5", "0.8", "0.95", "0.999"])
-def test_A9_interval_covers_every_population_by_enumeration(law, people, confidence):
+def test_interval_covers_every_population_by_enumeration(law, people, confidence):
     ends = our_ends(law, people, confidence)
     assert all(0 <= fewest <= most <= people for fewest, most in ends)
     check_coverage(ends, law, people, Fraction(confidence))
@@ -255,7 +255,7 @@ def test_simultaneous_intervals_cover_all_categories_at_once(people):
     ],
     ids=str,
 )
-def test_A9_intervals_of_large_surveys_cover(mechanism):
+def test_intervals_of_large_surveys_cover(mechanism):
     """Fresh surveys: misses stay below what 5% allows, and estimates center on the truth."""
     having, runs = np.array([1500, 500, 0, 0, 0]), 500
     if mechanism == COINS:

@@ -73,12 +73,12 @@ def check_law(release, categories, truth):
 
 @pytest.mark.parametrize("categories", [2, 3, 4, 5, 10])
 @pytest.mark.parametrize("truth", [Fraction(3, 4), Fraction(9, 10), Fraction(17, 31)])
-def test_A9_k_ary_law_by_enumeration_of_words(categories, truth):
+def test_k_ary_law_by_enumeration_of_words(categories, truth):
     mechanism = RandomizedResponse(categories=categories, truth=truth)
     check_law(mechanism.release, categories, truth)
 
 
-def test_A9_k_ary_law_check_rejects_a_lie_that_may_be_the_truth():
+def test_k_ary_law_check_rejects_a_lie_that_may_be_the_truth():
     truth = Fraction(3, 4)
 
     def from_all(value):
@@ -98,7 +98,7 @@ def test_A9_k_ary_law_check_rejects_a_lie_that_may_be_the_truth():
             check_law(wrong, 5, truth)
 
 
-def test_A9_two_coins_is_ln3():
+def test_two_coins_is_ln3():
     mechanism = RandomizedResponse.two_coins()
     assert mechanism == RandomizedResponse(truth=Fraction(3, 4))
     assert mechanism.event == events.RandomizedResponse(truth=Fraction(3, 4))
@@ -110,7 +110,7 @@ def test_A9_two_coins_is_ln3():
         assert mpmath.mpf(claimed.numerator) / claimed.denominator >= exact
 
 
-def test_A9_two_coins_is_the_protocol_with_two_coins():
+def test_two_coins_is_the_protocol_with_two_coins():
     def toss_twice(truth, first, second):
         return truth if first else second
 
@@ -128,7 +128,7 @@ def exact_loss(mechanism):
 
 @settings(deadline=None)
 @given(epsilon=epsilons, categories=category_counts)
-def test_A9_k_ary_loss_is_at_most_what_was_asked_and_hardly_less(epsilon, categories):
+def test_k_ary_loss_is_at_most_what_was_asked_and_hardly_less(epsilon, categories):
     mechanism = RandomizedResponse(categories=categories, epsilon=epsilon)
     with mpmath.workdps(60):
         asked = mpmath.mpf(epsilon.numerator) / epsilon.denominator
@@ -282,7 +282,7 @@ def test_bad_parameters_are_named(parameters, name):
     assert refusal.value.parameter == name
 
 
-def test_A9_the_client_needs_nothing_of_the_server(monkeypatch):
+def test_the_client_needs_nothing_of_the_server(monkeypatch):
     """The client's file loads and answers where the server's part cannot be imported at all."""
     for server in ("frequencies", "calibration", "error", "error.law"):
         monkeypatch.setitem(sys.modules, f"discreet.mechanisms.{server}", None)
@@ -299,7 +299,7 @@ def test_A9_the_client_needs_nothing_of_the_server(monkeypatch):
 
 
 @pytest.mark.statistical
-def test_A9_reports_follow_the_law():
+def test_reports_follow_the_law():
     mechanism = RandomizedResponse(categories=4, epsilon=1)
     people = 200_000
     reports = mechanism.release(np.full(people, 2))

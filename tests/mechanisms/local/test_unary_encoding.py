@@ -66,7 +66,7 @@ def product_law(keep, flip, size, value):
 
 @pytest.mark.parametrize(("keep", "flip"), [("1/2", "1/4"), ("3/4", "1/4"), ("3/4", "1/2")])
 @pytest.mark.parametrize("size", [2, 3])
-def test_A9_bits_by_enumeration_of_words(keep, flip, size):
+def test_bits_by_enumeration_of_words(keep, flip, size):
     mechanism = UnaryEncoding(size=size, keep=keep, flip=flip)
     for value in range(size):
         law = law_of(mechanism, value)
@@ -80,7 +80,7 @@ def largest_ratio(mechanism):
 
 
 @pytest.mark.parametrize(("keep", "flip"), [("1/2", "1/4"), ("3/4", "1/4"), ("3/4", "1/2")])
-def test_A9_unary_loss_is_the_largest_ratio_over_reports(keep, flip):
+def test_unary_loss_is_the_largest_ratio_over_reports(keep, flip):
     mechanism = UnaryEncoding(size=3, keep=keep, flip=flip)
     ratio = largest_ratio(mechanism)
     with mpmath.workdps(40):
@@ -99,7 +99,7 @@ def exact_loss(mechanism):
 
 @settings(deadline=None)
 @given(epsilon=epsilons, size=st.integers(2, 1000), build=st.sampled_from(["optimized", "symmetric"]))
-def test_A9_unary_loss_is_at_most_what_was_asked_and_hardly_less(epsilon, size, build):
+def test_unary_loss_is_at_most_what_was_asked_and_hardly_less(epsilon, size, build):
     mechanism = getattr(UnaryEncoding, build)(size, epsilon)
     with mpmath.workdps(60):
         asked = mpmath.mpf(epsilon.numerator) / epsilon.denominator
@@ -120,7 +120,7 @@ def test_symmetric_and_optimized():
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_A9_optimized_is_best_for_rare_categories(epsilon):
+def test_optimized_is_best_for_rare_categories(epsilon):
     """Brute force over keep, with the flip that spends all of epsilon."""
 
     def variance(keep):
@@ -236,7 +236,7 @@ def test_bad_parameters_are_named(parameters, name):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_A9_symmetric_is_best_for_the_worst_categories(epsilon):
+def test_symmetric_is_best_for_the_worst_categories(epsilon):
     """Brute force over keep, with the flip that spends all of epsilon."""
 
     def largest_variance(keep):

@@ -71,7 +71,7 @@ def test_three_faces():
 
 @pytest.mark.parametrize("sensitivity", [1, 3])
 @pytest.mark.parametrize("monotone", [False, True])
-def test_B4_the_law_is_the_textbooks(sensitivity, monotone, monkeypatch):
+def test_the_law_is_the_textbooks(sensitivity, monotone, monkeypatch):
     mechanism = Exponential(sensitivity=sensitivity, epsilon=Fraction(3, 2), monotone=monotone)
     rate = Fraction(3, 2) / sensitivity / (1 if monotone else 2)
     for scores in ([0], [5, 5, 5], [1, -4, 3, 0], [100, 98, 0]):
@@ -107,7 +107,7 @@ def test_scores_that_do_not_move_together_break_the_monotone_rate(monkeypatch):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("monotone", [False, True])
-def test_B4_exact_sampling(monotone):
+def test_exact_sampling(monotone):
     mechanism = Exponential(sensitivity=2, epsilon=1, monotone=monotone)
     scores = [3, 0, 7, 7, 5]
     drawn = np.array([mechanism.release(scores) for _ in range(DRAWS)])
@@ -156,7 +156,7 @@ def test_gumbel_noise_has_the_same_law():
     monotone=st.booleans(),
     failure=st.sampled_from([Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)]),
 )
-def test_B4_accuracy_statement(scores, epsilon, sensitivity, monotone, failure):
+def test_accuracy_statement(scores, epsilon, sensitivity, monotone, failure):
     """OPT - u <= (2 Δ / ε) log(|T| / β) with probability 1 - β; Δ in place of 2 Δ for monotone scores."""
     mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon, monotone=monotone)
     factor = 1 if monotone else 2
@@ -169,7 +169,7 @@ def test_B4_accuracy_statement(scores, epsilon, sensitivity, monotone, failure):
     assert mechanism.error.tail(promised, candidates=len(scores)) <= float(failure)
 
 
-def test_B4_epsilon_for_a_tolerated_error():
+def test_epsilon_for_a_tolerated_error():
     mechanism = Exponential.for_error(10, candidates=50, confidence=0.99, monotone=True)
     assert mechanism.error.tail(10, candidates=50) <= 0.01
     assert mechanism.error.quantile(0.99, candidates=50) == 10
@@ -180,7 +180,7 @@ def test_B4_epsilon_for_a_tolerated_error():
 
 
 @pytest.mark.statistical
-def test_B6_model_selection():
+def test_model_selection():
     """The best of ten models by private validation accuracy, n public: one person moves it by 1/n."""
     people = 2000
     accuracy = [0.61, 0.73, 0.69, 0.80, 0.79, 0.55, 0.74, 0.66, 0.5, 0.71]

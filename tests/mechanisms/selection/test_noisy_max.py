@@ -179,7 +179,7 @@ def test_releases_follow_the_law(monotone):
 
 
 @pytest.mark.statistical
-def test_B6_voting():
+def test_voting():
     """One vote each, added or removed: the counts are monotone, and the winner is private."""
     votes = np.repeat(np.arange(4), [400, 380, 150, 70])
     counts = np.bincount(votes, minlength=4)

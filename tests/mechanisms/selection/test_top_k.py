@@ -158,7 +158,7 @@ def test_choices_are_distinct_candidates(scores, data, epsilon):
     assert set(chosen.tolist()) <= set(range(len(scores)))
 
 
-def test_B6_top_k():
+def test_top_k():
     """The ten most bought of 100 000 products, each person counted at most once for each."""
     rng = np.random.default_rng()
     counts = np.minimum(rng.zipf(1.5, 100_000), 10**7)
@@ -170,7 +170,7 @@ def test_B6_top_k():
     assert mechanism.release(counts).tolist() == best.tolist()
 
 
-def test_B6_top_k_error_holds():
+def test_top_k_error_holds():
     mechanism = TopK.for_error(8, k=3, candidates=6, confidence=0.9)
     assert mechanism.error.quantile(0.9, candidates=6) == 8
     for scores in product((0, 9), repeat=6):

@@ -1,7 +1,8 @@
-"""The algebra of composition, parallel parts, and the rules A6 and A7 on events."""
+"""The algebra of composition, parallel parts, and the rules for post-processing and groups on events."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
 
@@ -137,14 +138,14 @@ def renyi(p, q, order):
     return np.log((p**order * q ** (1 - order)).sum()) / (order - 1)
 
 
-def test_A6_post_processing_returns_the_same_event():
+def test_post_processing_returns_the_same_event():
     for event in (events.Pure(epsilon=1), Nothing, Parallel(events.Pure(epsilon=1)) * 7):
         assert post_process(event) is event
     with pytest.raises(ParameterError, match=r"^event "):
         post_process("release")
 
 
-def test_A6_no_function_of_a_release_reveals_more():
+def test_no_function_of_a_release_reveals_more():
     for _ in range(300):
         p, q = SOURCE.dirichlet(np.ones(5), 2)
         random_function = SOURCE.dirichlet(np.full(3, 0.3), 5)  # row i: the law of f(i)
@@ -155,7 +156,7 @@ def test_A6_no_function_of_a_release_reveals_more():
             assert renyi(image_p, image_q, order) <= renyi(p, q, order) + 1e-12
 
 
-def test_A6_a_function_that_reads_the_data_again_would_cost():
+def test_a_function_that_reads_the_data_again_would_cost():
     p = q = np.array([0.5, 0.5])
     assert hockey_stick(p @ np.eye(2), q @ np.eye(2)[::-1], 1) == 0  # f may depend on what is public ...
     assert (
@@ -167,7 +168,7 @@ def test_A6_a_function_that_reads_the_data_again_would_cost():
 
 
 @pytest.mark.parametrize("size", [2, 3, 10])
-def test_A7_groups_of_leaves(size):
+def test_groups_of_leaves(size):
     relation, local = ADD_REMOVE_PERSON.group(size), REPLACE_PERSON.group(size)
     response = events.RandomizedResponse(truth="3/4")
     unary = events.UnaryEncoding(keep="1/2", flip="1/4", size=5)
@@ -199,16 +200,18 @@ def test_A7_groups_of_leaves(size):
         assert group(event, 1) is event
 
 
-def test_A7_group_of_a_renyi_curve_keeps_the_orders_that_are_high_enough():
+def test_group_of_a_renyi_curve_keeps_the_orders_that_are_high_enough():
     curve = events.Renyi(curve=[(2, 0.1), (8, 0.4), (16, 0.8)])
     grouped = group(curve, 3)
     assert grouped == events.Renyi(curve=[(2, 3.6), (4, 7.2)], neighbors=ADD_REMOVE_PERSON.group(3))
     with pytest.raises(ParameterError, match=r"^order .*2\^5"):
         group(curve, 16)
+    with pytest.raises(ParameterError, match=r"^order .*2\^5"):
+        group(events.Renyi(curve=[(2, 0.1)]), 16)
 
 
 @given(EVENTS, st.integers(1, 6))
-def test_A7_group_of_a_composition_is_composed(event, size):
+def test_group_of_a_composition_is_composed(event, size):
     doubled = group(event + event, size)
     assert doubled == group(event, size) * 2
     if event != Nothing:
@@ -216,7 +219,7 @@ def test_A7_group_of_a_composition_is_composed(event, size):
 
 
 @given(EVENTS, st.integers(2, 6))
-def test_A7_groups_never_cost_less(event, size):
+def test_groups_never_cost_less(event, size):
     grouped = group(event, size)
     if event.concentrated_rho is not None:
         assert grouped.concentrated_rho >= event.concentrated_rho
@@ -229,7 +232,7 @@ def joint_loss(parts, before, after):
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("ratios", [(2, 3), (2, 2), (5, 2, 3)])
-def test_A7_parallel_group_is_attained_by_search(ratios, size):
+def test_parallel_group_is_attained_by_search(ratios, size):
     """Each person sits in one part; parts are counts with losses of log(ratio) for each step."""
     persons = 4
     places = range(len(ratios))
@@ -255,7 +258,7 @@ def test_A7_parallel_group_is_attained_by_search(ratios, size):
         assert group(event, size).pure_epsilon == size * sum(sorted(ratios)[-touched:])
 
 
-def test_A7_parallel_groups():
+def test_parallel_groups():
     pure = [events.Pure(epsilon=e) for e in (1, 3, 2)]
     assert group(Parallel(*pure), 4) == events.Pure(epsilon=12, neighbors=ADD_REMOVE_PERSON.group(4))
     gaussians = [events.Gaussian(noise_multiplier=m) for m in (1, 2)]
@@ -269,13 +272,13 @@ def test_A7_parallel_groups():
     assert group(mixed, 1) is mixed
 
 
-def test_A7_parallel_parts_of_a_group_may_all_be_touched():
+def test_parallel_parts_of_a_group_may_all_be_touched():
     parts = [events.Pure(epsilon=e, neighbors=ADD_REMOVE_PERSON.group(2)) for e in (1, 3, 2)]
     assert Parallel(*parts).pure_epsilon == 5
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, True, None])
-def test_A7_group_sizes_are_checked(size):
+def test_group_sizes_are_checked(size):
     with pytest.raises(ParameterError, match=r"^size "):
         group(events.Pure(epsilon=1), size)
     with pytest.raises(ParameterError, match=r"^event "):
@@ -302,3 +305,16 @@ def test_what_sums_refuse_is_refused_by_plus():
     most = events.Pure(epsilon=1) * 10**18
     with pytest.raises(ParameterError, match="out of range"):
         most + events.Pure(epsilon=1)
+
+
+@pytest.mark.parametrize("pair", [[], ["event"], ["event", 1, 1], {"event": 1}, "event", None])
+def test_what_is_no_pair_of_event_and_count_is_not_read(pair):
+    total = events.Pure(epsilon=1) + events.Gaussian(noise_multiplier=1)
+    stored = json.loads(total.to_json())
+    assert Event.from_json(json.dumps(stored)) == total
+    first = stored["parts"][0]
+    if isinstance(pair, list):
+        pair = [first[0] if item == "event" else item for item in pair]
+    stored["parts"][0] = pair
+    with pytest.raises(ParameterError, match="no pair"):
+        Event.from_json(json.dumps(stored))

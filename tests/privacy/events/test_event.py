@@ -191,8 +191,8 @@ GOOD = events.Pure(epsilon=1).to_json()
         (None, "^text is a NoneType"),
         ("[" * 100_000, "^text is not JSON"),
         ("9" * 5000, "^text is not JSON"),
-        ("[]", "^text is no object"),
-        ("3", "^text is no object"),
+        ("[]", "^text is not an object"),
+        ("3", "^text is not an object"),
         ("{}", "^event is missing"),
         ('{"event":"Unheard"}', "^event has the unknown name 'Unheard'"),
         ('{"event":["Pure"]}', "^event has the unknown name"),
@@ -200,20 +200,20 @@ GOOD = events.Pure(epsilon=1).to_json()
         ('{"event":"Composed"}', r"^Composed\.parts is missing"),
         ('{"event":"Pure","epsilon":"1","color":"red"}', r"^Pure\.'color' is an unknown field"),
         ('{"event":"Pure","epsilon":"-1"}', "^epsilon is negative"),
-        ('{"event":"Pure","epsilon":0.1}', "^text holds a number that is no integer"),
-        ('{"event":"Pure","epsilon":NaN}', "^text holds a number that is no integer"),
+        ('{"event":"Pure","epsilon":0.1}', "^text holds a number that is not an integer"),
+        ('{"event":"Pure","epsilon":NaN}', "^text holds a number that is not an integer"),
         ('{"event":"Pure","epsilon":"1","epsilon":"2"}', "^text names a field twice"),
         ('{"event":"Pure","epsilon":null}', "^epsilon has the type NoneType"),
-        ('{"event":"Pure","epsilon":"1","neighbors":"friends"}', "^neighbors is no neighbor relation"),
-        ('{"event":"Pure","epsilon":"1","neighbors":null}', "^neighbors is no neighbor relation"),
+        ('{"event":"Pure","epsilon":"1","neighbors":"friends"}', "^neighbors is not a neighbor relation"),
+        ('{"event":"Pure","epsilon":"1","neighbors":null}', "^neighbors is not a neighbor relation"),
         ('{"event":"Renyi","curve":"22"}', "^curve"),
-        ('{"event":"Composed","parts":3}', r"^Composed\.parts is no list"),
-        ('{"event":"Composed","parts":[3]}', r"^Composed\.parts holds something that is no pair"),
+        ('{"event":"Composed","parts":3}', r"^Composed\.parts is not a list"),
+        ('{"event":"Composed","parts":[3]}', r"^Composed\.parts holds something that is not a pair"),
         ('{"event":"Composed","parts":[[' + GOOD + ",0]]}", "^times is out of range"),
         ('{"event":"Composed","parts":[[' + GOOD + ",true]]}", "^times is a boolean"),
         ('{"event":"Parallel","parts":[]}', "^parts release nothing"),
         ('{"event":"PoissonSampled","rate":"1/2"}', r"^PoissonSampled\.inner is missing"),
-        ('{"event":"PoissonSampled","inner":3,"rate":"1/2"}', "^text is no object"),
+        ('{"event":"PoissonSampled","inner":3,"rate":"1/2"}', "^text is not an object"),
         ('{"event":"PoissonSampled","inner":' + GOOD + ',"rate":"7"}', "^rate is out of range"),
         ('{"event":"PoissonSampled","inner":' + GOOD + ',"rate":true}', "^rate "),
         ('{"event":"PoissonSampled","inner":{"event":"Mystery"},"rate":"1/2"}', "unknown name 'Mystery'"),
@@ -254,3 +254,10 @@ def test_numpy_integers_count():
 def test_only_events_add_up():
     with pytest.raises(TypeError):
         _ = CHOICE + 1
+
+
+def test_python_sums_start_from_zero_and_from_nothing_else():
+    event = events.Pure(epsilon=1)
+    assert sum([event, event]) == event + event
+    with pytest.raises(TypeError):
+        _ = 1 + event

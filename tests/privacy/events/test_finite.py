@@ -92,3 +92,21 @@ def _close_to(event):
     """Laws that are neighbors of Q, by its order: P itself, Q, and mixtures."""
     p, q = ([float(x) for x in law] for law in zip(*event.outcomes, strict=True))
     return [p, q, [(a + b) / 2 for a, b in zip(p, q, strict=True)]]
+
+
+def test_as_many_points_and_outcomes_as_are_said_and_no_more():
+    points = [(Fraction(n), Fraction(1, n + 1)) for n in range(2001)]
+    assert len(events.PrivacyProfile(points=points[:-1]).points) == 2000
+    with pytest.raises(ParameterError, match="points"):
+        events.PrivacyProfile(points=points)
+
+
+def test_a_mass_is_an_outcome_of_its_own_only_where_floats_could_not_hold_the_ratio():
+    """A mass of 2^-960 is kept; a smaller one is charged as an outcome that the other law cannot have."""
+    half = Fraction(1, 2)
+    kept = Fraction(1, 2**960)
+    event = events.FiniteLaws(outcomes=[(kept, half), (1 - kept, half)])
+    assert event.outcomes == ((1 - kept, half), (kept, half))
+    lost = Fraction(1, 2**961)
+    event = events.FiniteLaws(outcomes=[(lost, half), (1 - lost, half)])
+    assert event.outcomes == ((lost, Fraction(0)), (1 - lost, half), (Fraction(0), half))

@@ -41,6 +41,7 @@ def test_a_curve_is_kept_in_order_and_exact():
         (lambda: events.Renyi(curve=[(1, 1)]), "curve"),
         (lambda: events.Renyi(curve=[(2, 1), (2.0, 2)]), "curve"),
         (lambda: events.Renyi(curve=[2, 1]), "curve"),
+        (lambda: events.Renyi(curve=[(2, 1), 3]), "curve"),
         (lambda: events.Renyi(curve=[(2, 1, 0)]), "curve"),
         (lambda: events.Renyi(curve=7), "curve"),
         (lambda: events.Renyi(curve=[(float("inf"), 1)]), "order"),

@@ -34,7 +34,7 @@ def test_an_exponential_choice_has_bounded_range_and_concentrates(epsilon):
     assert worst > 0.5 * rho
 
 
-def test_A7_bounded_ranges_add_up_along_a_chain():
+def test_bounded_ranges_add_up_along_a_chain():
     epsilon, size = 0.7, 3
     bound = float(events.group(events.ExponentialChoice(epsilon=epsilon), size).epsilon)
     for _ in range(200):
@@ -60,3 +60,10 @@ def test_above_threshold():
             events.AboveThreshold(epsilon=1, positives=bad)
     with pytest.raises(ParameterError, match=r"^epsilon "):
         events.AboveThreshold(epsilon="much", positives=1)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize("choice", [events.ExponentialChoice, events.PermuteAndFlip])
+def test_a_group_moves_scores_as_many_times_as_far(choice, size):
+    grouped = events.group(choice(epsilon="2/3"), size)
+    assert grouped.pure_epsilon == size * choice(epsilon="2/3").pure_epsilon

@@ -122,7 +122,7 @@ def test_keys_and_bounds_are_needed():
 def test_a_person_is_no_group_and_has_no_bounds():
     with pytest.raises(UndeclaredColumn, match="groups of one person cannot be private; group by 'city' or"):
         bind(VISITS.group_by("patient").agg(n=count()), TABLES)
-    with pytest.raises(UndeclaredColumn, match="whose row it is cannot have; take that of 'age' or"):
+    with pytest.raises(UndeclaredColumn, match="the person column cannot have; take that of 'age' or"):
         bind(VISITS.agg(n=col("patient").mean()), TABLES)
     bare = {"visits": visits([], columns={}, limits=Limits(rows=1))}
     with pytest.raises(

@@ -47,7 +47,7 @@ def test_groups_by_name(clinic, frame):
     half = costs.quantile("1/2", city="Bern")
     assert half.lower <= np.median(rounded) <= half.upper
     assert str(half).startswith("0.5 quantile of cost and city = Bern: ")
-    with pytest.raises(ParameterError, match="no column of this answer"):
+    with pytest.raises(ParameterError, match="not a column of this answer"):
         costs.quantile("1/2", town="Bern")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 
 import pyarrow
 import pytest
@@ -11,6 +12,7 @@ from discreet.data import Bounds, Dates, Keys, Limits, Table, col
 from discreet.data.engines import base
 from discreet.errors import UndeclaredColumn
 from discreet.queries import Offer, TableRequest, explain, parse
+from discreet.queries.question.terms import Terms
 from queries.clinic import TABLES, visits
 from queries.related import RELATED
 
@@ -26,7 +28,7 @@ def test_every_step_is_there():
         "where (age < ?) and (note = ?)",
         "by 'city' (3 declared keys): 3 groups",
         "at most 3 rows of each person, sampled by a keyed hash",
-        "exact integers of every group, and the most that one person moves them all:",
+        "exact integers of every group, and how far one person can move all of them:",
         "  m1  count of rows",
         "     L0 3, L1 3, L2 3, largest 3 (add-remove person)",
         "  m2  sum of cost - 2500 in [0, 5000], step 0.01; NaN left out, infinity clamp, NULL left out",
@@ -79,7 +81,7 @@ def test_joins_are_told():
     text = explained(
         "SELECT c.region AS r, COUNT(*) AS n FROM visits v JOIN cities c ON v.city = c.name GROUP BY r"
     )
-    assert "each beside the rows of the public table 'cities', where 'city' = its 'name'" in text
+    assert "each joined with the rows of the public table 'cities', where 'city' = its 'name'" in text
     assert "'r' (3 possible keys): 3 groups" in text
     text = explained(
         "SELECT COUNT(*) AS n FROM visits v LEFT JOIN (SELECT patient, MAX(age) AS oldest FROM staff "
@@ -87,7 +89,7 @@ def test_joins_are_told():
     )
     assert [line for line in text.splitlines() if "rows of" in line or line.startswith("   ")][:4] == [
         "rows of 'visits', version '1'; each person is one value of 'patient'",
-        "each, also if there is none, beside the rows of the same person, where the persons are equal:",
+        "each, even if there is none, joined with the rows of the same person, where the persons are equal:",
         "    rows of 'staff', version '1'; each person is one value of 'patient'",
         "    where ward = ?",
     ]
@@ -107,7 +109,7 @@ def test_unions_windows_and_calculations_are_told():
         "FROM visits) AS t WHERE k = 1"
     )
     assert "row number within the person by day as k" in text
-    assert "at most 1 row of each person: nobody can have more" in text
+    assert "at most 1 row of each person: no one can have more" in text
 
 
 def test_the_limits_are_those_that_hold():
@@ -134,7 +136,7 @@ def test_keys_that_nobody_declared():
     assert "by 'note' (keys to be chosen): as many groups as keys are shown" in text
     assert "each of whom counts for at most 3" in text
     assert "1/3 of epsilon and half of delta choose the keys" in text
-    text = explained(sql, offer=Offer(epsilon=1, delta=1e-6), key_share="1/2")
+    text = explained(sql, offer=Offer(epsilon=1, delta=1e-6), terms=Terms(key_share=Fraction(1, 2)))
     assert (
         "TruncatedGeometric(epsilon=0.5, delta=5e-7, keys=3): a key is shown with probability 50% at" in text
     )
@@ -153,7 +155,7 @@ def test_prepared_tables_are_bounded_before_conditions():
     sql = "SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM t WHERE city = 'a' GROUP BY m"
     text = explained(sql, tables)
     assert "; bounded before any condition, to 3 rows of each person" in text
-    assert "at most 3 rows of each person, drawn ahead: before any condition" in text
+    assert "at most 3 rows of each person, drawn in advance: before any condition" in text
     assert "'m' (3 possible keys)" in text
     joined = explained("SELECT COUNT(*) AS n FROM t JOIN u ON t.who = u.who", tables)
     assert "at most 3 rows of each person, sampled by a keyed hash" in joined

@@ -159,5 +159,5 @@ def test_explain_lists_choices_and_moments():
             "the covariance / the root of the product of both variances",
         ):
             assert words in text
-    assert "rows that it may be short of the most frequent" in text
+    assert "by how many rows it may fall short of the most frequent" in text
     assert "in each of 2 groups" in text

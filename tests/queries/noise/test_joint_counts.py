@@ -120,6 +120,25 @@ def test_intervals_hold_as_often_as_they_say(clinic, frame):
     assert (misses <= stats.binom.isf(FALSE_ALARM, 400, 0.2)).all()
 
 
+def test_raising_negative_counts_to_zero_adds_no_more_than_is_said(clinic):
+    """Classes without rows: the mean of the raised counts is their excess over 0.
+
+    A mean of 400 draws is further from what is expected than 6.5 times the standard deviation of the noise,
+    divided by 20, less often than `FALSE_ALARM`: raised counts spread less than the noise does.
+    """
+    request = clinic.request(RANGES, epsilon=1)
+    (part,) = request.parts
+    nothing = np.zeros(part.measure.width, np.int64)
+    steps = np.concatenate([part.mechanism.release(nothing) for _ in range(400)])
+    for output in request.outputs:
+        column = output.finish([Draw(part=part, steps=steps)], request.confidence)
+        raised, said = column.nonnegative().values, column.nonnegative().bias
+        assert len(raised) == 400
+        slack = 6.5 * output.expect(request.parts, request.confidence, 0).standard_deviation / 20
+        assert raised.mean() - slack <= said <= (raised.mean() + slack) * 1.5 + 1
+        assert (column.lower >= 0).all()
+
+
 def test_a_wanted_error_is_met_by_what_is_asked(clinic):
     found = clinic.preview(RANGES, error={"old": 40})
     assert found["old"].margin <= 40
@@ -146,4 +165,4 @@ def test_having_and_order_see_integers(clinic):
 
 def test_it_is_explained(clinic):
     text = clinic.explain(RANGES, epsilon=1)
-    assert "measured instead, since all counts together then err less" in text
+    assert "measured instead, because all counts together then have less error" in text

@@ -159,7 +159,7 @@ def test_a_part_that_claims_less_than_it_measures_is_refused():
     noise = Laplace(sensitivity=1, epsilon=1, size=1)
     with pytest.raises(ParameterError, match="norms are proven"):
         StrategyMeasurement(strategy=object(), noise=noise)
-    with pytest.raises(ParameterError, match="another kind"):
+    with pytest.raises(ParameterError, match="another type"):
         StrategyMeasurement(strategy=part, noise=object())
 
 

@@ -239,7 +239,7 @@ def test_margins_hold_for_values_that_are_spread_evenly(offer):
         assert margins[name].assumes.endswith("spread evenly over the bounds")
     assert (found["low"].values + 20 <= margins["low"].margin).mean() > 0.9
     assert (80 - found["high"].values <= margins["high"].margin).mean() > 0.9
-    assert "inside of the least" in margins["low"].means
+    assert "inside the least" in margins["low"].means
 
 
 def test_the_same_question_is_asked_once():

@@ -194,7 +194,7 @@ def test_the_margin_of_a_mean_holds_wherever_the_mean_is():
 
 
 def allowed_misses(draws, failure):
-    """The most misses that an interval of this failure probability has, but for a false alarm."""
+    """The most misses that an interval of this failure probability has, except for a false alarm."""
     return int(stats.binom.isf(FALSE_ALARM, draws, failure))
 
 

@@ -35,7 +35,7 @@ PAIR = {
 
 
 def truths(data):
-    """By definition, from fractions; None where a statistic does not exist."""
+    """By definition, from fractions; None if a statistic does not exist."""
     ages = [Fraction(value) for value in data["age"] if value is not None]
     pairs = [
         (Fraction(a), Fraction(b))
@@ -124,7 +124,7 @@ def test_intervals_stay_within_what_is_possible(aggregates):
         assert column.upper.max() <= most[name] + 1e-6
         assert (column.lower <= column.values).all()
         assert (column.values <= column.upper).all()
-        assert column.lower.min() <= least + 1e-6  # nothing is known of so few
+        assert column.lower.min() <= least + 1e-6  # nothing is known about so few
 
 
 def covered_without(mutate):

@@ -39,7 +39,7 @@ def values(answer, name):
 
 
 @pytest.mark.parametrize("offer", [{"epsilon": 4}, {"epsilon": 4, "delta": 1e-6}, {"rho": 2}])
-def test_d4_trimmed_means_and_smooth_medians_are_near_the_truth(tmp_path, offer):
+def test_trimmed_means_and_smooth_medians_are_near_the_truth(tmp_path, offer):
     curator, rows = clinic(tmp_path)
     answer = curator.ask(
         "SELECT SMOOTH_MEDIAN(cost) AS m, SMOOTH_QUANTILE(cost, 0.75) AS q, TRIMMED_MEAN(cost, 0.1) AS t "

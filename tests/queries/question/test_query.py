@@ -36,13 +36,13 @@ def test_a_query_knows_its_table_and_names():
     [
         ((), (), "no aggregate"),
         (("a", "a"), (("n", count()),), "twice"),
-        (("n",), (("N", count()),), "one name"),
-        ((), (("n", count()), ("n", count())), "one name"),
+        (("n",), (("N", count()),), "the same name"),
+        ((), (("n", count()), ("n", count())), "the same name"),
         ((), (("", count()),), "missing or too long"),
         ((), ((3, count()),), "missing or too long"),
         ((), (("x" * 201, count()),), "missing or too long"),
         ((), (("a\0", count()),), "NUL"),
-        ((), (("\ud800", count()),), "half a character"),
+        ((), (("\ud800", count()),), "an incomplete character"),
     ],
 )
 def test_what_is_no_query_is_refused(keys, outputs, words):

@@ -116,12 +116,12 @@ def test_places_in_select_name_keys_and_order():
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [
-        ("GROUP BY 3", "place that is not there"),
-        ("GROUP BY 0", "place that is not there"),
+        ("GROUP BY 3", "position that does not exist"),
+        ("GROUP BY 0", "position that does not exist"),
         ("GROUP BY 2", "aggregate"),
         ("GROUP BY 1.5", "constant"),
         ("GROUP BY 'city'", "constant"),
-        ("GROUP BY city ORDER BY 9", "place that is not there"),
+        ("GROUP BY city ORDER BY 9", "position that does not exist"),
         ("GROUP BY city ORDER BY 'n'", "constant"),
         ("GROUP BY 1, city", "twice"),
     ],

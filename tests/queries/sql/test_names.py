@@ -30,7 +30,7 @@ def test_columns(name, quoted, found):
 
 @pytest.mark.parametrize(("name", "quoted"), [("AGE", True), ("city", True), ("canary", False), ("", False)])
 def test_columns_that_are_not_there(name, quoted):
-    with pytest.raises(UndeclaredColumn, match="there is no such column; there is") as caught:
+    with pytest.raises(UndeclaredColumn, match="there is no such column; known columns:") as caught:
         column_named(name, quoted=quoted, schema=SCHEMA)
     assert "canary" not in str(caught.value)
 
@@ -42,7 +42,7 @@ def test_two_that_differ_in_case_alone_need_quotes():
 
 def test_tables():
     assert table_named("VISITS", quoted=False, tables=TABLES) == "visits"
-    with pytest.raises(UndeclaredColumn, match="there is none"):
+    with pytest.raises(UndeclaredColumn, match="known tables: none"):
         table_named("visits", quoted=False, tables={})
 
 

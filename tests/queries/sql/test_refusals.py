@@ -33,8 +33,8 @@ def corpus(name):
 CASES = [(query, *said.split(" | ")) for query, said in corpus("refusals.txt")] + [
     (f"SELECT COUNT(*) AS {'x' * 201} FROM visits", "the name of an output", "1 to 200"),
     (WHERE + f"age = {'9' * 2000}", "a number has too many digits", "like 40"),
-    (WHERE + "note = 'canary\0'", "a text literal holds a NUL", "well-formed"),
-    (WHERE + "note = 'canary\ud800'", "a text literal holds a NUL", "well-formed"),
+    (WHERE + "note = 'canary\0'", "a text literal contains a NUL", "well-formed"),
+    (WHERE + "note = 'canary\ud800'", "a text literal contains a NUL", "well-formed"),
     ("", "empty", "SELECT COUNT(*)"),
     ("   \n", "empty", "SELECT COUNT(*)"),
 ]

@@ -30,7 +30,7 @@ def pairs_of_neighbors(nodes, degree, salts):
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3])
-def test_d8_a_person_changes_the_projection_as_little_as_claimed_and_no_less(degree):
+def test_a_person_changes_the_projection_as_little_as_claimed_and_no_less(degree):
     seen = np.zeros(7)
     for nodes, salts in ((1, [0]), (2, [0]), (3, [0, 1]), (4, range(5)), (5, [6])):
         for full, fewer in pairs_of_neighbors(nodes, degree, salts):

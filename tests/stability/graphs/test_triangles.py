@@ -13,7 +13,7 @@ from stability.small_graphs import SmallGraphs
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 2, 3, 4, 5])
-def test_d8_triangles_equal_the_oracle_on_every_graph(nodes):
+def test_triangles_equal_the_oracle_on_every_graph(nodes):
     graphs = SmallGraphs(nodes)
     oracle = Enumeration(graphs.triangles, graphs.neighbors)
     most = len(graphs.pairs)
@@ -36,7 +36,7 @@ def dense(adjacency):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_d8_triangles_equal_the_formula_on_random_and_skewed_graphs(seed):
+def test_triangles_equal_the_formula_on_random_and_skewed_graphs(seed):
     source = np.random.default_rng(seed)
     nodes = int(source.integers(3, 70))
     weights = source.pareto(1.1, nodes) + 0.1 if seed % 2 else np.ones(nodes)

@@ -30,7 +30,7 @@ def profiles(nodes, degree):
 
 
 @pytest.mark.parametrize("degree", [2, 3])
-def test_d8_triangles_under_node_privacy_are_bounded_and_smooth_on_every_graph(degree):
+def test_triangles_under_node_privacy_are_bounded_and_smooth_on_every_graph(degree):
     found = profiles(5, degree)
     moved = 0
     for (persons, edges), profile in found.items():

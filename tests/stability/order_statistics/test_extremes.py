@@ -11,7 +11,7 @@ from stability.order_oracle import BOUNDS, STEPS, check_exact, small_data
 
 
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
-def test_d1_extremes_equal_the_enumeration(relation, rows):
+def test_extremes_equal_the_enumeration(relation, rows):
     data = small_data(60, seed=rows)
     check_exact(maximum, lambda values: max(values, default=BOUNDS["lower"]), relation, rows, data)
     check_exact(minimum, lambda values: min(values, default=BOUNDS["upper"]), relation, rows, data)

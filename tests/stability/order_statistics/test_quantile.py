@@ -37,7 +37,7 @@ def plainly(level):
 
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
-def test_d1_quantiles_equal_the_enumeration(level, relation, rows):
+def test_quantiles_equal_the_enumeration(level, relation, rows):
     check_exact(partial(quantile, level=level), plainly(level), relation, rows, small_data(100, seed=rows))
 
 

@@ -39,14 +39,14 @@ def plainly(part, values, empty=DOMAIN[0]):
 
 
 @pytest.mark.parametrize("part", PARTS, ids=str)
-def test_d1_trimmed_means_equal_the_enumeration_where_a_value_is_replaced(part):
+def test_trimmed_means_equal_the_enumeration_where_a_value_is_replaced(part):
     data = small_data(200, seed=4, most=7)
     check_exact(partial(trimmed_mean, trim=part), partial(plainly, part), REPLACE_ROW, 1, data)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
-def test_d1_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
+def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
     check_bound(
         partial(trimmed_mean, trim=part),
         partial(plainly, part),

@@ -36,7 +36,7 @@ def test_precision_of_nothing_and_of_certainty():
         (lambda: real_vector([1, 2], "answers", 3), "2 numbers"),
         (lambda: real_vector([np.inf], "answers"), "infinity"),
         (lambda: real_matrix([[1], [2, 3]], "matrix", "rows", "less"), "form a matrix"),
-        (lambda: real_matrix([["a"]], "matrix", "rows", "less"), "no matrix"),
+        (lambda: real_matrix([["a"]], "matrix", "rows", "less"), "not a matrix"),
         (lambda: weight_vector([-1.0], 1), "positive"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Results are kept by value, a few of them, and what has no hash is computed anew."""
+"""Results are kept by value, a few of them, and what has no hash is computed again."""
 
 from __future__ import annotations
 

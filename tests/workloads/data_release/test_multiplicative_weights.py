@@ -70,7 +70,7 @@ class Textbook:
         return probability
 
 
-def test_B5_budgets_add_up_exactly():
+def test_budgets_add_up_exactly():
     mechanism = MultiplicativeWeights(queries=QUERIES, epsilon=0.3, rounds=7, total=100, selection=0.25)
     assert mechanism.guarantee == PureDP(epsilon=Fraction(3, 10))
     assert mechanism.event.pure_epsilon == Fraction(3, 10)
@@ -87,7 +87,7 @@ def test_B5_budgets_add_up_exactly():
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_B5_the_implemented_law_is_that_of_choices_and_noise(rows):
+def test_the_implemented_law_is_that_of_choices_and_noise(rows):
     """Along every random path of a release, one round."""
     mechanism = MultiplicativeWeights(queries=QUERIES, epsilon=4, rounds=1, total=5, rows=rows)
     table = np.array([2, 0, 4])
@@ -114,7 +114,7 @@ def largest_loss(mechanism, queries, rows, groups):
 
 
 @pytest.mark.parametrize(("rounds", "rows", "groups"), [(1, 1, None), (1, 2, None), (1, 1, 2), (2, 1, None)])
-def test_B5_pure_epsilon_holds_on_all_small_tables(rounds, rows, groups):
+def test_pure_epsilon_holds_on_all_small_tables(rounds, rows, groups):
     """Over all pairs of tables and transcripts; nearly attained."""
     queries = QUERIES if rounds == 1 else QUERIES[:2, :2]
     mechanism = MultiplicativeWeights(
@@ -140,7 +140,7 @@ def made_up(random, cells=16):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("known", [True, False])
-def test_B5_reported_bounds_hold_as_often_as_they_say(known):
+def test_reported_bounds_hold_as_often_as_they_say(known):
     """All rounds together at 80 percent, over 300 releases."""
     least = stats.binom.ppf(FALSE_ALARM, 300, 0.8)
     random = np.random.default_rng(1)

@@ -52,7 +52,7 @@ def test_queries_may_be_a_workload():
         ([], "dimensions"),
         (np.zeros((0, 3), int), "empty"),
         (np.zeros((3, 0), int), "empty"),
-        ([[0.5, 1.0]], "no integers"),
+        ([[0.5, 1.0]], "not integers"),
         ([[1 << 30, 1]], "out of range"),
         ([[0, 0]], "all zero"),
         ([[1], [1, 2]], "form a matrix"),

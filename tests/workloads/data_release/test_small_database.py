@@ -60,7 +60,7 @@ def test_three_faces():
 
 
 @pytest.mark.parametrize(("rows", "groups", "change"), [(1, None, 1), (2, None, 2), (2, 2, 4)])
-def test_B5_small_databases_are_chosen_by_the_textbooks_law(rows, groups, change):
+def test_small_databases_are_chosen_by_the_textbooks_law(rows, groups, change):
     """The implemented law, along every random path of a release, is the exponential mechanism's."""
     mechanism = SmallDatabase(
         queries=QUERIES, epsilon=Fraction(3, 2), records=2, total=5, rows=rows, groups=groups
@@ -94,7 +94,7 @@ def largest_loss(mechanism, rows, groups):
 
 
 @pytest.mark.parametrize(("rows", "groups"), [(1, None), (2, None), (1, 2), (2, 2)])
-def test_B5_pure_epsilon_holds_on_all_small_tables(rows, groups):
+def test_pure_epsilon_holds_on_all_small_tables(rows, groups):
     mechanism = SmallDatabase(
         queries=QUERIES, epsilon=Fraction(3, 4), records=3, total=4, rows=rows, groups=groups
     )
@@ -114,7 +114,7 @@ def test_a_person_with_more_rows_than_declared_breaks_the_guarantee():
     assert largest_loss(mechanism, 2, None) > 3.8
 
 
-def test_B5_the_error_bound_holds_for_every_table_of_the_total():
+def test_the_error_bound_holds_for_every_table_of_the_total():
     """By the exact law: the largest error exceeds the bound with probability at most 1 - confidence."""
     queries, total = np.array(QUERIES), 6
     for records in (1, 2, 4):
@@ -143,7 +143,7 @@ def test_the_error_bound_is_sampling_and_the_choice():
     assert mechanism.error_bound(0.9) == pytest.approx(expected)
 
 
-def test_B5_the_textbooks_number_of_records():
+def test_the_textbooks_number_of_records():
     """m = log|Q| / alpha^2; the error that sampling leaves is then at most alpha."""
     assert SmallDatabase.records_for(100, 0.25) == 74
     assert SmallDatabase.records_for(1, 0.5) == 2

@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from discreet.mechanisms import Laplace
 from discreet.workloads.error.laplace_tails import laplace_units, mixture_tail
@@ -57,6 +57,36 @@ def test_integration_never_falls_short(failure):
     slope = exp(-1.5) / sqrt(2 * np.pi) * sqrt(3) / bend
     exact += exp(-bend) * (float(mpmath.erfc(t / (2 * sqrt(bend)))) + slope)
     assert float(exact) <= mixture_tail(t) <= float(exact) * 1.003
+
+
+def best_certified(failure, scale):
+    """The least t that the propositions certify, over all ways to share the failure probability.
+
+    Mixtures with Hoeffding's bound for discrete noise, P <= tail(t - u / b) + 2 exp(-u^2 / 2); or Chernoff's
+    bound, 2 exp(-x t) / (1 - x^2) for the best x; or Chebyshev's, 2 / t^2.
+    """
+
+    def chernoff(x):
+        return (log(2 / failure) - log(1 - x * x)) / x
+
+    def mixed(logarithm):
+        share = exp(logarithm)
+        own = optimize.brentq(lambda t: mixture_tail(t) - failure * (1 - share), 1e-3, 100, rtol=1e-6)
+        return own + sqrt(2 * log(2 / (failure * share))) / scale
+
+    found = optimize.minimize_scalar(chernoff, bounds=(1e-6, 1 - 1e-9), method="bounded").fun
+    shared = optimize.minimize_scalar(
+        mixed, bounds=(-14, -0.01), method="bounded", options={"xatol": 0.01}
+    ).fun
+    return min(found, shared, sqrt(2 / failure))
+
+
+@pytest.mark.parametrize("scale", [0.3, 8, 300])
+@pytest.mark.parametrize("failure", [0.7, 0.2, 1e-4])
+def test_no_less_is_claimed_than_is_proven_and_hardly_more(failure, scale):
+    """Between what every way to share the failure probability certifies, and a few percent above."""
+    proven = best_certified(failure, scale)
+    assert proven * (1 - 1e-4) <= laplace_units(failure, scale) <= proven * 1.05
 
 
 @pytest.mark.statistical

@@ -16,7 +16,7 @@ from discreet.workloads.inference.cumulative import (
 from workloads.inference.convex_oracle import general_solver
 
 
-def test_B2_prefixes_match_a_general_solver():
+def test_prefixes_match_a_general_solver():
     random = np.random.default_rng(1)
     for size in (1, 2, 9):
         answers = np.cumsum(random.poisson(2, size)) + random.laplace(0, 5, size)
@@ -41,7 +41,7 @@ def test_B2_prefixes_match_a_general_solver():
             assert known.total == 15
 
 
-def test_B2_ranges_match_a_general_solver():
+def test_ranges_match_a_general_solver():
     random = np.random.default_rng(2)
     size = 10
     ends = np.sort(random.integers(0, size, (60, 2)), axis=1)

@@ -21,7 +21,7 @@ STRATEGIES = {
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_B2_projections_match_a_general_solver(name):
+def test_projections_match_a_general_solver(name):
     random = np.random.default_rng(1)
     for size in (2, 5, 12):
         for _ in range(3):
@@ -36,7 +36,7 @@ def test_B2_projections_match_a_general_solver(name):
 
 @pytest.mark.parametrize("strategy", ["prefixes", "random"])
 @pytest.mark.parametrize("name", SETS)
-def test_B2_fits_match_a_general_solver(name, strategy):
+def test_fits_match_a_general_solver(name, strategy):
     """Dense and implicit: the same cells."""
     random = np.random.default_rng(2)
     for size in (2, 9):
@@ -67,7 +67,7 @@ def test_a_strategy_that_does_not_determine_the_cells_is_fitted_all_the_same():
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "everything" else []) for name in SETS]
 )
-def test_B2_a_projection_is_never_farther_from_the_truth(name):
+def test_a_projection_is_never_farther_from_the_truth(name):
     """On every draw of the noise, and strictly closer on average."""
     random = np.random.default_rng(4)
     before, after = [], []
@@ -83,7 +83,7 @@ def test_B2_a_projection_is_never_farther_from_the_truth(name):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_B2_a_fit_never_increases_the_error_of_the_answers(name):
+def test_a_fit_never_increases_the_error_of_the_answers(name):
     """In the norm of the strategy on every draw; the squared error of the cells on average."""
     random = np.random.default_rng(5)
     before, after = [], []

@@ -9,25 +9,26 @@ from mpmath import mp
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.workloads.planning.noise import PersonReach, allowed_noise, mechanism_for, unit_variance
 
 
 def test_kinds_of_noise_by_budget():
-    assert allowed_noise(1, None, None) == {"Laplace": {"epsilon": 1}}
-    assert set(allowed_noise(1, 1e-6, None)) == {"Laplace", "Gaussian"}
-    both = allowed_noise(None, None, 0.5)
+    assert allowed_noise(Offer(epsilon=1)) == {"Laplace": {"epsilon": 1}}
+    assert set(allowed_noise(Offer(epsilon=1, delta=1e-6))) == {"Laplace", "Gaussian"}
+    both = allowed_noise(Offer(rho=0.5))
     assert both["Gaussian"] == {"rho": Fraction(1, 2)}
     assert both["Laplace"]["epsilon"] ** 2 / 2 <= Fraction(1, 2)
     with pytest.raises(ParameterError):
-        allowed_noise(None, None, None)
+        allowed_noise(Offer())
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3])
 @pytest.mark.parametrize("kind", ["Laplace", "Gaussian"])
 def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
     """Discrete noise is a little narrower than continuous noise, the more so the coarser the integers."""
-    loss = allowed_noise(epsilon, 1e-6, None)[kind]
+    loss = allowed_noise(Offer(epsilon=epsilon, delta=1e-6))[kind]
     least = unit_variance(kind, loss, PersonReach())
     for norm in (2, 3, 5, 17, 1000):
         mechanism = mechanism_for(kind, loss, norm, 7)
@@ -42,7 +43,7 @@ def test_variance_per_squared_norm_is_least_at_norm_one(kind, epsilon):
 )
 def test_no_strategy_has_less_variance_than_the_unit(epsilon, delta, reach):
     """Norms whose calibration goes by way of rho, and those of one integer, which needs less noise."""
-    loss = allowed_noise(epsilon, delta, None)["Gaussian"]
+    loss = allowed_noise(Offer(epsilon=epsilon, delta=delta))["Gaussian"]
     many, one = (unit_variance("Gaussian", loss, reach, single=single) for single in (False, True))
     for squared in (1, 2, 3, 4, 9, 100, 2**30):
         moved = Sensitivity(

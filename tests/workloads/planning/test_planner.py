@@ -48,7 +48,7 @@ WORKLOADS = [
 @pytest.mark.parametrize(
     "workload", WORKLOADS, ids=lambda workload: type(workload).__name__ + str(workload.shape)
 )
-def test_B3_the_least_error_is_taken_and_lies_above_the_bound(workload, budget):
+def test_the_least_error_is_taken_and_lies_above_the_bound(workload, budget):
     chosen = plan(workload, **budget)
     assert chosen.expected_error.rmse == chosen.considered[0].rmse == min(c.rmse for c in chosen.considered)
     assert chosen.expected_error == expected_error(workload, chosen.strategy, chosen.mechanism)
@@ -96,13 +96,13 @@ def test_small_budgets_get_coarser_integers():
 
 @pytest.mark.parametrize("delta", [0.05, 0.01, 1e-6])
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-def test_B3_one_step_of_one_integer_is_no_exception_to_the_bound(epsilon, delta):
+def test_one_step_of_one_integer_is_no_exception_to_the_bound(epsilon, delta):
     for workload in (Identity(50), Identity(1), Total(1), Total(7), *map(AllRanges, range(1, 10))):
         assert plan(workload, epsilon=epsilon, delta=delta).gap >= -1e-12
 
 
 @pytest.mark.parametrize(("queries", "size"), [(1, 60), (3, 100), (10, 400), (40, 60)])
-def test_B3_no_plan_is_worse_than_asking_directly(queries, size):
+def test_no_plan_is_worse_than_asking_directly(queries, size):
     generator = np.random.default_rng(0)
     for rows in (generator.integers(0, 2, (queries, size)), generator.normal(size=(queries, size))):
         workload = Matrix(rows)
@@ -213,7 +213,7 @@ def test_windows_over_a_long_domain_have_a_plan():
 
 
 @pytest.mark.parametrize("size", [256, 1024, 4096])
-def test_B3_ranges_are_within_a_thousandth_of_the_bound(size):
+def test_ranges_are_within_a_thousandth_of_the_bound(size):
     assert plan(AllRanges(size), rho=0.5).gap < 1e-3
 
 
@@ -226,7 +226,7 @@ def test_the_first_axis_may_be_long():
 
 @pytest.mark.slow
 @pytest.mark.statistical
-def test_B3_errors_of_planned_releases_are_as_computed():
+def test_errors_of_planned_releases_are_as_computed():
     x = np.arange(36)
     for workload in (AllRanges(36), Product(AllRanges(6), AllRanges(6))):
         chosen = plan(workload, rho=0.5)

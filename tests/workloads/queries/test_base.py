@@ -71,7 +71,7 @@ def case(request):
     return request.param
 
 
-def test_B3_answers_and_rows_are_those_of_the_matrix(case):
+def test_answers_and_rows_are_those_of_the_matrix(case):
     workload, rows = case
     x = np.arange(workload.size) ** 2 % 7
     assert workload.queries == len(rows)

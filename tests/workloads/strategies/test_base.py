@@ -236,7 +236,7 @@ def test_covariance_is_that_of_the_estimator(strategy):
 
 
 @pytest.mark.parametrize("family", [AllRanges, Prefixes, lambda size: RangesOfWidth(size, min(size, 2))])
-def test_B3_total_variance_is_the_sum_over_queries(strategy, family):
+def test_total_variance_is_the_sum_over_queries(strategy, family):
     if len(strategy.shape) > 1:
         workload = Product(*[family(size) for size in strategy.shape])
     else:
@@ -247,7 +247,7 @@ def test_B3_total_variance_is_the_sum_over_queries(strategy, family):
 
 @pytest.mark.slow
 @pytest.mark.statistical
-def test_B3_measured_error_is_the_computed_one(strategy):
+def test_measured_error_is_the_computed_one(strategy):
     """Mean squared error over releases against `expected_error`, for both kinds of noise.
 
     The total squared error is a quadratic form in noise, whose relative standard deviation over r releases

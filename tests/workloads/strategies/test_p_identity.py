@@ -34,7 +34,7 @@ def test_cost_and_gradient_by_dense_algebra_and_differences(workload):
         assert (higher - lower) / (2 * step) == pytest.approx(slope[place], rel=1e-5, abs=1e-5)
 
 
-def test_B3_laplace_at_256_cells():
+def test_laplace_at_256_cells():
     workload = AllRanges(256)
     strategy = p_identity(workload)
     assert laplace(workload, strategy) <= 8.2
@@ -58,7 +58,7 @@ def test_costs_that_cancel_end_the_search_in_silence(workload):
 
 
 @pytest.mark.slow
-def test_B3_laplace_at_1024_cells():
+def test_laplace_at_1024_cells():
     workload = AllRanges(1024)
     strategy = p_identity(workload)
     assert laplace(workload, strategy) <= 11.3

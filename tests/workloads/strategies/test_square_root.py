@@ -18,7 +18,7 @@ def ideal(workload):
 
 
 @pytest.mark.parametrize("size", [256, 1024, 4096])
-def test_B3_ranges_are_within_a_thousandth_of_what_is_possible(size):
+def test_ranges_are_within_a_thousandth_of_what_is_possible(size):
     workload = AllRanges(size)
     strategy = SquareRoot(workload)
     total = strategy.trace(workload) * strategy.squared_column_norm2

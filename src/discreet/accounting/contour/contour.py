@@ -261,7 +261,7 @@ class Contour:
         return BUMP_HEIGHT * t * sqrt(2 * pi) * BUMP_WIDTH * t
 
     def _envelope(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bound both integrands, but for the characteristic function: decreasing in y."""
+        """Bound both integrands, except for the characteristic function: decreasing in y."""
         c, t = self.line.order, self.line.smoothing
         width = BUMP_WIDTH * t
         kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2
@@ -299,7 +299,7 @@ class Contour:
         return self._tail + self._rounding + self._drift * (abs(self._mean) + abs(epsilon))
 
     def suits(self, epsilon: float) -> bool:
-        """Tell whether the line was chosen for about this epsilon."""
+        """Return whether the line was chosen for about this epsilon."""
         return epsilon >= self.line.guess - _NEARBY / self.line.order
 
     def upper(self, epsilon: float) -> tuple[float, float]:

@@ -22,7 +22,7 @@ Atoms = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def convolved(steps: Steps, side: Side) -> AtomicLoss | None:
-    """Return the law of the sum, or None where its values are too many or no finite list.
+    """Return the law of the sum, or None if its values are too many or no finite list.
 
     Sums that differ by rounding only, a part in 1e13 of the largest, are taken as one value: the largest
     of them in an upper bound, the least in a lower one. Masses are products and sums of positive numbers.
@@ -40,7 +40,7 @@ def convolved(steps: Steps, side: Side) -> AtomicLoss | None:
 def _repeated(atoms: Atoms, count: int, side: Side) -> Atoms | None:
     """Add `count` copies by doubling."""
     if (count // 2 * (len(atoms[0]) - 1)) ** 2 > _MOST_PRODUCTS:
-        return None  # a sum of sets has at least so many values
+        return None  # a sum of sets has at least this many values
     result: Atoms | None = None
     power: Atoms | None = atoms
     while count and power is not None:

@@ -66,7 +66,7 @@ def crossing(bound: Bound, target: float, guess: float, unit: float, *, above: b
 
 
 def _is_steep(height: float, slope: float, stride: float) -> bool:
-    """Tell whether Newton's step is to be trusted in search of a bracket."""
+    """Return whether Newton's step can be trusted in search of a bracket."""
     return slope < 0 and isfinite(slope) and 0 < -height / slope < stride
 
 

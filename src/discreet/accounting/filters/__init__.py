@@ -8,7 +8,7 @@ a reading.
 - `ZeroConcentratedFilter`: rhos add up; also made from a target (epsilon, delta).
 - `RenyiFilter`: a fixed Rényi curve, held at every order.
 - `GaussianFilter`: squares of mu add up, for exactly Gaussian events.
-- `TightFilter`: epsilons and deltas add up; a run that is fixed ahead has its tight ones.
+- `TightFilter`: epsilons and deltas add up; a run that is fixed in advance has its tight ones.
 - `UnionFilter`: goes on while everything fits some one of several filters.
 
 Proofs: docs/proofs/filters.md.

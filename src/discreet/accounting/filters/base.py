@@ -1,4 +1,4 @@
-"""The filter: a budget that is never exceeded, whatever is asked and whoever chooses it.
+"""The filter: a budget that is never exceeded, for any questions and anyone who chooses them.
 
 A filter is a frozen value that holds its limits and what was spent, never the events, so that its
 size does not grow with the number of requests. Each kind of filter says what an event costs and
@@ -12,7 +12,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self, cast
@@ -20,8 +20,9 @@ from typing import ClassVar, Self, cast
 from discreet.accounting.filters.cost import Cost, Rate, added, cost_of, larger, unpriced
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.events import Composed, Event, compose
-from discreet.privacy.neighbors import Neighbors
+from discreet.privacy.neighbors import Neighbors, check_relation
 from discreet.privacy.rational import show, show_above
+from discreet.records import Record
 
 __all__ = ["Filter"]
 
@@ -40,7 +41,7 @@ _kinds: dict[str, type[Filter]] = {}
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Filter(ABC):
+class Filter(Record, ABC):
     """A budget under full adaptivity; see the kinds of filter for what is limited.
 
     Guarantee
@@ -72,11 +73,8 @@ class Filter(ABC):
         _kinds[cls.__name__] = cls  # a slotted dataclass is made twice; the second one stays
 
     def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
         totals = (Fraction(0),) * len(limits)
-        for name, value in {"neighbors": neighbors, "_limits": limits, "_totals": totals, **others}.items():
-            object.__setattr__(self, name, value)
+        self._set(neighbors=check_relation(neighbors), _limits=limits, _totals=totals, **others)
 
     @property
     @abstractmethod
@@ -120,12 +118,12 @@ class Filter(ABC):
         *events : Event
             Each chosen after the answers of those before it.
         within : Event, optional
-            A run that was fixed ahead, of which these are steps; only `TightFilter` makes use of it.
+            A run that was fixed in advance, of which these are steps; only `TightFilter` makes use of it.
 
         Returns
         -------
         Cost
-            None where no finite bound is known.
+            None if no finite bound is known.
 
         Raises
         ------
@@ -141,7 +139,7 @@ class Filter(ABC):
 
     def _checked(self, event: Event) -> Event:
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(
@@ -178,7 +176,7 @@ class Filter(ABC):
             if entry is None or _exceeds(after := total + entry, limit if most is WHOLE else limit * most):
                 return None
             totals.append(after if _is_short(after) else min(shortened(after), max(after, limit)))
-        return self._with_totals(tuple(totals))
+        return self._with(_totals=tuple(totals))
 
     def fits(self, *events: Event) -> bool:
         """Return whether `spend` would accept events."""
@@ -210,7 +208,7 @@ class Filter(ABC):
         return self.covered(event, used, self.drift if recorded else WHOLE)
 
     def covered(self, event: Event, used: tuple[Event, ...], most: Fraction) -> bool:
-        """Return whether all that was used costs at most so many times what was reserved, in every entry."""
+        """Return whether all that was used costs at most `most` times what was reserved, in every entry."""
         costs = zip(self.cost(*used, within=event), self.cost(event), strict=True)
         return all(one is not None and whole is not None and one <= whole * most for one, whole in costs)
 
@@ -226,7 +224,7 @@ class Filter(ABC):
         return self
 
     def remaining(self, *events: Event) -> int:
-        """Return the largest n, at most 10^18, for which n runs of events fit, whoever asks when."""
+        """Return the largest n, at most 10^18, for which n runs of events fit, in any order."""
         most = MOST_REMAINING if self.holds((_ZERO,) * len(self._limits)) else 0
         for left, entry in zip(self._left, self.cost(*events), strict=True):
             if entry is None:
@@ -252,13 +250,13 @@ class Filter(ABC):
         except (TypeError, ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or not isinstance(content.get("spent"), list):
-            raise ParameterError("text", "is no stored filter", _ALLOWED)
+            raise ParameterError("text", "is not a stored filter", _ALLOWED)
         relation, spent = (content.pop(name, None) for name in ("neighbors", "spent"))
         fresh = Filter.described(content, Neighbors.from_text(cast("str", relation)))
         totals = tuple(_read_fraction(total) for total in spent)
         if len(totals) != len(fresh._limits) or any(map(Fraction.__gt__, totals, fresh._limits)):
             raise ParameterError("spent", "does not lie within the limits", _ALLOWED)
-        return fresh._with_totals(totals)
+        return fresh._with(_totals=totals)
 
     @property
     def description(self) -> dict[str, object]:
@@ -278,15 +276,8 @@ class Filter(ABC):
             raise ParameterError("text", "has other fields than its filter", _ALLOWED) from None
 
     def _parameters(self) -> dict[str, object]:
-        """Return what the constructor takes, but for the relation, in words of JSON."""
+        """Return what the constructor takes, except for the relation, in words of JSON."""
         return {name: str(limit) for name, limit in self.limits.items()}
-
-    def _with_totals(self, totals: tuple[Fraction, ...]) -> Self:
-        after = object.__new__(type(self))
-        for field in fields(self):
-            object.__setattr__(after, field.name, getattr(self, field.name))
-        object.__setattr__(after, "_totals", totals)
-        return after
 
     def _refusal(self, event: Event, cost: Cost) -> str:
         """Say what was asked, what is left and what would fit. Events hold public facts only."""
@@ -346,7 +337,7 @@ def _cut(event: Event) -> str:
 
 def _read_fraction(text: object) -> Fraction:
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise ParameterError("spent", "holds something that is no fraction", _ALLOWED)
+        raise ParameterError("spent", "holds something that is not a fraction", _ALLOWED)
     return Fraction(text)
 
 
@@ -357,4 +348,4 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)

@@ -1,4 +1,4 @@
-"""From rho to (epsilon, delta) and back, with every rounding against us.
+"""From rho to (epsilon, delta) and back, with every rounding to the safe side.
 
 If D_alpha(P || Q) <= rho alpha at one order alpha > 1, then P(S) <= e^epsilon Q(S) + delta with
 

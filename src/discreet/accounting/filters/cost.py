@@ -2,7 +2,7 @@
 
 A *rate* says what one simple event costs. Compositions add up, part by part. Of parallel parts,
 those that the relation can touch are paid: the costliest one for each unit added or
-removed, the two costliest for each unit replaced, entry by entry. An entry is None where no
+removed, the two costliest for each unit replaced, entry by entry. An entry is None if no
 finite bound is known: then the event is refused.
 """
 
@@ -67,7 +67,7 @@ def pure_rate(event: Event) -> Cost:
 def concentrated_rate(event: Event) -> Cost:
     """Return (rho, delta).
 
-    An (epsilon, delta) event is, but for a share delta of its law, a pure epsilon event (Kairouz, Oh &
+    An (epsilon, delta) event is, except for a share delta of its law, a pure epsilon event (Kairouz, Oh &
     Viswanath 2015), hence costs epsilon^2 / 2 and delta. A sample is charged the inner rho, or what its
     amplified epsilon gives, and q delta: docs/proofs/filters.md, lemma 2.
     """
@@ -106,7 +106,7 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
     Cost
         Under add/remove, a parallel event costs its costliest part; under replace, its two costliest; for
         a relation of k units, k times as many parts. Entries are taken one by one, which is what a filter
-        needs: whatever parts are touched, no entry is exceeded.
+        needs: for any parts that are touched, no entry is exceeded.
     """
     if isinstance(event, Composed):
         costs = [(cost_of(part, rate, width), times) for part, times in event.parts]
@@ -120,17 +120,17 @@ def cost_of(event: Event, rate: Rate, width: int) -> Cost:
             _touched([(cost[entry], times) for cost, times in costs], touched) for entry in range(width)
         )
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return rate(event)
 
 
 def added(costs: Sequence[Cost], width: int) -> Cost:
-    """Add up costs of events that run one after another; an entry is None where one of them is."""
+    """Add up costs of events that run one after another; an entry is None if one of them is."""
     return tuple(_touched([(cost[entry], 1) for cost in costs], None) for entry in range(width))
 
 
 def larger(first: Cost, second: Cost) -> Cost:
-    """Return the larger of two costs, entry by entry; None where one of them is."""
+    """Return the larger of two costs, entry by entry; None if one of them is."""
     pairs = zip(first, second, strict=True)
     return tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
 

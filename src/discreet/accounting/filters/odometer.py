@@ -1,6 +1,6 @@
 """The odometer: what was spent so far, as a reading.
 
-A budget that is fixed ahead (a filter) gives a guarantee. A running total does not: whoever chooses
+A budget that is fixed in advance (a filter) gives a guarantee. A running total does not: whoever chooses
 when to look, or what to ask next, by the answers so far, makes the total itself depend on
 the data. Rogers, Roth, Ullman & Vadhan (2016) show that for (epsilon, delta) the two differ
 in substance, not only in words.
@@ -19,8 +19,9 @@ from discreet.accounting.filters.cost import concentrated_rate, cost_of, pure_ra
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import float_above, show_above
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -30,12 +31,12 @@ __all__ = ["Odometer", "Reading"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What an odometer shows: no guarantee, unless everything that was run had been fixed ahead.
+    """What an odometer shows: no guarantee, unless everything that was run had been fixed in advance.
 
     Attributes
     ----------
     epsilon : float
-        Rounded up; infinity where no bound is known at this delta.
+        Rounded up; infinity if no bound is known at this delta.
     delta : Fraction
         The delta at which it was read.
     neighbors : Neighbors
@@ -54,7 +55,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Odometer:
+class Odometer(Record):
     """A running total of events, as pure and as zero-concentrated loss.
 
     The pure total has one property that a filter does not need: without deltas, the realized loss
@@ -72,25 +73,13 @@ class Odometer:
     delta: Fraction
 
     def __init__(self, *, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors", "is no neighbor relation", "such as ADD_REMOVE_PERSON")
-        self._set(neighbors, Fraction(0), Fraction(0), Fraction(0))
-
-    def _set(
-        self,
-        neighbors: Neighbors,
-        epsilon: Fraction | None,
-        rho: Fraction | None,
-        delta: Fraction,
-    ) -> None:
-        values = (neighbors, epsilon, rho, delta)
-        for name, value in zip(("neighbors", "epsilon", "rho", "delta"), values, strict=True):
-            object.__setattr__(self, name, value)
+        none = Fraction(0)
+        self._set(neighbors=check_relation(neighbors), epsilon=none, rho=none, delta=none)
 
     def add(self, event: Event) -> Odometer:
         """Return the odometer after an event. Nothing is ever refused but another relation."""
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is not None and relation != self.neighbors:
             raise ParameterError(
@@ -98,14 +87,11 @@ class Odometer:
             )
         epsilon, delta = cost_of(event, pure_rate, 2)
         rho, _ = cost_of(event, concentrated_rate, 2)
-        after = object.__new__(Odometer)
-        after._set(
-            self.neighbors,
-            None if self.epsilon is None or epsilon is None else shortened(self.epsilon + epsilon),
-            None if self.rho is None or rho is None else shortened(self.rho + rho),
-            shortened(self.delta + (delta or 0)),
+        return self._with(
+            epsilon=None if self.epsilon is None or epsilon is None else shortened(self.epsilon + epsilon),
+            rho=None if self.rho is None or rho is None else shortened(self.rho + rho),
+            delta=shortened(self.delta + (delta or 0)),
         )
-        return after
 
     def read(self, delta: Number) -> Reading:
         """Return the least epsilon at a delta that the totals imply: the pure sum, or rho converted.

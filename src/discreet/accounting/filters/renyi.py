@@ -73,7 +73,7 @@ class RenyiFilter(Filter):
     epsilons : iterable of numbers
         The budget at each order, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
     """
@@ -97,7 +97,7 @@ class RenyiFilter(Filter):
         limits = tuple(non_negative(epsilon, "epsilons") for epsilon in _several(epsilons, "epsilons"))
         if not exact or min(exact) <= 1 or len(set(exact)) < len(exact):
             raise ParameterError(
-                "orders", "are none, repeat, or are not above 1", "different numbers above 1"
+                "orders", "are empty, repeat, or are not above 1", "different numbers above 1"
             )
         if len(limits) != len(exact):
             raise ParameterError("epsilons", "are not as many as the orders", "one for each order")
@@ -165,7 +165,7 @@ class RenyiRate:
 
     def __init__(self, orders: tuple[Fraction, ...]) -> None:
         self.orders = orders
-        # An order that is no float is rounded up: a divergence grows with its order.
+        # An order that is not a float is rounded up: a divergence grows with its order.
         self._floats = np.array([float_above(order) for order in orders])
         self._hash = hash(orders)
 
@@ -191,7 +191,7 @@ class RenyiRate:
         return *self._divergences(event, bounds), delta + extra if extra else delta
 
     def _bounds(self, event: Event) -> tuple[list[float], Fraction]:
-        """Return the bounds of the Rényi accountant, and the delta outside of which they hold."""
+        """Return the bounds of the Rényi accountant, and the delta outside which they hold."""
         from discreet.accounting import renyi
 
         try:
@@ -233,4 +233,4 @@ def _several(values: Iterable[Number], name: str) -> tuple[Number, ...]:
     try:
         return tuple(values)
     except TypeError:
-        raise ParameterError(name, "are no sequence", "a sequence of numbers") from None
+        raise ParameterError(name, "are not a sequence", "a sequence of numbers") from None

@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, rational, show_above
+from discreet.privacy.rational import non_negative, probability, show_above
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -36,7 +36,7 @@ class PureFilter(Filter):
     epsilon : number
         The budget, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
 
@@ -101,7 +101,7 @@ class ZeroConcentratedFilter(Filter):
     rho : number
         The budget, 0 or greater.
     delta : number
-        The budget of events that carry a delta of their own, below 1.
+        The budget of events that carry their own delta, below 1.
     neighbors : Neighbors
         The relation, the same for every event.
     """
@@ -128,7 +128,7 @@ class ZeroConcentratedFilter(Filter):
         epsilon, delta : number
             The target; delta is above 0 and below 1.
         reserved : number
-            The share of delta, below 1, that is kept for events with a delta of their own. The rest pays for
+            The share of delta, below 1, that is kept for events with their own delta. The rest pays for
             the conversion from rho.
         neighbors : Neighbors
             The relation.
@@ -243,7 +243,4 @@ def promised(epsilon: float, delta: Fraction, reserved: Fraction, neighbors: Nei
 
 def small(value: Number, name: str) -> Fraction:
     """Turn a number into its fraction and refuse it unless it lies in [0, 1)."""
-    exact = rational(value, name)
-    if not 0 <= exact < 1:
-        raise ParameterError(name, "is out of range", "at least 0 and below 1")
-    return exact
+    return probability(value, name, one=False)

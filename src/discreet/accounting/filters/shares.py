@@ -28,11 +28,11 @@ SHARES = {
     "lower order": Fraction(5, 1000),
     "higher order": Fraction(5, 1000),
 }
-"""Of delta. Most goes to runs that are fixed ahead: at 0.73 delta normal noise of epsilon 0.1 or more, and a
+"""Of delta. Most goes to runs fixed in advance: at 0.73 delta normal noise of epsilon 0.1 or more, and a
 thousand sampled steps at a rate of 0.01 or more, need less than 3% more epsilon than at delta (at 0.7 delta
 normal noise of epsilon 0.1 needs 3.2%), while sums of small requests lose only by the logarithm of their
 share: at one tenth, 2 to 7% of the normal noise that one half would admit at the order of before. Deltas of
-events fit either beside sums of tight pairs, up to the first share, or beside small requests, up to the
+events fit either next to sums of tight pairs, up to the first share, or next to small requests, up to the
 second: of (0.1, 1e-8) thresholds on (3, 1e-6) that is 26, and 38 at a share of 0.19, which would take 1.5% of
 discrete normal noise, 2.6% of normal noise, and the 3% of runs."""
 
@@ -51,7 +51,7 @@ def members_for(
     """Return filters whose union is (epsilon, delta)-private.
 
     - The pure sum.
-    - The sum of tight epsilons and deltas: training runs, and requests with a delta of their own.
+    - The sum of tight epsilons and deltas: training runs, and requests with their own delta.
     - Rényi divergence at the order that admits the most normal noise, with room for deltas of events; and
       without such room at a lower and a higher order, for events with heavier or lighter tails.
     - The sum of squares of mu, for normal noise alone, which no conversion weakens.

@@ -1,4 +1,4 @@
-"""A filter of epsilon and delta in which a run that is fixed ahead costs what the tight accountant says."""
+"""A filter of epsilon and delta in which a run fixed in advance costs what the tight accountant says."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TightFilter(Filter):
     epsilon : number
         The budget, 0 or greater.
     delta : number
-        The budget of delta, below 1: for the curves, and for events that carry a delta of their own.
+        The budget of delta, below 1: for the curves, and for events that carry their own delta.
     neighbors : Neighbors
         The relation, the same for every event.
     """
@@ -128,14 +128,14 @@ def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
     Parameters
     ----------
     event : Event
-        Simple, composed or parallel, with all parameters fixed ahead.
+        Simple, composed or parallel, with all parameters fixed in advance.
     epsilon, delta : Fraction
         The limits.
 
     Returns
     -------
     Cost
-        (epsilon, delta); more than the limits where no point of the curve lies within, None where none is
+        (epsilon, delta); more than the limits where no point of the curve lies within, None if none is
         known.
     """
     simple = cost_of(event, pure_rate, 2)
@@ -162,7 +162,7 @@ def tight_cost(event: Event, epsilon: Fraction, delta: Fraction) -> Cost:
 
 
 def are_steps(events: Iterable[Event], run: Event) -> bool:
-    """Tell whether events are steps of a run, none of them more often than the run has it."""
+    """Return whether events are steps of a run, none of them more often than the run has it."""
     asked: Counter[Event] = Counter()
     for event in events:
         asked.update(_parts(event))
@@ -198,7 +198,7 @@ def _curve_of(event: Event, epsilon: Fraction, delta: Fraction) -> Callable[[Fra
 
 
 def _has_pairs(event: Event) -> bool:
-    """Tell whether the tight accountant knows more of an event than its Rényi divergences."""
+    """Return whether the tight accountant knows more of an event than its Rényi divergences."""
     from discreet.accounting.loss import pair_of
     from discreet.accounting.runs.scenarios import scenarios
 

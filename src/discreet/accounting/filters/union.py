@@ -20,6 +20,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import float_above, non_negative, show
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -28,11 +29,11 @@ __all__ = ["UnionFilter"]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class UnionFilter:
+class UnionFilter(Record):
     """Several filters, of which some one must hold everything that was run.
 
     Which one may depend on the answers. A member whose limits were passed is dead and stays so, because what
-    was run cannot be undone. What is merely reserved is counted on top, each time anew.
+    was run cannot be undone. What is merely reserved is counted on top, each time again.
 
     Guarantee
     ---------
@@ -68,10 +69,8 @@ class UnionFilter:
             raise ParameterError("delta", "is 0: epsilons alone can be counted", "above 0; or a PureFilter")
         made = members_for(whole, share, neighbors) if members is None else tuple(members)
         if not made or not all(isinstance(one, Filter) and one.neighbors == neighbors for one in made):
-            raise ParameterError("members", "are no filters of this relation", "one Filter or more")
-        values = {"neighbors": neighbors, "epsilon": whole, "delta": share, "members": made}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+            raise ParameterError("members", "are not filters of this relation", "one Filter or more")
+        self._set(neighbors=neighbors, epsilon=whole, delta=share, members=made)
 
     @property
     def guarantee(self) -> ApproximateDP:
@@ -132,7 +131,7 @@ class UnionFilter:
     def spend_recorded(self, *events: Event, within: Event | None = None) -> UnionFilter:
         """Return the filter after events that were admitted earlier, perhaps by bounds below today's.
 
-        A member stays that misses it by no more than such bounds differ, also where another holds it: it may
+        A member stays that misses it by no more than such bounds differ, even where another holds it: it may
         be the one that admitted what comes next. Nothing new fits a member that is above its limits.
         """
         return self._after([one.cost(*events, within=within) for one in self.alive], RECORDED)
@@ -167,12 +166,8 @@ class UnionFilter:
                 "it fits none of the ways in which the budget counts; a pure epsilon of at most "
                 f"{show_below(self.largest_epsilon)} would fit"
             )
-        after, left = object.__new__(UnionFilter), iter(found)
-        members = tuple(None if one is None else next(left) for one in self.members)
-        for name in ("neighbors", "epsilon", "delta"):
-            object.__setattr__(after, name, getattr(self, name))
-        object.__setattr__(after, "members", members)
-        return after
+        left = iter(found)
+        return self._with(members=tuple(None if one is None else next(left) for one in self.members))
 
     def to_json(self) -> str:
         """Write the members, with what was spent; null for those that are dead."""

@@ -89,12 +89,12 @@ def gaussian_epsilon(squared_mu: Fraction, delta: Fraction) -> tuple[float, floa
 
 
 def gaussian_epsilon_above(squared_mu: Fraction, delta: Fraction) -> float:
-    """Return a float at which delta is proven to be kept, next to epsilon but for a few floats."""
+    """Return a float at which delta is proven to be kept, within a few floats of epsilon."""
     return _beyond(_guess(squared_mu, delta), lambda at: _excess(squared_mu, delta, at) < 0, up=True)
 
 
 def gaussian_epsilon_below(squared_mu: Fraction, delta: Fraction) -> float:
-    """Return a float at which delta is proven to be broken, next to epsilon but for a few floats; or 0."""
+    """Return a float at which delta is proven to be broken, within a few floats of epsilon; or 0."""
     guess = _guess(squared_mu, delta)
     return _beyond(guess, lambda at: at == 0 or _excess(squared_mu, delta, at) > 0, up=False)
 

@@ -125,7 +125,7 @@ class _TermWithDensity(_Term):
 
 
 class LaplaceAtoms:
-    """Delta of a run of Laplace steps on the event that at most one loss is no atom.
+    """Delta of a run of Laplace steps on the event that at most one loss is not an atom.
 
     Parameters
     ----------

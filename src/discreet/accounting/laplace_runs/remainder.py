@@ -6,7 +6,7 @@ Re s = c, of
 
     product (a + b)^n - product a^n (1 + sum n b / a)
 
-times the kernel of `Contour`. It falls like y^-4 along the line, also where the atoms come back to their
+times the kernel of `Contour`. It falls like y^-4 along the line, even where the atoms come back to their
 full height, so that nothing need be smoothed. Logarithms of a + b are found without cancellation, so that
 ten million steps cost few digits. Proofs: docs/proofs/contour.md, lemmas 1, 7 and 8.
 """
@@ -42,7 +42,7 @@ class LaplaceRemainder(LaplaceLine):
     line : Line
         Where to integrate; its smoothing is not used.
     atoms : LaplaceAtoms or None
-        The sum over atoms; None where the bound by `atoms_share` will do.
+        The sum over atoms; None if the bound by `atoms_share` will do.
     tail : float
         The relative width in epsilon that nodes left out may cost.
     """

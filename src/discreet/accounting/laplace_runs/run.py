@@ -32,7 +32,7 @@ _ORDERS = np.geomspace(1e-3, 1e7, 201)
 
 
 class LaplaceRun:
-    """Laplace steps, fixed ahead: up to 10^9, each with an epsilon of 1e-30 or more; else no answer.
+    """Laplace steps, fixed in advance: up to 10^9, each with an epsilon of 1e-30 or more; else no answer.
 
     Parameters
     ----------

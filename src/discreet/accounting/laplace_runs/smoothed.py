@@ -56,7 +56,7 @@ class SmoothedLaplace(LaplaceLine):
         self._fill(self._choose(self._allowed(tail)))
 
     def _envelope(self, y: Array) -> Array:
-        """Bound both integrands, but for the transform: decreasing in y."""
+        """Bound both integrands, except for the transform: decreasing in y."""
         c, t = self._line.order, self._smoothing
         kernel = np.exp(t**2 * (c * (c + 1) - y**2) / 2) / y**2
         return np.asarray(kernel + self._bump * np.exp((BUMP_WIDTH * t) ** 2 * (c**2 - y**2) / 2))

@@ -116,7 +116,7 @@ def cumulant(parts: Iterable[tuple[float, int]], order: float) -> tuple[float, f
 
 
 def atoms_share(parts: Iterable[tuple[float, int]], order: float) -> float:
-    """Return the chance that at most one loss is no atom, under the law tilted by an order."""
+    """Return the chance that at most one loss is not an atom, under the law tilted by an order."""
     logs, several = 0.0, 1.0
     for loss, n in parts:
         width = min((2 * order + 1) * loss, _OVERFLOW)

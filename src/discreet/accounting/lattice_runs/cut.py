@@ -34,7 +34,7 @@ _HARDLY = 1e-9  # of a spacing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeLaw:
-    """A measure on the lattice that bounds the loss of one step, but for the losses of its last cell upward.
+    """A measure on the lattice that bounds the loss of one step, except the losses of its last cell upward.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def _borders(step: NormalStep, borders: Array, spacing: float) -> tuple[Array, f
 
 
 def _ordered(step: NormalStep, z: Array) -> Array:
-    """Keep borders in the order of their losses, whatever they are, and the last where it is."""
+    """Keep borders in the order of their losses, whatever these are, and the last where it is."""
     if step.direction == 0:
         return np.asarray(np.minimum(np.maximum.accumulate(z), z[-1]))
     return np.asarray(np.maximum(np.minimum.accumulate(z), z[-1]))

@@ -45,7 +45,7 @@ _LEAST_FINER, _MOST_FINER, _MOST_FINER_YET = 1.3, 32.0, 5.0
 
 
 class LatticeRun:
-    """Gaussian steps on Poisson samples or on all data, fixed ahead.
+    """Gaussian steps on Poisson samples or on all data, fixed in advance.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LatticeRun:
     def epsilon(
         self, target: float, at_most: float, width: float, *, lower_too: bool = True
     ) -> tuple[float, float] | None:
-        """Bound epsilon at a delta from `target` to `at_most`; None where another way serves.
+        """Bound epsilon at a delta from `target` to `at_most`; None if another way serves.
 
         The interval has the relative width that is asked for, or a width of 1e-10, unless floats or patience
         do not suffice; where no lower bound is asked for, it is 0.
@@ -86,7 +86,7 @@ class LatticeRun:
         return max(found[0], other[0]), max(found[1], other[1])
 
     def delta(self, epsilon: float, width: float) -> tuple[float, float] | None:
-        """Bound delta at an epsilon; None where another way serves."""
+        """Bound delta at an epsilon; None if another way serves."""
         if not self._is_usual(_MOST_DELTA):
             return None
         lower = upper = 0.0
@@ -128,11 +128,11 @@ class LatticeRun:
         return [NormalStep(mu, rate, times, direction, far) for mu, rate, times in self._parts]
 
     def _beyond(self, epsilon: float) -> bool:
-        """Tell whether an epsilon is beyond all losses where a unit is added."""
+        """Return whether an epsilon is beyond all losses where a unit is added."""
         return sum(step.times * step.most for step in self._steps(1, _LEAST_DELTA)) <= epsilon
 
     def _is_less(self, target: float, epsilon: float) -> bool:
-        """Tell whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
+        """Return whether adding a unit is seen to need no more than this epsilon, on a coarse lattice."""
         if self._beyond(epsilon):
             return True
         if any(nodes.epsilon(target) <= epsilon for nodes in self._added):
@@ -225,7 +225,7 @@ def _is_narrow(low: float, high: float, width: float) -> bool:
 
 
 def _finer(excess: float) -> float:
-    """Return how much finer the next lattice is, where a width is so many times what it may be.
+    """Return how much finer the next lattice is, where a width is this many times what it may be.
 
     Errors are of second order in the spacing.
     """

@@ -43,9 +43,9 @@ class Nodes:
     values : array
         Bounds from above, or the law's own deltas where `errors` have yet to be subtracted.
     errors : array
-        What is to be subtracted between a node and the next; 0 in an upper bound.
+        What must be subtracted between a node and the next; 0 in an upper bound.
     slack : float
-        How far each epsilon is to be moved to the safe side.
+        How far each epsilon must be moved to the safe side.
     side : str
         Whether bounds are upper or lower ones.
     """
@@ -125,7 +125,7 @@ def nodes(
     )
     certainty = UNIT * fsum(n * law.units for n, law in zip(counts, tilted, strict=True))
     certainty += UNIT * (8 * (abs(total) + order * spacing * max(abs(top), abs(start))) + 8 * size)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is no number says nothing, below
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not a number says nothing, below
         untilted = powers(total - order * spacing * start, -order * spacing, len(numbers))
         delta = _deltas(inside * untilted, spacing)
         rounding = error * untilted * _series(order * spacing, spacing)
@@ -251,9 +251,9 @@ def _deltas(masses: Array, spacing: float) -> Array:
 def _jump(steps: Sequence[NormalStep], laws: Sequence[LatticeLaw], epsilons: Array, side: Side) -> Array:
     """Bound what outcomes with a loss beyond its law add to delta.
 
-    Where the least such loss of a kind of steps exceeds epsilon whatever the others add, the kind decides
-    alone, and adds its P-mass less e^epsilon times its Q-mass; any other adds at most its P-mass, and nothing
-    negative.
+    Where the least such loss of a kind of steps exceeds epsilon for anything that the others add, the kind
+    decides alone, and adds its P-mass less e^epsilon times its Q-mass; any other adds at most its P-mass,
+    and nothing negative.
     """
     sign = 1 if side == "upper" else -1
     least = sum(step.times * step.least for step in steps)

@@ -107,7 +107,7 @@ def guess_delta(steps: Sequence[NormalStep], epsilon: float) -> float:
 
 
 def deciding(steps: Sequence[NormalStep], epsilon: float) -> float:
-    """Return a loss that exceeds epsilon whatever all other steps add to it."""
+    """Return a loss that exceeds epsilon for anything that all other steps add to it."""
     return epsilon - sum(step.times * step.least for step in steps) if epsilon < inf else inf
 
 

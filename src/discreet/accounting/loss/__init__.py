@@ -1,8 +1,8 @@
 """The privacy loss of every event: one file for each kind of law.
 
 `pair_of` returns the worst pair of laws of an event, of which every other pair of neighbors tells less, in
-the sense that no test on it has more power. Such pairs compose, also where a step is chosen by the
-answers before it, as long as its parameters were fixed ahead. Proofs: docs/proofs/dominating_pairs.md.
+the sense that no test on it has more power. Such pairs compose, even where a step is chosen by the
+answers before it, as long as its parameters were fixed in advance. Proofs: docs/proofs/dominating_pairs.md.
 
 ============================  ==============================================================================
 Event                         Pair, or why there is none
@@ -27,7 +27,7 @@ NoisyMax, AboveThreshold      the worst law of that epsilon; nothing is known fr
 BestOfRuns, SparseVector      the worst law of its epsilon, None without one; nothing is known from below
 BestOfPoissonRuns             None; charged by its Rényi curve
 ZeroConcentrated, Renyi       None: a Rényi curve has no worst pair; charged by the curve
-PoissonSampled                mixtures with the step's pair, in both directions; None where the step has none
+PoissonSampled                mixtures with the step's pair, in both directions; None if the step has none
 CappedPoissonSampled          that, or with a small probability the pair of two units, side by side; bounded
                               below by the sample with no cap
 ReplacedPoissonGaussian       two mixtures that face each other; attained; vectors too

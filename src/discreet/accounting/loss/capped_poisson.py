@@ -70,7 +70,7 @@ def _atoms(pair: Pair, direction: int, side: Side, cells: int) -> AtomicLoss:
 def full_chance(event: events.CappedPoissonSampled) -> float:
     """Bound the probability that at least `most` of the other units are in the sample, from above.
 
-    From the largest term on, each is at most so many times the one before: the last of those summed bounds
+    From the largest term on, each is at most this many times the one before: the last of those summed bounds
     the rest by a geometric series.
     """
     others, most, rate = event.population - 1, event.most, float_above(event.rate)

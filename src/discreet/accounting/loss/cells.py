@@ -37,7 +37,7 @@ _NONE = Masses(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells of outcomes, and what lies outside of them.
+    """Cells of outcomes, and what lies outside them.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def outcomes_of(event: events.FiniteLaws | events.PrivacyProfile, direction: int
 
 
 def largest_finite_loss(event: events.FiniteLaws | events.PrivacyProfile) -> Fraction | None:
-    """Return a bound on every finite loss, in both orders; None where there is no pair."""
+    """Return a bound on every finite loss, in both orders; None if there is no pair."""
     if isinstance(event, events.PrivacyProfile):
         least = event.points[-1][1]
         known = next(epsilon for epsilon, delta in event.points if delta == least)

@@ -53,7 +53,7 @@ class Pair(ABC):
 class FinitePair(Pair):
     """Finitely many outcomes with their probabilities: exact, in both directions if they differ.
 
-    `losses` are log(p / q), infinite where one of the two is 0; small ones are known to more digits than
+    `losses` are log(p / q), infinite if one of the two is 0; small ones are known to more digits than
     the probabilities tell.
     """
 
@@ -116,6 +116,6 @@ class BoundedPair(Pair):
 
 @singledispatch
 def pair_of(event: Event) -> Pair | None:
-    """Return the dominating pair of an event, or None where no exact one is known."""
+    """Return the dominating pair of an event, or None if no exact one is known."""
     del event
     return None

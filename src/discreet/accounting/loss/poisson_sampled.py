@@ -83,7 +83,7 @@ class MirroredPair(Pair):
 
 
 def sampled(step: Pair | None, rate: float, rest: float | None = None) -> Pair | None:
-    """Return the pair of a Poisson-sampled step, None where that of the step is not known well enough.
+    """Return the pair of a Poisson-sampled step, None if that of the step is not known well enough.
 
     `rest` is 1 - rate, where it has digits that a float next to 1 has lost.
     """

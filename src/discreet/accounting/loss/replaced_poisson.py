@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 _MOST_POINTS = 200_000
 _MOST_EXPONENT = 600.0
 _DECAY = 60.0
-"""Steps so small that e^-60 bounds what the trapezoidal rule misses, beside factors below e^4."""
+"""Steps so small that e^-60 bounds what the trapezoidal rule misses, apart from factors below e^4."""
 _TAIL = 100.0
 
 
@@ -72,7 +72,7 @@ def _(event: events.ReplacedPoissonGaussian) -> Pair | None:
 
 
 def facing_cumulant(shift: float, rate: float, order: float) -> float:
-    """Bound log E_Q (P / Q)^order from above by the trapezoidal rule; infinity where that is too long.
+    """Bound log E_Q (P / Q)^order from above by the trapezoidal rule; infinity if that is too long.
 
     The integrand Q (r^a - 1 - a (r - 1)), r = P / Q, is not negative and analytic in the strip
     abs(Im x) < pi / shift, where it is at most e^(width^2 / 2) cos(width shift / 2)^(1 - a) times as large.

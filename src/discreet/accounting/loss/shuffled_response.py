@@ -35,7 +35,7 @@ _ROUNDING = 2e-11
 """More than the relative error of a mass: some 10,000 ratios in a row, and a sum of as many products."""
 
 _LOSS_ROUNDING = 1e-14
-"""More than a logarithm of a ratio of neighbors is off by: a dozen roundings, whatever the distance."""
+"""More than a logarithm of a ratio of neighbors is off by: a dozen roundings, at any distance."""
 
 
 class _Count(NamedTuple):
@@ -139,7 +139,7 @@ def _profile(p: Array, q: Array, corners: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.maximum.accumulate(np.nan_to_num(p / q, nan=0.0, posinf=np.inf))
     place = np.searchsorted(ratios, corners, side="right")
-    # Any set of outcomes gives a lower bound; the best of the neighbors is the sum, whatever rounding did.
+    # Any set of outcomes gives a lower bound; the best of the neighbors is the sum, in spite of rounding.
     near = np.clip(place[:, None] + np.arange(-2, 3), 0, len(p))
     sums = (above[near] - corners[:, None] * under[near]).max(axis=1)
     slack = _ROUNDING * (above[place] + corners * under[place])

@@ -62,7 +62,7 @@ def _law(pair: WorstPair, direction: int, side: Side, cells: int) -> AtomicLoss:
 
 
 def worst_pair(ways: list[Way]) -> WorstPair | None:
-    """Return the pair of several ways; None where a loss is beyond what floats hold here."""
+    """Return the pair of several ways; None if a loss is beyond what floats hold here."""
     worst = WorstPair(tuple(ways))
     if not all(_is_usual(pair) for way in ways for pair, _ in way):
         return None
@@ -74,7 +74,7 @@ def worst_pair(ways: list[Way]) -> WorstPair | None:
 
 
 def _is_usual(pair: Pair) -> bool:
-    """Tell whether a pair can be cut into atoms."""
+    """Return whether a pair can be cut into atoms."""
     if isinstance(pair, BoundedPair):
         return _is_usual(pair.upper)
     if isinstance(pair, GaussianPair):

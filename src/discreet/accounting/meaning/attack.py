@@ -29,7 +29,7 @@ from discreet.privacy.guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from discreet.privacy.rational import float_above, float_below, rational
+from discreet.privacy.rational import float_above, float_below, probability
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -148,7 +148,7 @@ def posterior(guarantee: Guarantee | Curve, prior: Number, *, failure: Number = 
 
 
 def _loss(guarantee: Guarantee | Curve, failure: float) -> float:
-    """Bound the privacy loss, but for a set of answers of probability at most `failure`."""
+    """Bound the privacy loss, except for a set of answers of probability at most `failure`."""
     log_failure = log(failure) if failure else -inf
     match guarantee:
         case PureDP():
@@ -278,7 +278,7 @@ def _checked(curve: Curve) -> Curve:
         value = float(curve(epsilon))
         if not value >= 0:
             raise ParameterError(
-                "guarantee", "gave something that is no delta", "a function with values in [0, 1]"
+                "guarantee", "gave something that is not a delta", "a function with values in [0, 1]"
             )
         return min(value, 1.0)
 
@@ -286,10 +286,7 @@ def _checked(curve: Curve) -> Curve:
 
 
 def _share(value: Number, name: str) -> float:
-    exact = rational(value, name)
-    if not 0 <= exact <= 1:
-        raise ParameterError(name, "is out of range", "between 0 and 1")
-    return float_above(exact)
+    return float_above(probability(value, name))
 
 
 def _above(x: float) -> float:

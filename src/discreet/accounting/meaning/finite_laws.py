@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.directed import exp_interval, log_interval
-from discreet.privacy.rational import float_above, non_negative, rational
+from discreet.privacy.rational import float_above, non_negative, probability, rational
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -68,7 +68,7 @@ class PrivacyLoss:
     def tail(self, epsilon: Number) -> Fraction:
         """Return the probability that the loss exceeds epsilon.
 
-        If it is at most delta, (epsilon, delta) holds; `delta` is never larger (A1).
+        If it is at most delta, (epsilon, delta) holds; `delta` is never larger.
         """
         start = bisect_right(self.ratios, _factor(epsilon))
         return sum(self.masses[start:], self.infinity)
@@ -76,7 +76,7 @@ class PrivacyLoss:
     def delta(self, epsilon: Number) -> Fraction:
         """Return the least delta for which P(S) <= e^epsilon Q(S) + delta for every set S.
 
-        Exact at epsilon 0. Elsewhere e^epsilon is no fraction: it is rounded down in the fortieth digit, and
+        Exact at epsilon 0. Elsewhere e^epsilon is not a fraction: it is rounded down at digit forty, and
         the answer is a little too high.
         """
         return self._delta(_factor(epsilon))
@@ -127,9 +127,7 @@ class FiniteTradeoff:
 
     def __call__(self, false_positive_rate: Number) -> Fraction:
         """Return the least false negative rate."""
-        rate = rational(false_positive_rate, "false_positive_rate")
-        if not 0 <= rate <= 1:
-            raise ParameterError("false_positive_rate", "is out of range", "between 0 and 1")
+        rate = probability(false_positive_rate, "false_positive_rate")
         for (left, high), (right, low) in pairwise(self.vertices):
             if rate <= right:
                 return high + (low - high) * (rate - left) / (right - left)
@@ -223,7 +221,7 @@ def _joined(p: Mapping[Hashable, Number], q: Mapping[Hashable, Number]) -> list[
 
 def _law(masses: Mapping[Hashable, Number], name: str) -> dict[Hashable, Fraction]:
     if not isinstance(masses, Mapping):
-        raise ParameterError(name, "is no mapping", "a mapping from outcomes to probabilities")
+        raise ParameterError(name, "is not a mapping", "a mapping from outcomes to probabilities")
     law = {outcome: non_negative(mass, name) for outcome, mass in masses.items()}
     total = sum(law.values(), Fraction(0))
     if total == 1:

@@ -2,7 +2,7 @@
 
     D_alpha(P || Q) = log E_Q (P / Q)^alpha / (alpha - 1),   alpha > 1.
 
-Curves of composed releases add up, also if each release depends on the answers before it. All numbers
+Curves of composed releases add up, even if each release depends on the answers before it. All numbers
 here are upper bounds, the worse of both directions. Inside, we work with the cumulant
 (alpha - 1) D_alpha, which is convex in alpha and 0 at alpha = 1. Proofs: docs/proofs/renyi.md and
 docs/proofs/sampling_amplification.md.
@@ -88,7 +88,7 @@ def rho(event: Event) -> float:
 
 
 def extra_delta(event: Event) -> float:
-    """Return the probability, in each law, outside of which `divergence` holds: add it to delta."""
+    """Return the probability, in each law, outside which `divergence` holds: add it to delta."""
     return min(1.0, float_above(exact_extra_delta(event)))
 
 
@@ -114,7 +114,7 @@ def _cumulant(event: Event, orders: Array) -> Array:
             bounds.append(_pure(float_above(pure), orders))
         if (concentrated := event.concentrated_rho) is not None:
             bounds.append(float_above(concentrated) * orders * (orders - 1))
-        # fmin passes over NaN, which formulas give where they overflow.
+        # fmin skips NaN, which formulas give where they overflow.
         smallest = np.fmin.reduce(bounds)
     return np.maximum(np.where(np.isnan(smallest), np.inf, smallest), 0.0)
 
@@ -368,7 +368,7 @@ def _(event: events.SampledWithReplacement, orders: Array) -> Array:
     weights += 1e-11 + 4e-15 * (gammaln(draws + 1) - draws * np.log(chance))  # more than rounding took
 
     def moments(whole: Array) -> Array:
-        # Of a unit that is drawn, so many copies are replaced at once: group privacy of the inner event.
+        # Of a unit that is drawn, this many copies are replaced at once: group privacy of the inner event.
         rows = [
             np.fmin(
                 np.inf if pure is None else _pure(copies * float_above(pure), order),

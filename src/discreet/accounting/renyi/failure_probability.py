@@ -1,4 +1,4 @@
-"""The delta beside a Rényi curve: outside of an event of this probability, the curve holds."""
+"""The delta of a Rényi curve: outside an event of this probability, the curve holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def touched_parts(event: events.Parallel) -> int:
 
 
 def exact_extra_delta(event: Event) -> Fraction:
-    """Return the delta outside of which the Rényi curve of an event holds, exactly; it may be above 1."""
+    """Return the delta outside which the Rényi curve of an event holds, exactly; it may be above 1."""
     match event:
         case events.Approximate():
             return event.delta

@@ -1,7 +1,7 @@
 """Rényi curves of finite laws, given the outcomes that both laws can have.
 
 The outcomes that only one of the laws can have are left out and both laws are made whole again; their
-probability is the delta outside of which the curve holds (docs/proofs/finite.md, lemma 3).
+probability is the delta outside which the curve holds (docs/proofs/finite.md, lemma 3).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ABOVE = 1 + 1e-11
 
 
 def finite_cumulant(event: events.FiniteLaws | events.PrivacyProfile, orders: Array) -> Array:
-    """Return the cumulant of the common outcomes, in the worse order; infinity where there is no pair."""
+    """Return the cumulant of the common outcomes, in the worse order; infinity if there is no pair."""
     found = _orders(event)
     if found is None:
         return np.full_like(orders, np.inf)

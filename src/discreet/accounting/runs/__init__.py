@@ -1,1 +1,1 @@
-"""Runs fixed ahead: steps, scenarios and parts, composed to epsilon and delta."""
+"""Runs fixed in advance: steps, scenarios and parts, composed to epsilon and delta."""

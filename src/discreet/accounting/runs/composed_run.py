@@ -54,7 +54,7 @@ WIDTH = 9e-5
 """The relative width of epsilon that is aimed at."""
 _DELTA_WIDTH = 1e-3
 _ROUNDS = 3
-_LEAST_DELTA = 1e-36  # below, what lies outside of all cells outweighs what is in them
+_LEAST_DELTA = 1e-36  # below, what lies outside all cells outweighs what is in them
 _MOST_FINER = 100.0
 _MOST_CELLS = 120_000
 _ONE_STEP_CELLS = 60_000
@@ -76,7 +76,7 @@ class TwoSided(NamedTuple):
 
 
 class ComposedRun:
-    """Steps with known worst pairs, each with the number of times it is run, fixed ahead."""
+    """Steps with known worst pairs, each with the number of times it is run, fixed in advance."""
 
     def __init__(self, parts: Sequence[tuple[Pair, int]]) -> None:
         self._parts = parts
@@ -278,7 +278,7 @@ class ComposedRun:
         return min(lower, upper), upper
 
     def _is_less(self, direction: int, target: float, epsilon: float, cells: int, line: Line) -> bool:
-        """Tell whether coarse cells show already that a direction needs no more than this epsilon."""
+        """Return whether coarse cells show already that a direction needs no more than this epsilon."""
         steps = self._steps(direction, "upper", cells, _SPARE * target)
         left = target - steps.infinity
         smoother = replace(line, smoothing=min(_COARSER * line.smoothing, 1.0))

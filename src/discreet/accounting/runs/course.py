@@ -1,4 +1,4 @@
-"""What a unit meets: a sequence of steps, fixed ahead, and its epsilon and delta from both sides.
+"""What a unit meets: a sequence of steps, fixed in advance, and its epsilon and delta from both sides.
 
 A delta is taken as the fraction that it is; floats come last, each on the side that is safe.
 """
@@ -171,7 +171,7 @@ def _square(leaf: Event) -> Fraction | None:
 
 
 def _turns(leaf: Event) -> bool:
-    """Tell whether infinite losses are more likely in one direction than in the other."""
+    """Return whether infinite losses are more likely in one direction than in the other."""
     return len({fails(leaf, 0), fails(leaf, 1), fails(leaf, 1, "lower")}) > 1
 
 

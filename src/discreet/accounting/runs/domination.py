@@ -1,7 +1,7 @@
 """Which events are never easier to tell apart than others, by their parameters alone.
 
 One event dominates another if its worst pair does, at every gamma and in each order of the two tables: then
-it may stand in for the other in any composition, whatever the answers so far. Only what is proven is
+it may stand in for the other in any composition, after any answers. Only what is proven is
 claimed (docs/proofs/parallel_parts.md, lemma 3).
 """
 
@@ -21,7 +21,7 @@ def leaves_of(event: Event) -> Counter[Event]:
 
 
 def is_rounded(event: Event) -> bool:
-    """Tell whether some noise is charged as what it was before rounding, which tells more."""
+    """Return whether some noise is charged as what it was before rounding, which tells more."""
     if isinstance(event, events.Composed | events.Parallel):
         return any(is_rounded(part) for part, _ in event.parts)
     inner = getattr(event, "inner", None)
@@ -29,7 +29,7 @@ def is_rounded(event: Event) -> bool:
 
 
 def dominates(one: Event, other: Event) -> bool:
-    """Tell whether one step is known to dominate another."""
+    """Return whether one step is known to dominate another."""
     if one == other:
         return True
     match one, other:
@@ -55,7 +55,7 @@ def dominates(one: Event, other: Event) -> bool:
 
 
 def dominates_all(one: Counter[Event], other: Counter[Event]) -> bool:
-    """Tell whether every step of the other can be set against a step of one that dominates it."""
+    """Return whether every step of the other can be set against a step of one that dominates it."""
     left, needed = one - other, other - one
     for step, times in needed.items():
         open_times = times

@@ -102,7 +102,7 @@ def failure(leaves: Iterable[tuple[Event, int]], direction: int, side: Side = "u
 def rest_epsilon(event: Event) -> Fraction | None:
     """Return an epsilon that a step keeps in both directions with the delta `fails` of direction 0.
 
-    None where none is known. In direction 1 a sample may have finite losses beyond it, whose probability is
+    None if none is known. In direction 1 a sample may have finite losses beyond it, whose probability is
     then within that delta; so laws that fail more often in direction 1 are not bounded here.
     """
     match event:

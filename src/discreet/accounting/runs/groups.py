@@ -40,7 +40,7 @@ def parted(steps: Counter[Event]) -> tuple[Counter[Event], dict[int, Event]]:
 
 
 def chained_epsilon(event: Event, size: int, delta: Fraction, epsilon: Epsilon) -> float:
-    """Return an epsilon of a group at a delta, from what one unit has; infinity where none is found."""
+    """Return an epsilon of a group at a delta, from what one unit has; infinity if none is found."""
     target, loss = float(delta), 0.0
     if target <= 0:
         return inf

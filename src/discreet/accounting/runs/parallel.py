@@ -26,12 +26,12 @@ Solve = Callable[[Course], TwoSided]
 
 
 def bounds_of(steps: Steps, solve: Solve) -> TwoSided | None:
-    """Bound a number of a run; None where a step has no known worst pair, or too many ways."""
+    """Bound a number of a run; None if a step has no known worst pair, or too many ways."""
     fixed, parallel = _resolved(steps)
     if not parallel:
         return _solved(fixed, solve)
     if not fixed and sum(parallel.values()) == 1:
-        # Nothing was released before, so that the part is the same whatever the answers.
+        # Nothing was released before, so that the part is the same for any answers.
         options = ways(next(iter(parallel)))
         found = [bounds_of(way, solve) for way in options or ()]
         known = [bounds for bounds in found if bounds is not None]

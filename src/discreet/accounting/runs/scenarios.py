@@ -35,7 +35,7 @@ def touched_parts(event: Parallel) -> int:
 def ways(event: Parallel) -> list[Counter[Event]] | None:
     """Return the steps that a unit may meet in a parallel release, without those that others dominate.
 
-    None where there are too many ways to look at each. Steps may be parallel releases themselves.
+    None if there are too many ways to look at each. Steps may be parallel releases themselves.
     """
     touched = touched_parts(event)
     members = _undominated([(leaves_of(part), times) for part, times in event.parts], touched)
@@ -54,7 +54,7 @@ def ways(event: Parallel) -> list[Counter[Event]] | None:
 
 
 def scenarios(event: Event) -> list[Leaves]:
-    """Return sequences of steps that some unit may meet, its parts fixed ahead; some where they are many.
+    """Return sequences of steps that a unit may meet, its parts fixed in advance; some if there are many.
 
     Of equal parallel releases every multiset of ways counts, n + 1 of them for n releases of two parts.
     """

@@ -1,7 +1,7 @@
 """The account: what the entries of a ledger add up to, and whether one more fits.
 
-Everything here is pure. The state is folded from the entries by whoever opens the ledger, so two processes
-that read the same entries hold the same account.
+Everything here is pure. The state is folded from the entries when the ledger is opened, so two processes
+that read the same entries have the same account.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Account", "ChargeHistory", "Reservation"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """Budget that is set aside for trusted code, and what that code has used of it."""
+    """Budget reserved for trusted code, and what that code has used of it."""
 
     analyst: str
     event: Event
@@ -41,7 +41,7 @@ class ChargeHistory(NamedTuple):
     """A charge, and those before it.
 
     Of a permit that was closed, `used` is what was run, one after another, `within` what had been reserved,
-    and `event` all that was used; or, where it was abandoned, all that was reserved.
+    and `event` all that was used; or, if it was abandoned, all that was reserved.
     """
 
     analyst: str
@@ -71,7 +71,7 @@ class Account:
     budget : Budget or None
         The caps; None before the ledger is opened.
     period : str
-        The first day of the period that charges are counted in; empty where nothing renews.
+        The first day of the period that charges are counted in; empty if nothing renews.
     whole, analysts : Filter, mapping
         What this period has spent, of the cap for all and of each analyst's.
     reserved : mapping
@@ -81,7 +81,7 @@ class Account:
     charges : int
         How many charges there were.
     history : Spent or None
-        All charges, the latest first: when caps change, they are counted anew.
+        All charges, the latest first: when caps change, they are counted again.
     """
 
     tables: Mapping[str, object] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Account:
         return self.budget
 
     def due(self, time: str) -> str | None:
-        """Return the period that has begun by a time, where charges are still counted in an earlier one."""
+        """Return the period that has begun by a time, if charges are still counted in an earlier one."""
         period = period_of(self.caps, time)
         return period if period > self.period else None
 
@@ -122,7 +122,7 @@ class Account:
         return current
 
     def filters(self, analyst: str) -> list[tuple[str, Cap]]:
-        """Return every filter that a charge of an analyst must fit, with the words for it."""
+        """Return every filter that a charge of an analyst must fit, with its description."""
         found = [("the budget", self.filter_of())]
         if self.caps.per_analyst is not None:
             found.append(("this analyst's share of the budget", self.filter_of(analyst)))
@@ -155,18 +155,18 @@ class Account:
                 raise BudgetExceeded(refusal(words, current, event, most=most)) from None
 
     def check_held(self) -> None:
-        """Refuse an account that has spent, or set aside, more than its caps allow."""
+        """Refuse an account that has spent, or reserved, more than its caps allow."""
         analysts = {*self.analysts, *(one.analyst for one in self.reserved.values())}
         for words, current in (pair for name in ["", *sorted(analysts)] for pair in self.filters(name)):
             if not current.fits():
-                raise BudgetExceeded(f"{words} does not hold what was spent already, or is reserved")
+                raise BudgetExceeded(f"{words} is below what was already spent or reserved")
         for reservation in self.reserved.values():
             self.check_covered(reservation)
 
     def check_covered(self, reservation: Reservation, *, recorded: bool = False) -> None:
         """Refuse a reservation of which more is used than was reserved.
 
-        By every measure that is limited; where a cap counts in several ways, by one that holds everything.
+        By every limited measure; if a cap counts in several ways, by one that holds everything.
         What is `recorded` was admitted by bounds of today or of another version.
         """
         for _, current in self.filters(reservation.analyst):
@@ -180,7 +180,7 @@ class Account:
         return odometer
 
     def spent_now(self) -> tuple[float, Fraction]:
-        """Return the epsilon and the delta that this period has spent, reservations included: a reading."""
+        """Return the epsilon and the delta spent in this period, including reservations: a reading."""
         epsilon, delta = self._read(self.counted(self.current))
         whole = self.filter_of()
         if isinstance(whole, UnionFilter):
@@ -189,7 +189,7 @@ class Account:
         return epsilon, delta
 
     def ever_spent(self) -> tuple[float, Fraction]:
-        """Return the epsilon and the delta of everything there ever was, reservations included: a reading."""
+        """Return the epsilon and the delta of everything ever spent, including reservations: a reading."""
         if self.current == self.lifetime:  # nothing was renewed since
             return self.spent_now()
         return self._read(self.counted(self.lifetime))
@@ -207,9 +207,9 @@ class Account:
         return self._spend(ChargeHistory(analyst, event, time, self.history))
 
     def close(self, reservation: Reservation, time: str, *, abandoned: bool) -> Account:
-        """Return the account after what a reservation, which no longer is among the open ones, has used.
+        """Return the account after a reservation that is no longer open, with what it used.
 
-        Its parts were chosen one after another, so that they are not priced as one event. Of one that was
+        Its parts were chosen one after another, so they are not charged as one event. Of one that was
         abandoned, all is counted that was reserved.
         """
         event = reservation.event if abandoned else reservation.spent
@@ -252,7 +252,7 @@ class Account:
         """Return the account under other declarations.
 
         All charges of the period that the new caps are in count against them; if they never renew, all
-        charges there ever were.
+        earlier charges.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Account:
             If the new caps are about another neighbor relation.
         """
         if budget.neighbors != self.caps.neighbors:
-            raise ParameterError("budget", "is one of another neighbor relation", "the one of the ledger")
+            raise ParameterError("budget", "has another neighbor relation", "the one of the ledger")
         period = period_of(budget, time)
         changed = replace(self, tables=tables, budget=budget).renewed(period)
         try:
@@ -273,7 +273,7 @@ class Account:
             for reservation in self.reserved.values():
                 changed.check_covered(reservation, recorded=True)
         except BudgetExceeded as refusal:
-            raise BudgetExceeded(f"the new caps do not hold what was spent already: {refusal}") from None
+            raise BudgetExceeded(f"the new caps are below what was already spent: {refusal}") from None
         return changed
 
     def _charges(self) -> Iterator[ChargeHistory]:
@@ -284,5 +284,5 @@ class Account:
 
 
 def period_of(budget: Budget, time: str) -> str:
-    """Return the first day of the period of a budget that a time lies in; empty where it never renews."""
+    """Return the first day of the period of a budget that a time lies in; empty if it never renews."""
     return "" if budget.renews is None else budget.renews.of(time)

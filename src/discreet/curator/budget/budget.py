@@ -13,7 +13,9 @@ from discreet.curator.ledger import Body, Value
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
-from discreet.privacy.rational import float_above, non_negative, show
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import float_above, non_negative, probability, show
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -24,23 +26,23 @@ Cap: TypeAlias = PureFilter | ZeroConcentratedFilter | RenyiFilter | UnionFilter
 """A filter that a budget makes."""
 
 LARGEST = 10**9
-"""The largest epsilon or rho of a budget; far smaller ones already protect nobody."""
+"""The largest epsilon or rho of a budget; far smaller ones already protect no one."""
 
 _RESERVED = Fraction(1, 2)
 """The share of delta that a budget of a single order, as old ledgers record it, keeps for events with one."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Budget:
-    """A cap on everything that is ever released, held whatever is asked and in whatever order.
+class Budget(Record):
+    """A cap on everything that is ever released, for any questions in any order.
 
     Guarantee
     ---------
     With epsilon alone: all answers together are epsilon-differentially private (epsilons add up). With
     epsilon and delta: they are (epsilon, delta)-private, counted in several ways at once of which one must
-    fit: the sum of pure epsilons; the sum of epsilons and deltas, where a run that is fixed ahead has its
-    tight ones; Rényi divergence at fixed orders; and the sum of squares of mu (`UnionFilter`). With rho: they
-    are rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
+    fit: the sum of pure epsilons; the sum of epsilons and deltas, where a run that is fixed in advance has
+    its tight ones; Rényi divergence at fixed orders; and the sum of squares of mu (`UnionFilter`). With rho:
+    they are rho-zero-concentrated private, and `delta` is what such events may add. All three hold when each
     request is chosen after seeing all answers before it (docs/proofs/filters.md). With `renews`, this holds
     for every period on its own; over several periods budgets add up.
 
@@ -55,7 +57,7 @@ class Budget:
     per_analyst : Budget, optional
         A cap for each analyst, under the cap for all: analysts who share answers together stay below it.
     renews : {"daily", "weekly", "monthly", "quarterly", "yearly"}, optional
-        When the caps start anew, at midnight UTC.
+        When the caps start again, at midnight UTC.
     neighbors : Neighbors
         Whose presence or values are protected. Questions are about adding or removing a person; under any
         other relation only permits can be charged, by events of that relation (an edge of a graph is a row).
@@ -83,33 +85,29 @@ class Budget:
         check_relation(neighbors)
         if (epsilon is None) == (rho is None):
             raise ParameterError("epsilon", "and rho are both given or both missing", "one of the two")
-        exact = non_negative(delta, "delta")
-        if exact >= 1:
-            raise ParameterError("delta", "is not below 1", "from 0 to below 1, such as 1e-6")
+        exact = probability(delta, "delta", one=False)
         if per_analyst is not None and (
             not isinstance(per_analyst, Budget) or per_analyst.per_analyst or per_analyst.renews
         ):
             raise ParameterError(
-                "per_analyst", "is no budget without caps or renewals of its own", "such as Budget(epsilon=1)"
+                "per_analyst", "is not a plain budget, without caps or renewals", "such as Budget(epsilon=1)"
             )
         if per_analyst is not None and per_analyst.neighbors != neighbors:
-            raise ParameterError("per_analyst", "is a budget of another neighbor relation", "the same one")
+            raise ParameterError("per_analyst", "has another neighbor relation", "the same one")
         target = None if epsilon is None else _loss(epsilon, "epsilon")
-        values = {
-            "epsilon": target,
-            "delta": exact,
-            "rho": None if rho is None else _loss(rho, "rho"),
-            "per_analyst": per_analyst,
-            "renews": None if renews is None else Period.named(renews),
-            "neighbors": neighbors,
-            "_members": members_for(target, exact, neighbors) if target is not None and exact else None,
-            "_renyi": None,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            epsilon=target,
+            delta=exact,
+            rho=None if rho is None else _loss(rho, "rho"),
+            per_analyst=per_analyst,
+            renews=None if renews is None else Period.named(renews),
+            neighbors=neighbors,
+            _members=members_for(target, exact, neighbors) if target is not None and exact else None,
+            _renyi=None,
+        )
 
     def filter(self) -> Cap:
-        """Return the filter that holds this cap, with nothing spent."""
+        """Return the filter of this cap, with nothing spent."""
         if self.rho is not None:
             return ZeroConcentratedFilter(self.rho, delta=self.delta, neighbors=self.neighbors)
         assert self.epsilon is not None  # noqa: S101
@@ -119,6 +117,16 @@ class Budget:
         if self._members is not None:
             return UnionFilter(self.epsilon, self.delta, members=self._members, neighbors=self.neighbors)
         return PureFilter(self.epsilon, neighbors=self.neighbors)
+
+    def check_offer(self, offer: Offer) -> None:
+        """Refuse a delta where only pure epsilon is counted: it could not be charged."""
+        caps = [one for one in (self, self.per_analyst) if one is not None]
+        if offer.delta is not None and any(one.epsilon is not None and not one.delta for one in caps):
+            raise ParameterError(
+                "delta",
+                "is offered, but the budget has none: it counts pure epsilon only",
+                "epsilon alone, or a budget that has a delta",
+            )
 
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""
@@ -155,10 +163,10 @@ class Budget:
         )
         if renyi is not None:
             order, limit = (Fraction(str(number)) for number in cast("list[str]", renyi))
-            object.__setattr__(budget, "_renyi", (order, limit))
+            budget = budget._with(_renyi=(order, limit))
         if members is not None:
             read = tuple(Filter.described(one, neighbors) for one in cast("list[dict[str, object]]", members))
-            object.__setattr__(budget, "_members", read)
+            budget = budget._with(_members=read)
         return budget
 
     def __str__(self) -> str:
@@ -180,7 +188,7 @@ def offered(
     rho: Number | None = None,
     neighbors: Neighbors = ADD_REMOVE_PERSON,
 ) -> Event:
-    """Return the event that stands for an offer: the most that what is bought may cost.
+    """Return the event of an offer: the most that it may cost.
 
     `epsilon` alone buys pure privacy; with `delta`, or as `rho`, normal noise is permitted.
     """

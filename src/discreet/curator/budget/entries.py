@@ -1,7 +1,7 @@
 """How the entries of a ledger change an account.
 
-Entries are believed only as far as they keep the rules under which they were written: a charge that does
-not fit, a renewal whose period has not begun, or an entry of an unknown kind is no entry of this ledger.
+Entries are accepted only if they follow the rules under which they were written: a charge that does
+not fit, a renewal whose period has not begun, or an entry of an unknown kind is not an entry of this ledger.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def fold(account: Account, entry: Entry) -> Account:
     try:
         return step(account, entry, entry.body)
     except (KeyError, TypeError, ParameterError):
-        raise LedgerTampered("it says nothing that could have been recorded", entry.sequence) from None
+        raise LedgerTampered("it could not have been recorded", entry.sequence) from None
 
 
 def _opened(account: Account, entry: Entry, body: Body) -> Account:
@@ -107,7 +107,7 @@ def _settled(account: Account, entry: Entry, body: Body) -> Account:
 
 
 def _abandoned(account: Account, entry: Entry, body: Body) -> Account:
-    """Count all that was reserved: code that saw rows and never said how it ended may have used it."""
+    """Count all that was reserved: code that read rows and never reported its end may have used it."""
     reservation, freed = _without(account, body)
     return freed.close(reservation, entry.time, abandoned=True)
 

@@ -25,12 +25,12 @@ class Period(Enum):
         for period in cls:
             if period.value == name:
                 return period
-        raise ParameterError("renews", "is no period", ", ".join(period.value for period in cls))
+        raise ParameterError("renews", "is not a period", ", ".join(period.value for period in cls))
 
     def of(self, time: str) -> str:
         """Return the first day of the period that a UTC time lies in.
 
-        Days compare in the order of time, also where the length of periods was changed in between.
+        Days compare in the order of time, even if the length of periods was changed in between.
 
         >>> Period.QUARTERLY.of("2026-11-15T10:00:00.000000Z")
         '2026-10-01'

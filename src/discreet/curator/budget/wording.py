@@ -1,4 +1,4 @@
-"""What a cap has, asks for and refuses, in words and numbers."""
+"""What is left of a cap, what is asked and what is refused, in words and numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def percent_below(part: Fraction, whole: Fraction) -> str:
 
 
 def amounts(cap: Cap, *events: Event) -> tuple[Amount, ...]:
-    """Return what events take of each limit, by the way of counting that holds the most of them."""
+    """Return what events cost of each limit, by the way of counting that fits the most of them."""
     nearest = cap.nearest(*events)
     return tuple(
         zip(nearest.names, nearest.cost(*events), nearest.left.values(), nearest.limits.values(), strict=True)
@@ -47,14 +47,14 @@ def largest(found: tuple[Amount, ...]) -> tuple[str, Fraction, Fraction, Fractio
 
 
 def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
-    """Say what was asked, what is left and what would fit, by the way to count that comes closest.
+    """Say what was asked, what is left and what would fit, by the way of counting that comes closest.
 
     Parameters
     ----------
     words : str
         What the cap is called.
     cap : Cap
-        With all counted that was spent or is set aside.
+        With all counted that was spent or is reserved.
     *events : Event
         What does not fit.
     most : Fraction
@@ -68,16 +68,16 @@ def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
     name, cost, left, limit = asked
     if limit == 0 and name == "delta":
         return (
-            f"{words} counts pure epsilon and has no delta to spend, and this noise asks for delta "
+            f"{words} counts pure epsilon and has no delta to spend, and this noise needs delta "
             f"{show_above(cost)}: offer epsilon alone, or have the budget amended to one with a delta; {fit}"
         )
     way = f" by the {cap.nearest(*events).title} count" if isinstance(cap, UnionFilter) else ""
     takes = f"{name} {show_above(cost)}{way}, {percent_above(cost, limit)}"
     rest = f"{name} {show_below(left)}, {percent_below(left, limit)}"
-    return f"it would take {takes} of {words}, of which {rest} is left; {fit}"
+    return f"it costs {takes} of {words}, of which {rest} is left; {fit}"
 
 
 def _share(cost: Fraction, left: Fraction, limit: Fraction) -> Fraction:
-    """Return how much of what is left a cost takes; where nothing is, beyond all others."""
+    """Return the share of what is left that a cost takes; infinite if nothing is left."""
     del limit
     return cost / left if left > 0 else (10**30 * (1 + cost) if cost else _ZERO)

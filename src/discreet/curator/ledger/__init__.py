@@ -1,6 +1,6 @@
 """The ledger: an append-only, hash-chained log of decisions that survives crashes.
 
-- `open_store`: a file (`sqlite_store`), or a PostgreSQL database (`postgres_store`).
+- `open_store`: a file (`sqlite`), or a PostgreSQL database (`postgres`).
 - `Ledger`: one exclusive, durable decision at a time, by a rule over the state that its entries fold into.
 - `Entry`, `Anchor`, `VerificationReport`: what is recorded, where it ended, and what verifying it found.
 

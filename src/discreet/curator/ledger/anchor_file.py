@@ -1,7 +1,7 @@
-"""A file outside of the ledger that remembers its head, so that an old copy is noticed.
+"""A file outside the ledger that remembers its head, so that an old copy is noticed.
 
-The file holds one anchor. It is replaced after each commit, in one step, and never goes back. It helps only
-where an accident, or an attacker, does not restore it together with the ledger: keep it on another disk.
+The file holds one anchor. It is replaced after each commit, atomically, and never goes back. It helps only
+if an accident, or an attacker, does not restore it together with the ledger: keep it on another disk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class AnchorFile:
     Parameters
     ----------
     path : str or Path
-        Where it is. Its directory must exist; the file is made when the first anchor is written.
+        Where it is. Its directory must exist; the file is created when the first anchor is written.
     """
 
     __slots__ = ("_path",)
@@ -34,14 +34,14 @@ class AnchorFile:
         self._path = Path(path).expanduser().absolute()
 
     def read(self) -> Anchor | None:
-        """Return the anchor, or None where there is no file yet.
+        """Return the anchor, or None if there is no file yet.
 
         Raises
         ------
         LedgerTampered
-            Where the file holds something else.
+            If the file holds something else.
         LedgerUnavailable
-            Where it cannot be read.
+            If it cannot be read.
         """
         try:
             text = self._path.read_text(encoding="ascii")
@@ -54,25 +54,25 @@ class AnchorFile:
             raise LedgerTampered("its anchor file holds no anchor") from None
 
     def check_writable(self) -> None:
-        """Refuse a file that could not be replaced, before anything is recorded that it must follow.
+        """Refuse a file that cannot be replaced, before anything is recorded.
 
         Raises
         ------
         LedgerUnavailable
-            Where its directory may not be written to.
+            If its directory may not be written to.
         """
         if not os.access(self._path.parent, os.W_OK | os.X_OK):
             raise LedgerUnavailable(messages.ANCHOR)
 
     def advance(self, head: Anchor) -> Anchor:
-        """Put a head in the place of an earlier one, or keep a later one; return the one that stays.
+        """Put a head in place of an earlier one, or keep a later one; return the one that stays.
 
         Raises
         ------
         LedgerTampered
-            Where the file holds another entry with the same sequence.
+            If the file holds another entry with the same sequence.
         LedgerUnavailable
-            Where it cannot be written.
+            If it cannot be written.
         """
         try:
             with _locked(self._path.parent):
@@ -88,7 +88,7 @@ class AnchorFile:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Make a file hold `content`, durably and in one step, readable by its owner only."""
+    """Write `content` to a file, durably and atomically, readable only by its owner."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -113,7 +113,7 @@ def synchronize(directory: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Hold a lock that dies with its process, so that the later of two heads stays."""
+    """Hold a lock that is released when the process ends, so that the later of two heads stays."""
     import fcntl
 
     handle = os.open(directory, os.O_RDONLY)

@@ -2,7 +2,7 @@
 
 Values are those of JSON without floats: objects, lists, strings, integers of 64 bits, true, false
 and null. A fraction is a string ("1/3"), as in events and filters. Keys are sorted, nothing is
-padded, and all that is not ASCII is escaped.
+padded, and everything that is not ASCII is escaped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def check_body(body: Body) -> str:
     Raises
     ------
     ParameterError
-        Where it is no object, holds something that is no value, or is too long or too deep. The message
+        If it is not an object, holds something that is not a value, or is too long or too deep. The message
         names types only.
     """
     if not isinstance(body, dict):
@@ -61,7 +61,7 @@ def read_canonical(text: str) -> dict[str, Value]:
     Raises
     ------
     ValueError
-        Where the text is not the canonical text of an object.
+        If the text is not the canonical text of an object.
     """
     try:
         content = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
@@ -73,7 +73,7 @@ def read_canonical(text: str) -> dict[str, Value]:
 
 
 def _check(value: object, depth: int) -> None:
-    """Refuse what has no canonical text or two values would share."""
+    """Refuse values without a canonical text of their own."""
     if depth == 0:
         raise ParameterError("body", "is too deep", f"at most {_DEEPEST} levels")
     if isinstance(value, str):

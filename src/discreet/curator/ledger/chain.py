@@ -1,6 +1,6 @@
 """Following the chain: each entry is checked against the one before, then folded into a state.
 
-Pure functions over entries, wherever they come from: a store, or an exported file.
+Pure functions over entries from any source: a store, or an exported file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Fold = Callable[[State, Entry], State]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Generic[State]):
-    """A place in the chain, and the state that the entries up to it make."""
+    """A position in the chain, and the state after the entries up to it."""
 
     sequence: int
     hash: str
@@ -31,27 +31,27 @@ class Position(Generic[State]):
 
     @property
     def anchor(self) -> Anchor:
-        """The anchor of this place."""
+        """The anchor of this position."""
         return Anchor(sequence=self.sequence, hash=self.hash)
 
 
 def beginning(state: State) -> Position[State]:
-    """Return the place before the first entry."""
+    """Return the position before the first entry."""
     return Position(sequence=0, hash=GENESIS, time=NO_TIME, state=state)
 
 
 def follow(position: Position[State], entries: Iterable[Entry], fold: Fold[State]) -> Position[State]:
-    """Go on from a place over the entries that follow it.
+    """Continue from a position over the entries that follow it.
 
     Raises
     ------
     LedgerTampered
-        At the first entry that is missing, out of its place, changed, or earlier than the one before.
+        At the first entry that is missing, out of order, changed, or earlier than the one before.
     """
     for entry in entries:
         expected = position.sequence + 1
         if entry.sequence != expected:
-            raise LedgerTampered("it is missing, or others stand in its place", expected)
+            raise LedgerTampered("it is missing, or other entries are in its place", expected)
         entry.checked()
         if entry.previous != position.hash:
             raise LedgerTampered("it does not follow the entry before it", expected)
@@ -64,12 +64,12 @@ def follow(position: Position[State], entries: Iterable[Entry], fold: Fold[State
 
 
 def meet(anchor: Anchor | None, position: Position[State], *, last: bool = False) -> None:
-    """Compare an anchor with a place; at the last place, it must have been met.
+    """Compare an anchor with a position; by the last position, it must have been found.
 
     Raises
     ------
     LedgerTampered
-        Where the ledger ends before the anchor, or has another entry there.
+        If the ledger ends before the anchor, or has another entry there.
     """
     if anchor is None:
         return
@@ -78,10 +78,10 @@ def meet(anchor: Anchor | None, position: Position[State], *, last: bool = False
     if last and anchor.sequence > position.sequence:
         raise LedgerTampered(
             f"it ends at entry {position.sequence}, before its anchor at entry {anchor.sequence}: "
-            "an end was cut off, or an old copy put back"
+            "the end was cut off, or an old copy was restored"
         )
 
 
 def ignore(state: State, entry: Entry) -> State:
-    """Fold nothing: for those who only follow the chain."""
+    """Fold nothing: for callers who only follow the chain."""
     return state

@@ -23,7 +23,7 @@ __all__ = ["GENESIS", "NO_TIME", "Anchor", "Entry", "check_key", "check_kind", "
 
 _DOMAIN = b"discreet ledger entry 1\n"
 GENESIS = hashlib.sha256(b"discreet ledger genesis 1\n").hexdigest()
-"""What the first entry has in the place of a previous hash."""
+"""What the first entry has in place of a previous hash."""
 
 NO_TIME = "0001-01-01T00:00:00.000000Z"
 """A time before that of any entry."""
@@ -41,7 +41,7 @@ _ANCHOR = re.compile(r"(0|[1-9][0-9]{0,17}) ([0-9a-f]{64})")
 class Anchor:
     """The head of a ledger at some moment: how many entries it had, and the hash of the last.
 
-    Kept anywhere outside of the ledger (another disk, an e-mail, paper), an anchor shows later whether
+    Kept anywhere outside the ledger (another disk, an e-mail, paper), an anchor shows later whether
     the ledger was cut short, rewritten or replaced by an old copy. Its text is ``sequence hash``.
     """
 
@@ -55,7 +55,7 @@ class Anchor:
             or not _ANCHOR.fullmatch(str(self))
         ):
             raise ParameterError(
-                "anchor", "is no anchor", "a sequence from 0 and a hash of 64 hexadecimal digits"
+                "anchor", "is not an anchor", "a sequence from 0 and a hash of 64 hexadecimal digits"
             )
 
     def __str__(self) -> str:
@@ -66,13 +66,15 @@ class Anchor:
         """Read what ``str(anchor)`` wrote."""
         found = _ANCHOR.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise ParameterError("anchor", "is no text of an anchor", "a sequence and a hash, as in '17 3f…'")
+            raise ParameterError(
+                "anchor", "is not the text of an anchor", "a sequence and a hash, as in '17 3f…'"
+            )
         return Anchor(sequence=int(found[1]), hash=found[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record of the ledger. Built by `seal`, or read back from where it was kept.
+    """One record of the ledger. Built by `seal`, or read back from a store.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ class Entry:
 
     @property
     def body(self) -> dict[str, Value]:
-        """What it says, as a fresh dict."""
+        """Its content, as a new dict."""
         return read_canonical(self.text)
 
     @property
@@ -119,7 +121,7 @@ class Entry:
         Raises
         ------
         LedgerTampered
-            Where it is no entry, or its hash is not that of its content.
+            If it is not an entry, or its hash is not that of its content.
         """
         try:
             content = read_canonical(line.strip())
@@ -128,7 +130,7 @@ class Entry:
                 raise TypeError
             return Entry(text=canonical(body), **content).checked()  # type: ignore[arg-type]
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise LedgerTampered("a line is no entry") from None
+            raise LedgerTampered("a line is not an entry") from None
 
     def checked(self) -> Entry:
         """Return the entry if its fields have their form and its hash is that of its content.
@@ -136,7 +138,7 @@ class Entry:
         Raises
         ------
         LedgerTampered
-            Where they have not, naming the entry.
+            Otherwise, naming the entry.
         """
         sequence = self.sequence if isinstance(self.sequence, int) else None
         try:
@@ -152,13 +154,13 @@ class Entry:
         except (TypeError, ValueError):
             formed = False
         if not formed:
-            raise LedgerTampered("it has not the form of an entry", sequence)
+            raise LedgerTampered("it does not have the form of an entry", sequence)
         if self.hash != _hash_of(self.text, self._others()):
             raise LedgerTampered("its hash is not that of its content", sequence)
         return self
 
     def _others(self) -> dict[str, Value]:
-        """All that is hashed, but for the body."""
+        """All that is hashed, except for the body."""
         return {
             "key": self.key,
             "kind": self.kind,
@@ -181,12 +183,12 @@ def seal(*, sequence: int, kind: str, key: str | None, time: str, body: Body, pr
 def check_kind(kind: str) -> str:
     """Return a kind, if it may be one."""
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-        raise ParameterError("kind", "is no kind of entry", "up to 32 lower-case letters and underscores")
+        raise ParameterError("kind", "is not a kind of entry", "up to 32 lower-case letters and underscores")
     return kind
 
 
 def check_key(key: str | None, parameter: str = "key") -> None:
-    """Refuse what may not be a key, or a name.
+    """Refuse what cannot be a key, or a name.
 
     Raises
     ------
@@ -195,7 +197,9 @@ def check_key(key: str | None, parameter: str = "key") -> None:
     """
     if key is not None and (not isinstance(key, str) or not _KEY.fullmatch(key)):
         raise ParameterError(
-            parameter, f"is no {parameter}", f"1 to {MOST_KEY} characters, none of them a control character"
+            parameter,
+            f"is not a {parameter}",
+            f"1 to {MOST_KEY} characters, none of them a control character",
         )
 
 

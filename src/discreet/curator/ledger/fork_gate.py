@@ -1,11 +1,11 @@
 """Forks wait for open SQLite connections, because a connection must not cross a fork.
 
-A child that inherits an open connection inherits what SQLite believes about its locks, which the kernel did
+A child that inherits an open connection inherits SQLite's view of its locks, which the kernel did
 not give it, and may roll its parent's transaction back when it exits
 (https://www.sqlite.org/howtocorrupt.html, section 2.6). Connections are open inside transactions only; so a
 fork waits until no other thread is inside one, and new ones wait for the fork.
 
-A fork by the very thread that is inside a transaction cannot wait. Its child is refused.
+A fork by the thread that is inside a transaction cannot wait. Its child is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["ForkGate", "gate"]
 
 
 class ForkGate:
-    """Counts who is inside; keeps forks out meanwhile."""
+    """Counts threads inside, and blocks forks meanwhile."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -56,7 +56,7 @@ class ForkGate:
                     self._changed.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until only the forking thread may be inside, and let nobody enter."""
+        """Wait until only the forking thread may be inside, and let no other enter."""
         with self._changed:
             while self._forking:
                 self._changed.wait()
@@ -71,7 +71,7 @@ class ForkGate:
             self._changed.notify_all()
 
     def in_child(self) -> None:
-        """Start anew, with no other thread; remember whether a connection came along."""
+        """Start again, with no other thread; remember whether a connection was inherited."""
         self._changed = threading.Condition()
         self._forking = False
         self._inherited = self._inherited or bool(self._inside)

@@ -1,8 +1,8 @@
-"""The ledger: decisions, one after another, each durable before anybody learns of it.
+"""The ledger: decisions, one after another, each durable before anyone sees it.
 
-A ledger knows no budget. It folds its entries into a state, by a function that it is given, and lets a rule
-look at the state and either say what to record or refuse. State, decision and record are one exclusive
-transaction, so that no two decisions are taken on the same state.
+A ledger knows nothing about budgets. It folds its entries into a state, by a given function, and lets a rule
+read the state and either say what to record or refuse. State, decision and record are one exclusive
+transaction, so that no two decisions are made on the same state.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Ledger(Generic[State]):
 
     Guarantee
     ---------
-    Let a caller compute an answer only after `decide` returned a charge, and let out only what `keep_answer`
-    or `answer` returned. Then every answer that was ever let out has a durable charge, that charge was
+    Let a caller compute an answer only after `decide` returned a charge, and release only what `keep_answer`
+    or `answer` returned. Then every answer that was ever released has a durable charge, that charge was
     allowed by the rule on the state of all entries before it, and no charge has two different answers:
-    whatever crashes, whenever, in however many processes (proof: ledger).
+    for any crashes, at any time, in any number of processes (proof: ledger).
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class Ledger(Generic[State]):
     initial : State
         The state of an empty ledger. Never changed in place.
     anchor : str, Path or None
-        A file that remembers the head, outside of the ledger. Checked here and before each decision, advanced
-        after each commit; made if it is missing here.
+        A file that remembers the head, outside the ledger. Checked here and before each decision, advanced
+        after each commit; created if it is missing here.
     clock : callable
         Returns the current time, aware of its zone.
     reached : callable
@@ -77,9 +77,9 @@ class Ledger(Generic[State]):
     Raises
     ------
     LedgerTampered
-        Where the chain is broken, or ends before its anchor.
+        If the chain is broken, or ends before its anchor.
     LedgerUnavailable
-        Where it cannot be read.
+        If it cannot be read.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Ledger(Generic[State]):
             The kind of entry, such as "charge"; all but "answer".
         rule : callable
             ``rule(state, time) -> body``. It sees the state of all entries so far and the time of the one to
-            come, and returns what to record, or raises to refuse. Pure and quick: everybody waits for it.
+            come, and returns what to record, or raises to refuse. Pure and quick: all others wait for it.
         key : str or None
             If there is an entry of this kind with this key, it is returned, and the rule is not asked.
 
@@ -123,10 +123,10 @@ class Ledger(Generic[State]):
         Raises
         ------
         Exception
-            Whatever the rule or the fold raises; nothing is recorded then.
+            Anything that the rule or the fold raises; then nothing is recorded.
         LedgerUnavailable
-            Where it could not be made certain that the entry is durable. It may be; asking again with the
-            same key tells.
+            If it is not certain that the entry is durable. It may be; asking again with the
+            same key shows it.
         """
         check_key(key)
         if check_kind(kind) == ANSWER:
@@ -147,8 +147,8 @@ class Ledger(Generic[State]):
     def keep_answer(self, charge: Entry, content: bytes) -> bytes:
         """Keep the answer of a charge, unless it has one; return the one that is kept.
 
-        Only what is returned may be let out. When two processes answer the same charge, the first wins
-        and both let out the same.
+        Only what is returned may be released. When two processes answer the same charge, the first wins
+        and both release the same.
 
         Parameters
         ----------
@@ -160,11 +160,11 @@ class Ledger(Generic[State]):
         Raises
         ------
         LedgerTampered
-            Where the charge is not in the ledger, or its answer is not what was kept.
+            If the charge is not in the ledger, or its answer is not what was kept.
         """
         if not isinstance(content, bytes) or len(content) > MOST_BYTES:
-            raise ParameterError("content", "is no answer", f"at most {MOST_BYTES} bytes")
-        self.state()  # what others wrote while it was computed is folded before anybody waits
+            raise ParameterError("content", "is not an answer", f"at most {MOST_BYTES} bytes")
+        self.state()  # what others wrote while it was computed is folded before others wait
         with self._store.transaction() as records:
             position = self._catch_up(records)
             self._check_anchor(records, position)
@@ -189,7 +189,7 @@ class Ledger(Generic[State]):
         Raises
         ------
         LedgerTampered
-            Where the charge is not in the ledger, or its answer is not what was kept.
+            If the charge is not in the ledger, or its answer is not what was kept.
         """
         with self._store.snapshot() as records:
             return self._answer(records, charge, self._catch_up(records))
@@ -212,12 +212,12 @@ class Ledger(Generic[State]):
             return self._time(self._catch_up(records))
 
     def anchor(self) -> Anchor:
-        """Return the head, to be kept outside of the ledger."""
+        """Return the head, which should be kept outside the ledger."""
         with self._store.snapshot() as records:
             return self._catch_up(records).anchor
 
     def entries(self) -> Iterator[Entry]:
-        """Go over all entries, checking the chain."""
+        """Iterate over all entries, checking the chain."""
         return checked_entries(self._store)
 
     def replay(self, fold: Fold[Other], initial: Other) -> Other:
@@ -238,7 +238,7 @@ class Ledger(Generic[State]):
         ----------
         anchor : Anchor or None
             An earlier head, kept elsewhere. Without one, a ledger that was cut short or replaced by an old
-            copy before this object was made cannot be told from a shorter one.
+            copy before this object was made looks like a shorter one.
 
         Raises
         ------
@@ -253,7 +253,7 @@ class Ledger(Generic[State]):
         self._store.close()
 
     def _catch_up(self, records: Reader) -> Position[State]:
-        """Go on from where this object was to the head of a view.
+        """Continue from where this object was to the head of a view.
 
         The known position is read before the view is first used, so that the view is never the older one.
         """
@@ -262,7 +262,8 @@ class Ledger(Generic[State]):
         if known.sequence:
             if not fresh or fresh[0].sequence != known.sequence:
                 raise LedgerTampered(
-                    "it was there and is missing: an end was cut off, or an old copy put back", known.sequence
+                    "it was there and is now missing: the end was cut off, or an old copy was restored",
+                    known.sequence,
                 )
             if fresh[0].hash != known.hash:
                 raise LedgerTampered("it is another entry than before", known.sequence)
@@ -281,13 +282,13 @@ class Ledger(Generic[State]):
 
     def _answer(self, records: Reader, charge: Entry, position: Position[State]) -> bytes | None:
         if records.entries(after=charge.sequence - 1, limit=1) != [charge] or charge.kind == ANSWER:
-            raise LedgerTampered("the charge is no entry of this ledger", charge.sequence)
+            raise LedgerTampered("the charge is not an entry of this ledger", charge.sequence)
         record = self._find(records, ANSWER, str(charge.sequence), position)
         content = records.answer(charge.sequence)
         if record is not None:
             return checked_answer(record, content)
         if content is not None:
-            raise LedgerTampered("its answer is recorded by no entry", charge.sequence)
+            raise LedgerTampered("no entry records its answer", charge.sequence)
         return None
 
     def _append(
@@ -314,24 +315,24 @@ class Ledger(Generic[State]):
             self._position = position
 
     def _advance_anchor(self, position: Position[State]) -> None:
-        """Write the head down. Where the file holds a later one, this store must hold its entry, too."""
+        """Write the head to the file. If the file has a later one, this store must have its entry, too."""
         if self._anchor_file is not None and self._anchor_file.advance(position.anchor) != position.anchor:
             kept = self._anchor_file.read()  # before the view: a commit in between must not look like a cut
             with self._store.snapshot() as records:
                 _check_holds(records, self._catch_up(records), kept)
 
     def _check_anchor(self, records: Reader, position: Position[State]) -> None:
-        """Refuse to go on from a store that does not hold the entry that its anchor names.
+        """Refuse to continue from a store that does not have the entry that its anchor names.
 
-        Inside the only writing transaction nobody else commits, and anchors are written after their commit:
-        whatever the file says now, an honest store holds.
+        Inside the only writing transaction no one else commits, and anchors are written after their commit:
+        an honest store always has what the file names.
         """
         if self._anchor_file is not None:
             _check_holds(records, position, self._anchor_file.read())
             self._anchor_file.check_writable()  # else the entry would be durable, and its answer withheld
 
     def _time(self, position: Position[State]) -> str:
-        """Return the time of the next entry: never before the last, whatever the clock says."""
+        """Return the time of the next entry: never before the last, even if the clock is."""
         now = self._clock()
         if now.tzinfo is None:
             raise ParameterError("clock", "returned a time without a zone", "datetime.now(UTC)")
@@ -344,9 +345,9 @@ def _check_holds(records: Reader, position: Position[State], anchor: Anchor | No
     Raises
     ------
     LedgerTampered
-        Where it ends before the anchor, or has another entry there.
+        If it ends before the anchor, or has another entry there.
     LedgerUnavailable
-        Where the anchor is gone. It was there when the ledger was opened.
+        If the anchor is gone. It was there when the ledger was opened.
     """
     if anchor is None:
         raise LedgerUnavailable(messages.ANCHOR)

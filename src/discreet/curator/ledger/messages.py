@@ -1,4 +1,4 @@
-"""What a store says when it cannot serve: fixed sentences, never the words of an engine.
+"""What a store says when it fails: fixed sentences, never the words of an engine.
 
 Engines quote paths, keys and values in their messages. None of that leaves: every fault becomes one
 of these sentences.
@@ -21,10 +21,10 @@ __all__ = [
 ]
 
 LOCKED = "others have held the ledger for too long; ask again later"
-FULL = "there is no room left where the ledger is kept; make room and ask again"
+FULL = "there is no space left where the ledger is kept; free some space and ask again"
 READ_ONLY = "the ledger may not be written: it, its directory or its server is read-only"
 DAMAGED = "the ledger is damaged; restore its latest copy and verify it against an anchor"
-MISSING = "there is no ledger at this place"
+MISSING = "there is no ledger at this location"
 UNREACHABLE = "the ledger cannot be opened; check its directory, its permissions or its server"
 FAILED = "the ledger could not be read or written; ask again with the same key, which never charges twice"
 NOT_DURABLE = (

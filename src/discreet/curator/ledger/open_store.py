@@ -1,4 +1,4 @@
-"""From what a user types to a store: a file, or a PostgreSQL database."""
+"""From a location to a store: a file, or a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def open_store(
     name : str or None
         The name of the ledger in a database; a file has none.
     create : bool
-        Whether to make a new ledger where there is none. A new ledger over old data voids the guarantee.
+        Whether to create a new ledger if there is none. A new ledger over old data voids the guarantee.
     timeout : float
         For how many seconds to wait for others.
 
     Raises
     ------
     LedgerUnavailable
-        Where it cannot be opened.
+        If it cannot be opened.
     LedgerMismatch, LedgerTampered
-        Where what is there is no ledger, or not as it was made.
+        If what is there is not a ledger, or not as it was created.
     """
     if isinstance(location, str) and _POSTGRES.match(location):
         if name is None:

@@ -1,6 +1,6 @@
-"""The seam between the ledger and what keeps it: reading, and one exclusive transaction at a time.
+"""The interface between the ledger and its storage: reading, and one exclusive transaction at a time.
 
-A store keeps rows in order and returns them as they are. It knows neither prices nor hashes.
+A store keeps rows in order and returns them unchanged. It knows neither costs nor hashes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Writer(Reader, Protocol):
 
 
 class Store(Protocol):
-    """What keeps a ledger.
+    """The storage of a ledger.
 
     All faults of the engine are raised as `LedgerUnavailable`, in the words of
     `discreet.curator.ledger.messages`.
@@ -64,7 +64,7 @@ class Store(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[Reader]:
-        """Enter a view for reading, which works where writing does not."""
+        """Enter a view for reading, which works even if writing does not."""
         ...
 
     def check(self) -> None:
@@ -73,7 +73,7 @@ class Store(Protocol):
         Raises
         ------
         LedgerTampered
-            Where something is not as the store made it.
+            If something is not as the store created it.
         """
         ...
 

@@ -1,6 +1,6 @@
-"""Checking a whole ledger: the chain, the answers beside it, and an anchor kept elsewhere.
+"""Checking a whole ledger: the chain, its answers, and an anchor kept elsewhere.
 
-Entries only ever grow, so that a ledger can be read page by page, each in a view of its own, while others
+Entries are only appended, so a ledger can be read page by page, each in its own view, while others
 write: the chain ties the pages together.
 """
 
@@ -47,7 +47,7 @@ class VerificationReport:
     entries, answers : int
         How many there are; all were recomputed.
     head : Anchor
-        The last entry. Keep it outside of the ledger.
+        The last entry. Keep it outside the ledger.
     anchor : Anchor or None
         The older head with which the ledger was compared.
     first, last : str or None
@@ -67,7 +67,7 @@ class VerificationReport:
 
 
 def checked_entries(store: Store) -> Iterator[Entry]:
-    """Go over all entries of a store, checking the chain."""
+    """Iterate over all entries of a store, checking the chain."""
     position = beginning(None)
     for page in _pages(store):
         position = follow(position, page, ignore)
@@ -82,7 +82,7 @@ def fold_all(
     Raises
     ------
     LedgerTampered
-        At the first entry where the chain breaks; at the end, where the anchor was not met.
+        At the first entry where the chain breaks; at the end, if the anchor was not found.
     """
     position = beginning(initial)
     meet(anchor, position)
@@ -100,7 +100,7 @@ def checked_answer(record: Entry, content: bytes | None) -> bytes:
     Raises
     ------
     LedgerTampered
-        Where it is missing or changed.
+        If it is missing or changed.
     """
     body = record.body
     if content is None:
@@ -126,7 +126,7 @@ def verify_store(
     anchor : Anchor or None
         An earlier head that was kept elsewhere.
     known : iterable of Anchor or None
-        Further heads that must be met: one that this process has seen, one of an anchor file.
+        Other heads that must be found: one that this process has seen, one of an anchor file.
     """
     store.check()
     position = beginning(None)
@@ -181,12 +181,12 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Verificatio
     LedgerTampered
         Naming the first entry where something is wrong.
     LedgerUnavailable
-        Where the file cannot be read.
+        If the file cannot be read.
     """
     try:
         lines = Path(path).read_text(encoding="ascii").splitlines()
     except UnicodeDecodeError:
-        raise LedgerTampered("a line is no entry") from None
+        raise LedgerTampered("a line is not an entry") from None
     except OSError:
         raise LedgerUnavailable(messages.EXPORT) from None
     position = beginning(None)
@@ -207,7 +207,7 @@ def verify_export(path: str | Path, anchor: Anchor | None = None) -> Verificatio
 
 
 def _pages(store: Store) -> Iterator[list[Entry]]:
-    """Read a store page by page; whoever follows the chain has checked a page before the next is read."""
+    """Read a store page by page; a page is checked along the chain before the next is read."""
     after = 0
     while True:
         with store.snapshot() as records:
@@ -221,7 +221,7 @@ def _pages(store: Store) -> Iterator[list[Entry]]:
 def _charge_of(record: Entry) -> int:
     charge = record.body.get("charge")
     if not isinstance(charge, int) or not 0 < charge < record.sequence:
-        raise LedgerTampered("it names no charge", record.sequence)
+        raise LedgerTampered("it does not name a charge", record.sequence)
     return charge
 
 

@@ -43,7 +43,7 @@ def check_combined(parts: Sequence[Part]) -> None:
     if any(isinstance(part.mechanism, HistogramMechanism) for part in parts):
         raise UnsupportedQuery(
             "quantiles, most frequent keys, ranges and counts that are measured together cannot be averaged; "
-            "ask again with a larger offer, or with split=, which gives each count noise of its own"
+            "ask again with a larger offer, or with split=, which gives each count its own noise"
         )
 
 

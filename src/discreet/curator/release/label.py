@@ -1,6 +1,6 @@
 """The label: what an answer promises, in a form that a machine, a lawyer or a registry can read.
 
-The form is fixed by `label.schema.json` beside this file (JSON Schema 2020-12).
+The form is fixed by `label.schema.json` next to this file (JSON Schema 2020-12).
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def _unit(table: Table) -> str:
 
 
 def _alone(event: Event) -> Odometer:
-    """Return what a release takes by itself, under its own relation."""
+    """Return what a release costs by itself, under its own relation."""
     return Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
 
 
 def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
-    """Return what is known of this release by itself, as exact fractions."""
+    """Return what is known about this release by itself, as exact fractions."""
     alone = _alone(request.event)
     return {
         "epsilon": None if alone.epsilon is None else str(alone.epsilon),
@@ -126,9 +126,9 @@ def _certified(event: Event, delta: Fraction) -> tuple[float | None, bool]:
 
 
 def _price(event: Event, delta: Fraction) -> dict[str, object]:
-    """Return the epsilon and the delta of this release by itself, to be read: rounded up.
+    """Return the epsilon and the delta of this release by itself, for readers: rounded up.
 
-    Where its loss is bounded, that needs no delta but its own; else it is the epsilon at the budget's.
+    If its loss is bounded, it needs no delta except its own; else it is the epsilon at the budget's.
     """
     alone = _alone(event)
     if alone.epsilon is not None:
@@ -141,9 +141,9 @@ def _price(event: Event, delta: Fraction) -> dict[str, object]:
 
 
 def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
-    """Return what the release took of each limit, as exact fractions.
+    """Return what the release costs of each limit, as exact fractions.
 
-    Where the budget counts in several ways, each limit has the name of its way before its own.
+    If the budget counts in several ways, each limit is prefixed with the name of its way.
     """
     whole = account.caps.filter()
     if not isinstance(whole, UnionFilter):
@@ -158,7 +158,7 @@ def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | No
 
 
 def _budget(account: Account) -> dict[str, object]:
-    """Return the promise for all answers together, and readings of what was spent, reservations included."""
+    """Return the promise for all answers together, and readings of what was spent, with reservations."""
     caps, lifetime = account.caps, account.counted(account.lifetime)
     spent, delta = account.ever_spent()
     return {

@@ -34,7 +34,7 @@ def plot_release(release: Release, output: str | None, ax: Axes | None) -> Axes:
         raise MissingExtra("matplotlib", "plot") from None
     names = [column.name for column in release.outputs]
     if output is not None and output not in names:
-        raise ParameterError("output", "is no output of this answer", ", ".join(names))
+        raise ParameterError("output", "is not an output of this answer", ", ".join(names))
     column = release.outputs[names.index(output) if output else 0]
     if column.lower is None or column.upper is None:
         raise ParameterError("output", "holds keys, which cannot be drawn", "an output of numbers")

@@ -1,4 +1,4 @@
-"""What a request would cost and how wrong its answer would be: from public facts, for nothing."""
+"""What a request would cost and how wrong its answer would be: from public facts, at no cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KeyExpectation:
     column : str
         The key.
     half, most : int
-        A key of so many persons is shown with a probability of one half, and of 95 %.
+        A key with this many persons is shown with a probability of one half, and of 95 %.
     """
 
     column: str
@@ -50,8 +50,8 @@ class Preview:
     event : Event
         What would be charged.
     costs : tuple of (name, cost, left, limit)
-        What it takes of each limit of the cap (None where that cannot count its noise), what is left of it
-        now, and the limit. Where the cap counts in several ways: by the one that holds the most.
+        What it takes of each limit of the cap (None if that cannot count its noise), what is left of it
+        now, and the limit. If the cap counts in several ways: by the one that fits the most.
     left : Fraction
         The largest pure epsilon that a request may cost now.
     expectations : tuple of Expectation
@@ -63,9 +63,9 @@ class Preview:
     answered : bool
         Whether it was answered before: then asking again costs nothing.
     keys : tuple of KeyExpectation
-        Of the keys that nobody declared, which will be chosen.
+        The undeclared keys, which will be chosen.
     cap : str
-        The cap that holds the fewest of them, in words: the budget, or the analyst's share of it.
+        The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
     """
 
     event: Event
@@ -80,7 +80,7 @@ class Preview:
 
     @property
     def epsilon(self) -> float | None:
-        """The pure epsilon that it takes, rounded up; None where its noise has none."""
+        """The pure epsilon that it costs, rounded up; None if its noise has none."""
         pure = self.event.pure_epsilon
         return None if pure is None else float_above(pure)
 
@@ -114,12 +114,12 @@ class Preview:
             return f"{self.cap} counts pure epsilon and has no delta to spend: does not fit"
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
         return (
-            f"takes {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
+            f"costs {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
             f"{show_below(self.left)}): {_times(self.fits)}"
         )
 
     def _loss(self) -> str:
-        """Return the loss by itself, in brackets: epsilon where it is pure, else rho where there is one."""
+        """Return the loss by itself, in brackets: epsilon where it is pure, else rho if there is one."""
         pure, rho = self.event.pure_epsilon, self.event.concentrated_rho
         if pure is not None:
             return f" (epsilon {float_above(pure):.6g})"

@@ -37,7 +37,7 @@ Numbers = TypeVar("Numbers", bound=np.ndarray)
 _SHOWN = 20
 _REPLAYED = "replayed"
 _STORED = "answered from the store, nothing spent"
-_NO_KEY = "no key was shown: none was found that enough persons have"
+_NO_KEY = "no key was shown: none was found with enough persons"
 _NO_GROUP = "no group is left: none meets the conditions on released values"
 
 
@@ -50,13 +50,13 @@ class Release:
     keys : mapping of names to columns
         The keys of every group, in declared order.
     outputs : tuple of Column
-        For every output its values, and the interval around each or what else it offers.
+        For every output its values, and the interval around each or another promise.
     label : mapping
         A machine-readable statement of the guarantee; see `discreet.curator.release.label`.
     stored : bool
         Whether it was read from the ledger's store: then nothing was spent for it this time.
     chosen : tuple of KeyRequest
-        How its keys were chosen, where nobody had declared them. They were paid for as well.
+        How its keys were chosen, if they were undeclared. This was paid for as well.
     before : tuple of Request
         The earlier measurements that it is averaged with. They were paid for as well.
     """
@@ -79,9 +79,9 @@ class Release:
         """Return the answer with negative counts raised to 0, and with the bias that this gives them.
 
         Public arithmetic on released values: it costs nothing, and nothing is stored. Without it a count has
-        no bias, so that sums and means of many counts come out right; raised to 0, each lies above the
+        no bias, so sums and means of many counts are right on average; raised to 0, each lies above the
         true count by up to ``bias`` on average, which is reached where the true count is 0. An answer without
-        counts stays as it is.
+        counts is unchanged.
         """
         outputs = tuple(column.nonnegative() for column in self.outputs)
         biases = {column.name: column.bias for column in outputs if column.bias}
@@ -109,7 +109,7 @@ class Release:
 
     @property
     def value(self) -> object:
-        """The only value, where there is one group and one output: a float, or a key."""
+        """The only value, if there is one group and one output: a float, or a key."""
         if len(self.outputs) != 1 or len(self.outputs[0].values) != 1:
             raise ValueError("the answer has several values; name a column: release['n']")
         values = self.outputs[0].values
@@ -187,7 +187,7 @@ class Release:
         return said + [remark for column in self.outputs if (remark := remark_of(column))]
 
     def _notes(self) -> list[str]:
-        """Return what has to be said of the answer as a whole."""
+        """Return what has to be said about the answer as a whole."""
         notes = []
         if not self.label["private"]:
             notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
@@ -203,7 +203,7 @@ class Release:
 
 
 class WholeOutput(Output):
-    """The only output of a request, where its answer is more than a column: it makes the release itself."""
+    """The only output of a request whose answer is more than a column: it makes the release itself."""
 
     __slots__ = ()
 
@@ -240,19 +240,19 @@ def unpack(request: Request, content: bytes) -> list[Draw]:
 
 
 def are_private(draws: Sequence[Draw]) -> bool:
-    """Tell whether the noise came from the operating system, not from a replay for tests."""
+    """Return whether the noise came from the operating system, not from a replay for tests."""
     return all(is_private(draw.steps) for draw in draws)
 
 
 def as_drawn(values: Numbers, draws: Sequence[Draw]) -> Numbers:
-    """Return what was calculated of draws, marked as not private if they are not."""
+    """Return what was calculated from draws, marked as not private if they are not."""
     return values if are_private(draws) else mark_replayed(values)
 
 
 def finish(
     request: Request, draws: Sequence[Draw], label: Mapping[str, object], *, stored: bool = False
 ) -> Release:
-    """Make a release of noisy integers, by public arithmetic; `stored` if they were read from the store."""
+    """Make a release from noisy integers, by public arithmetic; `stored` if they come from the store."""
     by_measure = {draw.part.measure: draw for draw in draws}
     (first, *others) = request.outputs
     if isinstance(first, WholeOutput) and not others:

@@ -35,7 +35,7 @@ def cell(column: AnswerColumn, place: int) -> str:
 
 
 def remark_of(column: AnswerColumn) -> str:
-    """Return what has to be said of a column below the table; empty if nothing."""
+    """Return what has to be said about a column below the table; empty if nothing."""
     if column.bias:
         bias = number(column.bias, column.bias, side=1)
         return f"{column.name}: raised to 0 where negative, which puts it up to {bias} too high on average"

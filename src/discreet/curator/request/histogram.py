@@ -1,4 +1,4 @@
-"""What releases a whole histogram: not every count with its own noise, but something made of all counts."""
+"""Mechanisms on a whole histogram: not each count with its own noise, but results from all counts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HistogramMechanism(ABC):
 
     @abstractmethod
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for such a histogram, and for counts that move so far."""
+        """Return whether it is made for such a histogram, and for counts that move this far."""
 
     @abstractmethod
     def release(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -51,4 +51,4 @@ class HistogramMechanism(ABC):
 
     @abstractmethod
     def may_draw(self, steps: NDArray[np.int64]) -> bool:
-        """Tell whether integers are such as `release` returns."""
+        """Return whether integers are such as `release` returns."""

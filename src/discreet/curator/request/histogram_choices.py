@@ -1,7 +1,7 @@
 """Choices among a histogram's values, one for each group: quantiles, and the most frequent.
 
 A rule turns the counts of a group into a score for each value; a selection mechanism chooses by the scores.
-What leaves are places in the histogram, never counts.
+Only positions in the histogram leave, never counts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HistogramRankRule:
     """Prefer values near a rank: that of the share a / b of n values, moved by some rows.
 
     With #{x < c} and #{x <= c} the values below and up to a candidate c, and the target T = a n + shift,
-    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside of the ranks that c
+    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside the ranks that c
     holds, b times. The lowest candidate counts as never too high, the highest as never too low, so that one
     of score 0 exists for every shift.
 
@@ -60,7 +60,7 @@ class HistogramRankRule:
 
     def __post_init__(self) -> None:
         if not isinstance(self.share, Fraction) or not 0 <= self.share <= 1:
-            raise ParameterError("share", "is no share", "a fraction from 0 to 1")
+            raise ParameterError("share", "is not a share", "a fraction from 0 to 1")
         whole(self.shift, "shift", least=-LARGEST_SHIFT, most=LARGEST_SHIFT)
 
     @property
@@ -163,11 +163,11 @@ class HistogramChoice:
 
     @property
     def picks(self) -> int:
-        """How many places are drawn for each group."""
+        """How many positions are drawn for each group."""
         return self.rule.picks
 
     def most(self, width: int) -> int:
-        """Return the largest place among so many values."""
+        """Return the largest position among this many values."""
         return width - 1
 
     @property
@@ -181,7 +181,7 @@ class HistogramChoice:
         return self.mechanism.event * self.groups
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for scores that move so far, in so many groups."""
+        """Return whether it is made for scores that move this far, in this many groups."""
         mechanism, bound = self.mechanism, statistic.sensitivity
         return (
             mechanism.scores.lattice.integers
@@ -192,7 +192,7 @@ class HistogramChoice:
         )
 
     def release(self, table: Integers) -> Integers:
-        """Return the places chosen in each group, by the counts in its row."""
+        """Return the positions chosen in each group, by the counts in its row."""
         chosen = np.empty((len(table), self.picks), np.int64)
         block = ceil(_AT_ONCE / table.shape[1])
         for first in range(0, len(table), block):
@@ -225,7 +225,7 @@ class Choices(HistogramMechanism):
             isinstance(one, HistogramChoice | HistogramEstimate) for one in self.choices
         )
         if not good or not self.choices or len({one.neighbors for one in self.choices}) != 1:
-            raise ParameterError("choices", "are none, or not of one relation", "a tuple of Choice")
+            raise ParameterError("choices", "are empty, or not of one relation", "a tuple of Choice")
         for name in ("cells", "width"):
             whole(getattr(self, name), name, least=1)
         if any(one.picks > self.width for one in self.choices):
@@ -262,7 +262,7 @@ class Choices(HistogramMechanism):
         return [one.rule.identity for one in self.choices]
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether a histogram of as many values, that moves so far, is covered."""
+        """Return whether a histogram with this many values, that moves this far, is covered."""
         measure = statistic.measure
         return (
             isinstance(measure, Histogram)
@@ -277,7 +277,7 @@ class Choices(HistogramMechanism):
         return current().mark(drawn.reshape(-1))
 
     def may_draw(self, steps: Integers) -> bool:
-        """Tell whether integers are such as `release` returns."""
+        """Return whether integers are such as `release` returns."""
         table = np.asarray(steps).reshape(self.cells, self.picks)
         most = np.repeat([one.most(self.width) for one in self.choices], [one.picks for one in self.choices])
         return bool(((table >= 0) & (table <= most)).all())
@@ -289,14 +289,14 @@ class Choices(HistogramMechanism):
             if one.rule == rule:
                 return np.asarray(steps).reshape(self.cells, self.picks)[:, place : place + one.picks]
             place += one.picks
-        raise ParameterError("rule", "is none of these choices", "one of them")
+        raise ParameterError("rule", "is not one of these choices", "one of them")
 
     def of(self, rule: Rule) -> Selector:
         """Return the mechanism of a rule."""
         for one in self.selections:
             if one.rule == rule:
                 return one.mechanism
-        raise ParameterError("rule", "is none of these choices", "one of them")
+        raise ParameterError("rule", "is not one of these choices", "one of them")
 
     def __repr__(self) -> str:
         return f"Choices({', '.join(f'{one!r} in each of {one.groups} groups' for one in self.choices)})"

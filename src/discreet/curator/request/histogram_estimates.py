@@ -1,4 +1,4 @@
-"""Estimates from a histogram's values, one for each group, with noise to their smooth sensitivity.
+"""Estimates from a histogram's values, one for each group, with noise for their smooth sensitivity.
 
 A rule turns the counts of a group into a statistic and its sensitivity profile, and `SmoothSensitivity`
 releases it. Neither the profile nor the size of the noise leaves.
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 FINENESS = 64
-"""Estimates lie on a grid so many times as fine as the histogram."""
+"""Estimates lie on a grid this many times as fine as the histogram."""
 
 LARGEST_ESTIMATES = 2_000
 """How many groups one request may make estimates of: each takes some tens of milliseconds."""
@@ -59,12 +59,12 @@ class SmoothRule(ABC):
 
     def __post_init__(self) -> None:
         if not isinstance(self.share, Fraction) or not 0 <= self.share <= 1:
-            raise ParameterError("share", "is no share", "a fraction from 0 to 1")
+            raise ParameterError("share", "is not a share", "a fraction from 0 to 1")
         whole(self.rows, "rows", least=1)
 
     @property
     def picks(self) -> int:
-        """How many integers it makes of a group."""
+        """How many integers it makes from a group."""
         return 1
 
     @property
@@ -83,7 +83,7 @@ class SmoothRule(ABC):
 
     @abstractmethod
     def supposed(self, width: int, rows: int, decay: float) -> float:
-        """Return the smooth sensitivity if there were so many values, spread evenly: for previews."""
+        """Return the smooth sensitivity if there were this many values, spread evenly: for previews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class HistogramEstimate:
         return 1
 
     def most(self, width: int) -> int:
-        """Return the largest integer that an estimate among so many values may be."""
+        """Return the largest integer that an estimate among this many values may be."""
         return (width - 1) * FINENESS
 
     @property
@@ -171,7 +171,7 @@ class HistogramEstimate:
         return self.mechanism.event * self.groups
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether it is made for persons with so many rows in a group, in so many groups."""
+        """Return whether it is made for persons with this many rows in a group, in this many groups."""
         bound = statistic.sensitivity
         return (
             self.neighbors == bound.neighbors

@@ -1,4 +1,4 @@
-"""What identifies a request: a keyed hash, which tells nothing of its literals to who has not the key."""
+"""What identifies a request: a keyed hash, which reveals nothing about literals without the key."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["keyed_digest"]
 
 
 def keyed_digest(identity: bytes, secret: bytes, tables: Iterable[str], declared: Mapping[str, Value]) -> str:
-    """Return a keyed hash of an identity and of what is declared of the tables that are read.
+    """Return a keyed hash of an identity and of what is declared about the tables that are read.
 
-    Requests that are alike but protect another unit have other hashes, so that neither gets the answer of the
+    Equal requests that protect different units have different hashes, so that neither gets the answer of the
     other.
     """
     context = canonical({name: declared[name] for name in tables})

@@ -42,7 +42,7 @@ class ChosenKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRequest:
-    """Which keys of a column to show, for people who have at most so many of them.
+    """Which keys of a column to show, for people who have at most this many of them.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class KeyRequest:
 
     @property
     def confidence(self) -> Fraction:
-        """That of intervals, of which there are none."""
+        """The confidence of intervals; there are none."""
         return Fraction(95, 100)
 
     @property
@@ -93,7 +93,7 @@ class KeyRequest:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data."""
+        """Canonical bytes: equal for two requests exactly if they ask the same about the same data."""
         content = {
             "event": json.loads(self.event.to_json()),
             "mechanism": repr(self.mechanism),
@@ -103,13 +103,13 @@ class KeyRequest:
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
     def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
-        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
     def draw(self, tables: Mapping[str, Table]) -> bytes:
         """Count and choose; return the keys that are shown, as the ledger keeps them.
 
-        What is exact lives and dies in here, and so does whatever goes wrong.
+        Exact values never leave this function, and neither do errors.
         """
         content = None
         try:

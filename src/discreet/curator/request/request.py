@@ -1,6 +1,6 @@
 """A request: what is computed, which noise it gets, and how the noisy numbers become an answer.
 
-A request is frozen before anything is charged. The door needs nothing else: SQL, dataframes, ranges
+A request is frozen before anything is charged. The request path needs nothing else: SQL, dataframes, ranges
 and marginals are all requests.
 """
 
@@ -52,7 +52,7 @@ Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object
 class Part:
     """A statistic and the mechanism that releases it, all groups together.
 
-    The mechanism must be made for integers that move at least as far, under the same relation.
+    The mechanism must be made for integers that move at least that far, under the same relation.
     """
 
     statistic: Statistic
@@ -114,10 +114,10 @@ class AnswerColumn:
         The interval covers the bounded statistic with at least the confidence of the request, each group on
         its own. Where nothing can be said, a value is NaN. Keys have no interval.
     offers : str
-        What is promised where there is no interval, such as how many rows a key may be short of the most
+        What is promised if there is no interval, such as how many rows a key may be short of the most
         frequent.
     unknown : array of booleans, optional
-        Where the noise leaves nothing to be said of a value: its interval is all that is possible.
+        Where the noise leaves nothing to be said about a value: its interval is all that is possible.
     excess : float, optional
         Of counts alone: how far the expected value lies above a true count of 0, if negative values are
         raised to 0. Above larger counts it lies less far.
@@ -169,9 +169,9 @@ class Expectation:
     standard_deviation : float
         Of the noise.
     assumes : str
-        What the figures take for granted, such as a hypothetical count under a mean; empty if nothing.
+        What the figures assume, such as a hypothetical count under a mean; empty if nothing.
     means : str
-        What the margin is, where it is not half an interval; else empty.
+        What the margin is, if it is not half an interval; else empty.
     """
 
     name: str
@@ -182,13 +182,13 @@ class Expectation:
 
     @property
     def note(self) -> str:
-        """What is to be said beside the figures."""
+        """What to say next to the figures."""
         assumed = f"assuming {self.assumes}" if self.assumes else ""
         return "; ".join(words for words in (self.means, assumed) if words)
 
 
 class Output(ABC):
-    """How a column of the answer is made of noisy parts: public arithmetic, told ahead.
+    """How a column of the answer is computed from noisy parts: public arithmetic, stated in advance.
 
     Subclasses are frozen dataclasses with a `name` and the measures they read.
     """
@@ -213,12 +213,12 @@ class Output(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """What makes this output differ from others, but for its name, as plain JSON values."""
+        """What makes this output differ from others, except for its name, as plain JSON values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that an answer depends on, but for the data and the noise.
+    """All that an answer depends on, except for the data and the noise.
 
     Attributes
     ----------
@@ -265,8 +265,8 @@ class Request:
         names += [name for output in self.outputs for name in column_names(output.name)]
         if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
-                "two columns of the answer would have one name; an output n also takes n_lower and n_upper, "
-                "the ends of its interval, so name the outputs apart"
+                "two columns of the answer would have the same name; an output n also takes n_lower and "
+                "n_upper for its interval, so give the outputs different names"
             )
 
     def _fits(self, part: Part) -> bool:
@@ -308,10 +308,10 @@ class Request:
 
     @property
     def identity(self) -> bytes:
-        """Canonical bytes: equal for two requests exactly if they ask the same of the same data.
+        """Canonical bytes: equal for two requests exactly if they ask the same about the same data.
 
-        What the outputs are called is no part of it: an answer is kept as noisy integers, which get the
-        names of whoever asks.
+        What the outputs are called is not part of it: an answer is kept as noisy integers, which get the
+        names that the asker chose.
         """
         content = {
             "choices": [
@@ -332,7 +332,7 @@ class Request:
         return self.parts[self.plan.measures.index(measure)]
 
     def digest(self, secret: bytes, declared: Mapping[str, Value]) -> str:
-        """Return a keyed hash of the identity and of what is declared of the tables that are read."""
+        """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
 
 

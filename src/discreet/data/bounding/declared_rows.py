@@ -1,9 +1,9 @@
-"""The rows of a table as it was declared, for trusted code: few enough of each person, values within bounds.
+"""The rows of a table as declared, for trusted code: limited rows of each person, values within bounds.
 
-What is declared of a table bounds what one person can change in every answer. Code that reads rows itself
-gets the same bounds by default: at most so many rows of each person as the limits say, drawn by lots over
+What is declared about a table bounds what one person can change in every answer. Code that reads rows itself
+gets the same bounds by default: at most as many rows of each person as the limits say, drawn by lots over
 their content; numbers clipped to their bounds and taken to their grid; NULL for keys and days that were not
-declared; and no column of which nothing was declared. (Proof: contribution_bounding.)
+declared; and no undeclared columns. (Proof: contribution_bounding.)
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = ["declared_rows"]
 
 
 def declared_rows(table: Table) -> pyarrow.Table:
-    """Return the person and the declared columns, with at most so many rows of a person as the limits say.
+    """Return the person and the declared columns, with at most as many rows of a person as the limits say.
 
     Limits on groups bound the rows of a person by the number of groups times the rows in each. A table that
-    is bounded ahead gives the rows that its queries see; any other draws anew at each call.
+    is bounded in advance gives the rows that its queries see; any other draws again at each call.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _most_rows(table: Table) -> int:
 
 
 def _declared(column: Column, declared: Declared) -> Value:
-    """Return a value within what was declared of its column."""
+    """Return a value within what was declared about its column."""
     if isinstance(declared, Bounds):
         index = steps(column, declared)
         if declared.step == 1 and (column.type().is_integer() or column.type().is_boolean()):

@@ -1,6 +1,6 @@
-"""The rows that bounding keeps, one by one: for measures that totals of some rows do not add up to.
+"""The rows that bounding keeps, one by one: for measures that are not sums over rows.
 
-Persons and distinct values are counted, and histograms made, of the rows themselves. Which rows stay is
+Persons and distinct values are counted, and histograms made, from the rows themselves. Which rows stay is
 decided by the lots of `bounding`, so that the sample is a function of a person's own rows and the salt here
 too; all measures of a plan that has one of these are taken from it, in one statement.
 """
@@ -59,7 +59,7 @@ def limit_rows(contributions: Table, limits: Limits | None, cells: int, salt: Sa
     contributions : Table
         One row for each row that passed: `PERSON` (not NULL), keys, and what else is its content.
     limits : Limits or None
-        None where each row is a person of its own.
+        None where each row is a separate person.
     cells : int
         How many groups there can be; a limit on groups that is no lower needs no work.
     salt : Salt
@@ -154,7 +154,7 @@ def _counted_cells(kept: Table, keys: Sequence[str], plan: Plan) -> Table:
 
 
 def _cell(on_axis: Mapping[Axis, Column], table: ContingencyTable) -> ibis.Value:
-    """Return the number of the combination of cells; NULL where one of them is absent."""
+    """Return the number of the combination of cells; NULL if one of them is absent."""
     cell = ibis.literal(0, type="int64")
     for axis in table.axes:
         cell = cell * ibis.literal(axis.cells, type="int64") + on_axis[axis]

@@ -1,7 +1,7 @@
 """Limits on what a person contributes, applied to partial totals: the last step before integers are fetched.
 
-It comes after every filter and after rows outside the declared keys have left. Which rows of a person stay is
-decided by their lots (`data.lots`). Digests are computed for persons over the limit only. (Proof:
+It comes after every filter and after rows outside the declared keys are dropped. Which rows of a person stay
+is decided by their lots (`data.lots`). Digests are computed for persons over the limit only. (Proof:
 contribution_bounding.)
 """
 
@@ -37,7 +37,7 @@ def limit_totals(contributions: Table, limits: Limits | None, cells: int, salt: 
     contributions : Table
         One row for each row that passed: `PERSON` (not NULL), keys, integer measures.
     limits : Limits or None
-        None where each row is a person of its own.
+        None where each row is a separate person.
     cells : int
         How many groups there can be; a limit on groups that is no lower needs no work.
     salt : Salt

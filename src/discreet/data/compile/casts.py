@@ -43,7 +43,7 @@ def as_type(value: Value, kind: Type) -> Value:
 
 
 def cast_to(value: Value, kind: Type) -> Value:
-    """Return a value as another type, NULL where it has no counterpart."""
+    """Return a value as another type, NULL if it has no counterpart."""
     found = value.type()
     if found.is_string() and kind is not Type.TEXT:
         return _FROM_TEXT[kind](strings.stripped(value))
@@ -110,7 +110,7 @@ def _date(text: StringValue) -> Value:
 
 
 def _is_day(year: IntegerValue, month: IntegerValue, day: IntegerValue) -> BooleanValue:
-    """Tell whether the calendar has a day."""
+    """Return whether the calendar has a day."""
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     last = ibis.cases((month.isin([4, 6, 9, 11]), 30), ((month == 2) & leap, 29), (month == 2, 28), else_=31)
     return (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= last)

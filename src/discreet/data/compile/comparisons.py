@@ -1,8 +1,8 @@
 """Comparisons in Ibis, exact and the same on every engine.
 
 Engines differ in how they convert between types, so nothing is left to them: an integer or a decimal
-meets a literal of its own type, computed here exactly; columns of integers and decimals meet in a decimal
-that holds both, where there is one; and everything else that is a number becomes a double first.
+is compared with a literal of its own type, computed here exactly; columns of integers and decimals as a
+decimal that holds both, if there is one; and everything else that is a number becomes a double first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
 
 
 def _constant(truth: bool, value: Value) -> BooleanValue:
-    """Return a condition that is known without the value, but NULL where the value is."""
+    """Return a condition that does not depend on the value, but is NULL if the value is."""
     return ibis.ifelse(value.notnull(), ibis.literal(truth), ibis.null("boolean"))
 
 
@@ -60,7 +60,7 @@ def compare_literal(comparison: Comparison, value: Value, constant: Literal) -> 
 
 
 def _is_exact(kind: dt.DataType) -> bool:
-    """Tell whether literals can be written in a type: integers and decimals."""
+    """Return whether literals can be written in a type: integers and decimals."""
     return bool(kind.is_integer() or kind.is_decimal())
 
 
@@ -74,8 +74,8 @@ def _range(kind: dt.DataType) -> tuple[int, int, int]:
 def _compare_exactly(comparison: Comparison, value: NumericValue, number: Fraction) -> BooleanValue:
     """Compare an integer or a decimal with a number: in whole units of its own last place.
 
-    A value of scale s is n 10^-s with an integer n, and n < z holds just if n <= floor(z) for a z
-    that is no integer. A z outside the range of n decides the comparison by itself.
+    A value of scale s is n 10^-s with an integer n, and n < z holds exactly if n <= floor(z) for a z
+    that is not an integer. A z outside the range of n decides the comparison by itself.
     """
     scale, least, largest = _range(value.type())
     units = number * 10**scale

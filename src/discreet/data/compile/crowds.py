@@ -1,13 +1,13 @@
-"""A person's rows before they are multiplied: no more enter a join than may come out of it.
+"""A person's rows before they are multiplied: a join gets no more than it may return.
 
-What comes out of a row of the left is as many rows as it finds on the right. A person is left alone if at
-most `LARGEST_MEETING` rows come out of theirs together. Of any other person, rows of the left stay as long
-as what comes out of them adds up to no more than that; the first of them, and rows that find none, always
+A row of the left yields as many rows as it matches on the right. A person's rows are unchanged if at
+most `LARGEST_MEETING` rows result from them together. Of any other person, rows of the left stay as long
+as their results add up to no more than that; the first of them, and rows without a match, always
 stay.
 
 Which ones is decided by lots of their whole content and the salt, as in `bounding`: a function of that
-person's own rows and public ones, whatever their order, and the same on every engine. This bounds work, not
-contributions: those are bounded last, as ever. (Proof: fanout.)
+person's own rows and public ones, independent of their order, and the same on every engine. This bounds
+work, not contributions: those are bounded last, as always. (Proof: fanout.)
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def thinned(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], sal
 
 
 def _contents(rows: Table, original: Table) -> Table:
-    """Return rows with their whole content under the names that `bounding` draws lots of."""
+    """Return rows with their whole content under the names for which `bounding` draws lots."""
     columns: dict[str, Value] = {PERSON: rows[PERSON], _FOUND: rows[_FOUND]}
     for place, name in enumerate(original.columns):
         if name == PERSON:

@@ -1,8 +1,8 @@
 """Expressions in Ibis: their meaning, the same on every engine.
 
-Values have the types that all engines share: integers are of 64 bits, other numbers doubles. A function that
-would fail on some value is never given it: the value is replaced by NULL before, not after, since engines may
-calculate ahead of a condition.
+Values have the types that all engines share: integers have 64 bits, other numbers are doubles. A function
+that would fail on some value never gets it: the value is replaced by NULL before, not after, because engines
+may evaluate it before a condition.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Columns: TypeAlias = Mapping[str, IbisColumn]
 def compiled(node: Expression, columns: Columns) -> Value:
     """Return an expression over columns of an Ibis table, by their public names.
 
-    The expression was admitted by `checking` under the columns' types.
+    The expression was checked by `data.facts.type_check` under the columns' types.
     """
     return _Meaning(columns).of(node)
 
@@ -127,7 +127,7 @@ class _Meaning:
         return left / right.nullif(double(0))
 
     def _operand(self, node: Expression) -> NumericValue:
-        """Return a double that is NULL, zero, or within the magnitudes that `spread` reckons with."""
+        """Return a double that is NULL, zero, or within the magnitudes that `size_limits` counts on."""
         if isinstance(node, Literal):
             return double(nearest(Fraction(node.value)))  # type: ignore[arg-type]
         if isinstance(node, Arithmetic) and type_of(node.left, self._schema) is not Type.DATE:

@@ -31,7 +31,7 @@ def is_listed(column: Column, keys: Keys) -> BooleanColumn:
 
 
 def place(column: Column, keys: Keys) -> IntegerColumn:
-    """Return which of the declared keys the value is, counted from 0; NULL where it is none.
+    """Return which of the declared keys the value is, counted from 0; NULL if it is not one of them.
 
     Few keys are compared one after the other, many are halved until few are left: all types of keys have one
     order on every engine, that of Python.

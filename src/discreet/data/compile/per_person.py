@@ -1,6 +1,6 @@
-"""What is computed of each person's own rows, in Ibis: aggregates and windows.
+"""What is computed from each person's own rows, in Ibis: aggregates and windows.
 
-Groups and partitions begin with the person, so that nothing of another person can enter. Results do not
+Groups and partitions begin with the person, so that other persons have no effect. Results do not
 depend on the order of rows: sums are sums of integers on the grid, and rows are numbered by the stated
 order and then by all their columns, so that rows of equal number are equal.
 """
@@ -117,7 +117,7 @@ def _over(function: WindowFunction, table: Table, column: Column | None) -> Valu
 def _order(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Value]:
     """Return the stated order, then every column that it does not name; NULL comes last.
 
-    Of values that requests cannot compare they only know whether they are there.
+    For values that requests cannot compare, only whether they are present is used.
     """
     stated = {part.column for part in order}
     listed = [

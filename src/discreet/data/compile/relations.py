@@ -1,7 +1,7 @@
-"""Relations in Ibis: private rows, each beside its person.
+"""Relations in Ibis: private rows, each with its person.
 
-Whatever brings rows together does so within one person: joins of private tables equate the person, groups
-and partitions begin with it, and DISTINCT compares it along. `person_rows` holds what is computed of a
+Rows are combined only within one person: joins of private tables equate the person, groups
+and partitions begin with it, and DISTINCT compares it along. `per_person` holds what is computed of a
 person's rows.
 """
 
@@ -55,7 +55,7 @@ class CompiledRows:
     Attributes
     ----------
     table : Ibis table
-        With the column `PERSON`, which is never NULL, unless each row is a person of its own.
+        With the column `PERSON`, which is never NULL, unless each row is a separate person.
     names : mapping of public names to names in `table`
         Names in the engine are plain, so that no name can clash, be cut off or mean another by its case.
     """
@@ -175,7 +175,7 @@ def _joined(
     added: Sequence[tuple[str, Value]],
     outer: bool,
 ) -> CompiledRows:
-    """Return the rows of the left beside those of the right that are equal in every pair.
+    """Return the rows of the left joined with those of the right that are equal in every pair.
 
     What is equated is brought to one type first, under names of its own on either side.
     """
@@ -196,7 +196,7 @@ def _joined(
 
 
 def _united(parts: Sequence[CompiledRows]) -> CompiledRows:
-    """Return rows under each other, by the names of the first, in types that hold them all."""
+    """Return the union of rows, by the names of the first, in types that hold them all."""
     names = list(parts[0].names)
     listed = [[part.columns[name] for name in names] for part in parts]
     kinds = [common([column.type() for column in columns]) for columns in zip(*listed, strict=True)]

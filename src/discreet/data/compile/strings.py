@@ -23,7 +23,7 @@ def _trim(text: str, characters: str) -> str:  # type: ignore[empty-body]
 
 @ibis.udf.scalar.builtin(name="left")  # type: ignore[untyped-decorator]
 def _left(text: str, length: int) -> str:  # type: ignore[empty-body]
-    """Return the first so many code points of a text."""
+    """Return this many code points from the start of a text."""
 
 
 def stripped(text: StringValue) -> StringValue:
@@ -54,7 +54,7 @@ def _substring(text: StringValue, start: int, length: int | None = None) -> Stri
 
 
 def _cut(text: StringValue) -> StringValue:
-    """Return the beginning of a text that is put together, so that no text outgrows an engine."""
+    """Return the beginning of a concatenated text, so that no text becomes too long for an engine."""
     return _left(text, LONGEST_RESULT)
 
 

@@ -1,11 +1,11 @@
-"""Engines: where private rows live, and the one way by which results come back.
+"""Engines: where private rows are stored, and the one way in which results come back.
 
 Ibis speaks to the engine. Where engines differ, or Ibis means different things on them, the files named for
 an engine make up for it, in three places: columns are brought to common types when a table is opened
 (`normalized`), `dialects` writes the statements, and settings hold while a statement
 runs. So one expression gives the same values on every engine, and no other file asks which engine it is.
 
-What an engine says when it fails may hold values from the data, so `guarded` lets neither its words nor
+What an engine says when it fails may contain values from the data, so `guarded` lets neither its words nor
 its exception pass.
 """
 
@@ -68,7 +68,7 @@ _awaited: WeakValueDictionary[str, _Awaited] = WeakValueDictionary()
 
 
 def guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
-    """Do some work; if it fails, raise `failure()` with no trace of why.
+    """Do some work; if it fails, raise `failure()` without the cause.
 
     The new exception is raised outside the handler, so that it does not even refer to the old
     one as its context.
@@ -84,10 +84,10 @@ def guarded(work: Callable[[], T], failure: Callable[[], Exception]) -> T:
 
 
 def backend_of(table: Table) -> ibis.BaseBackend:
-    """Return the connection of an Ibis table, if it is one of an engine that is supported.
+    """Return the connection of an Ibis table, if its engine is supported.
 
     Only tables (and views) of the engine are taken. An expression over them may have a LIMIT, a sample or a
-    window in it, where one person's rows decide about those of another.
+    window in it, where one person's rows affect those of another.
     """
     if not isinstance(table.op(), PhysicalTable):
         raise ParameterError(
@@ -95,7 +95,7 @@ def backend_of(table: Table) -> ibis.BaseBackend:
         )
     backend = guarded(
         table.get_backend,
-        lambda: ParameterError("source", "is bound to no engine", "a table of a connection"),
+        lambda: ParameterError("source", "is not bound to an engine", "a table of a connection"),
     )
     if backend.name not in ENGINES:
         raise ParameterError(
@@ -132,7 +132,7 @@ def _engine(backend: ibis.BaseBackend) -> _Engine:
 
 
 def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
-    """Compute a table of aggregates; one at a time on each connection. What it awaits is made first."""
+    """Compute a table of aggregates; one at a time on each connection. Awaited tables are made first."""
     for part in table.op().find(DatabaseTable):
         if part.name in _awaited:
             _awaited[part.name].draw()
@@ -176,7 +176,7 @@ def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool
     """Return the columns of a table in the types that all engines share.
 
     What is text on any engine is text that compares by code point; points in time are whole
-    microseconds, and NULL beyond their range; numbers have the types of `agreement`.
+    microseconds, and NULL beyond their range; numbers have the types of `column_types`.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def total(column: Column) -> Value:
 def bounded_total(column: Column) -> Value:
     """Return the sum of some totals, clamped to 2^62 in magnitude; 0 without rows.
 
-    Clamping brings no two numbers further apart.
+    Clamping never increases the distance of two numbers.
     """
     clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_INTEGER), LARGEST_INTEGER)
     # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
@@ -224,7 +224,7 @@ def bounded_total(column: Column) -> Value:
 
 
 def public_type(kind: dt.DataType) -> Type:
-    """Return what requests may know of an engine's type."""
+    """Return the public type of an engine's type."""
     if kind.is_timestamp():
         return Type.TIMESTAMP if kind.timezone is None else Type.INSTANT
     for test, found in (

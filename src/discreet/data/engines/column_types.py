@@ -1,9 +1,9 @@
-"""One engine type for each type of a request, and how values of two types meet.
+"""One engine type for each type of a request, and how values of two types are combined.
 
 Facts know ten types, engines dozens. What is inferred from facts (two columns are equal, a public row is
 the only one, a person is one person) holds in the engine only if both sides of an equality are of one type
-there, and if that type tells all their values apart. So every column is brought to one form when its table
-is opened:
+there, and if that type distinguishes all their values. So every column is converted to one form when its
+table is opened:
 
 ==================================  =====================================================
 stored                              read as
@@ -16,9 +16,9 @@ floats of any width                 FLOAT, a double
 ==================================  =====================================================
 
 A number that is read as INTEGER because it was declared so, by `Keys` or as a `Type`, is NULL beyond 64
-bits; one with `Bounds` is clipped to 64 bits, which hold the bounds. Where exact numbers meet they become
-integers or decimals that hold both, never doubles; what no decimal of 38 digits holds is refused
-before anything is charged (`check_together`). Doubles meet only where one of two columns is a
+bits; one with `Bounds` is clipped to 64 bits, which hold the bounds. Exact numbers are combined as
+integers or decimals that hold both, never as doubles; what no decimal of 38 digits holds is refused
+before anything is charged (`check_together`). Doubles are used only if one of two columns is a
 FLOAT. (Proof: contribution_bounding.)
 """
 
@@ -75,12 +75,12 @@ def _integer(value: Value, *, is_clipped: bool) -> Value:
 
 
 def common(kinds: Sequence[dt.DataType]) -> dt.DataType:
-    """Return the type in which values of some types are compared and put under each other.
+    """Return the type in which values of some types are compared and united.
 
     Raises
     ------
     TypeError
-        For types that facts do not let meet: a fault of this program.
+        For types that facts do not allow together: a bug in this program.
     """
     plain = {_form(kind) for kind in kinds}
     if len(plain) == 1:
@@ -106,6 +106,6 @@ def _form(kind: dt.DataType) -> dt.DataType:
 
 
 def alike(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values that are to be compared as values of one type."""
+    """Return two values that will be compared as values of one type."""
     kind = common([one.type(), other.type()])
     return one.cast(kind), other.cast(kind)

@@ -2,9 +2,9 @@
 
 Every file above builds one Ibis expression for all engines; the compilers here make it mean the same:
 
-- DuckDB divides the digits of a long decimal in two steps when it makes a double of it; through text
+- DuckDB divides the digits of a long decimal in two steps when it converts it to a double; through text
   it is the nearest one, as elsewhere.
-- PostgreSQL converts no truth value to a 64-bit integer, and fails where a decimal is beyond the range of
+- PostgreSQL does not convert booleans to 64-bit integers, and fails if a decimal is beyond the range of
   doubles. Text that is made from another type compares by code point, like the columns (`normalized`).
 - On Spark, Ibis calls NaN NULL and nothing infinite, and 64-bit sums overflow. LIKE with several %-signs
   would take hours on some texts (`patterns`).
@@ -47,7 +47,7 @@ LOT = "lot"
 """The name of the function that draws lots; each dialect has its own way to write it."""
 
 _EXACT_DIGITS = 15
-"""Decimals of so many digits are a quotient of two integers that doubles hold."""
+"""Decimals of this many digits are a quotient of two integers that doubles hold."""
 _DIGITS = 15
 """So many hexadecimal digits of a digest make a lot."""
 _WIDEST = dt.Decimal(38, 0)
@@ -65,7 +65,7 @@ def statement(table: Table, backend: BaseBackend) -> str:
 
 
 def _compute_once(written: sge.Expression) -> None:
-    """Have DuckDB keep what is used twice, where it is more than a scan, rather than compute it twice."""
+    """Have DuckDB keep what is used twice, if it is more than a scan, instead of computing it twice."""
     for part in written.find_all(sge.CTE):
         if part.this.find(sge.Group, sge.Join, sge.SetOperation, sge.Window) is not None:
             part.set("materialized", True)
@@ -152,7 +152,7 @@ class _PostgreSQL(_Corrected, PostgresCompiler):  # type: ignore[misc]
         )
 
     def _nearest_double(self, arg: sge.Expression) -> sge.Expression:
-        """Return the double next to a decimal; where there is none, PostgreSQL itself would fail."""
+        """Return the double next to a decimal; if there is none, PostgreSQL itself would fail."""
         size = self.f.abs(arg)
         largest, least = (
             self.cast(sge.convert(str(number)), dt.Decimal(None, None))

@@ -1,8 +1,8 @@
-"""The embedded engine: DuckDB, closed to the world once the rows are in it.
+"""The embedded engine: DuckDB, isolated once the rows are loaded.
 
-Each table gets a database of its own in memory. After loading, the database can read no file (but the
+Each table gets its own database in memory. After loading, the database can read no file (except the
 Parquet file it was opened on), load no extension, and its settings are locked. Frames and
-CSV files are copied in, so that later changes to them are not seen; a Parquet file is read where it lies.
+CSV files are copied in, so that later changes to them are not seen; a Parquet file is read in place.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _lost: WeakKeyDictionary[ibis.BaseBackend, Lost] = WeakKeyDictionary()
 
 
 def from_parquet(path: Path) -> Table:
-    """Open a Parquet file where it lies. Its columns have the types that the file states."""
+    """Open a Parquet file in place. Its columns have the types that the file states."""
     connection = _connect()
     place = _named(connection, path)
     table = guarded(
@@ -105,7 +105,7 @@ def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
     """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
 
     The types of columns are the ones declared, never guessed from the data: a value that does not
-    convert is NULL, and a column without a declared type is text. Lines that are no records are left out
+    convert is NULL, and a column without a declared type is text. Lines that are not records are left out
     (`csv_records`).
     """
     connection = _connect()
@@ -154,15 +154,15 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
 
 
 def lost(backend: ibis.BaseBackend) -> Lost | None:
-    """Return what was left out when rows were copied in, None of rows that stay where they are."""
+    """Return what was left out when rows were copied in; None if rows stay in place."""
     return _lost.get(backend)
 
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in their normal forms.
 
-    Text of a connection that is not ours may have a collation, under which different texts are equal; by way
-    of bytes it loses it.
+    Text of a connection that is not ours may have a collation, under which different texts are equal;
+    converting it through bytes removes it.
     """
     foreign = backend not in _own
     if foreign:
@@ -212,8 +212,8 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
 def _check_meanings(backend: ibis.BaseBackend) -> None:
     """Refuse a connection that gives statements another meaning than a fresh one does.
 
-    Its settings and macros belong to whoever opened it, and may be locked, so that they are not changed here.
-    A macro comes before the function or operator of its name, in every statement.
+    Its settings and macros belong to the user who opened it, and may be locked, so they are not changed here.
+    A macro takes precedence over the function or operator of its name, in every statement.
     """
     if backend in _own:
         return
@@ -222,7 +222,7 @@ def _check_meanings(backend: ibis.BaseBackend) -> None:
         raise ParameterError(
             "source",
             f"is a table of a connection with macros in place of {', '.join(shadowing)}",
-            "a connection whose macros have names of their own",
+            "a connection whose macros do not replace functions",
         )
     found, usual = _settings(backend.con), _usual_settings()
     changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
@@ -283,7 +283,7 @@ def check_names(names: object) -> None:
         raise ParameterError("source", "has a column without a name", "a name for every column")
     if len({name.lower() for name in listed}) != len(listed):
         raise ParameterError(
-            "source", "has two columns of one name, or that differ only in case", "distinct names"
+            "source", "has two columns with the same name, apart from case", "distinct names"
         )
 
 
@@ -334,7 +334,7 @@ def _named(connection: ibis.BaseBackend, path: Path) -> str:
 def _existing(path: Path) -> str:
     place = os.path.abspath(path)
     if not os.path.isfile(place):
-        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+        raise ParameterError("source", "is not a file", "the path of a Parquet or CSV file")
     return place
 
 

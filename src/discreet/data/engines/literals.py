@@ -1,16 +1,16 @@
 """How texts are written into a statement, so that nothing in them means anything to an engine.
 
-Literals come from requests and from keys that were chosen out of the data, so that they hold anything. An
+Literals come from requests and from keys that were chosen from the data, so they can contain anything. An
 engine may read more than quotes in a statement, and settings change what it reads:
 
 - Spark replaces ``${env:X}``, ``${system:X}`` and ``${spark.x}`` in the text of a statement before it is
-  parsed, within literals too, and reads backslashes as escapes. What is no plain character is written by
+  parsed, within literals too, and reads backslashes as escapes. What is not a plain character is written by
   its number: a literal holds no quote, no dollar, no brace, and no backslash but before a number.
 - PostgreSQL reads backslashes as escapes if ``standard_conforming_strings`` is off. A literal with one is
   written as ``E'…'``, where they are escapes always.
 - DuckDB knows no escape but the doubled quote.
 
-The engines' own files switch off what they can besides: neither way relies on the other.
+The engines' own files also switch off what they can: neither protection relies on the other.
 """
 
 from __future__ import annotations

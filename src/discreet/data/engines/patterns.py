@@ -2,8 +2,8 @@
 
 Spark matches LIKE by trying every way in which the %-signs could share out a text: with k of them and n
 characters up to n^k ways, hours for a text of some thousand equal letters. It need not: where the parts of a
-pattern are looked for from the left, the first place of each leaves most room for the rest, so that a part
-once found never has to be looked for again. Atomic groups say just that.
+pattern are looked for from the left, the first match of each leaves the most for the rest, so that a part
+once found never has to be searched again. Atomic groups express exactly this.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _SPECIAL = frozenset("\\^$.|?*+()[]{}-&~#@ ")
 
 
 def atomic_pattern(pattern: str) -> str:
-    """Return the regular expression (of Java) that finds itself in a text just if LIKE matches the text.
+    """Return the regular expression (of Java) that finds itself in a text exactly if LIKE matches the text.
 
     Between the first part, which begins the text, and the last, which ends it, each part is found at its
-    first place after the one before, and kept there.
+    first position after the one before, and kept there.
     """
     first, *others = pattern.split("%")
     if not others:

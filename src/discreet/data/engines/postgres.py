@@ -3,7 +3,7 @@
 A table is named by the address of its database and a fragment, ``postgresql://host/clinic#visits``, or
 comes as a table of an Ibis connection. Its columns are read by rule:
 
-- Text of every kind (char(n), whose padding goes, citext, enumerations, UUIDs) is compared by code point.
+- Text of every kind (char(n), without its padding, citext, enumerations, UUIDs) is compared by code point.
 - Decimals of more than 38 digits, or of no stated precision, are doubles; in others NaN is NULL.
 - A domain is its base type; other types can only be tested for NULL.
 
@@ -47,7 +47,7 @@ _SETTINGS = (
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL DateStyle = 'ISO'",
 )
-"""What statements mean, and how their results are spelled, whatever the connection is set to."""
+"""What statements mean, and how their results are spelled, for any settings of the connection."""
 _READ_ONLY = "SET TRANSACTION READ ONLY"
 _COLUMNS = """
 SELECT a.attname,
@@ -96,7 +96,9 @@ def from_url(url: str) -> Table:
     names = [unquote(part) for part in fragment.split(".")]
     if not all(names) or len(names) > 2:
         raise ParameterError(
-            "source", "names no table of the database", "postgresql://host/database#table or …#schema.table"
+            "source",
+            "does not name a table of the database",
+            "postgresql://host/database#table or …#schema.table",
         )
     backend = guarded(lambda: _connected(address), _unreachable)
     place = ops.Namespace(database=names[0] if names[1:] else None)
@@ -141,7 +143,7 @@ def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBacke
 
 @contextmanager
 def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[psycopg.Cursor]:
-    """Begin a transaction in which settings hold and the lists that a table needs are there."""
+    """Begin a transaction with our settings and the lists that a table needs."""
     connection = backend.con
     with connection.transaction(), _cursor(connection) as cursor:
         for setting in _SETTINGS:
@@ -203,7 +205,7 @@ def _read(described: _Described) -> tuple[str, dt.DataType]:
 
 
 def _as_double(column: str) -> str:
-    """Return the double next to a decimal of any size; where there is none, PostgreSQL itself would fail."""
+    """Return the double next to a decimal of any size; if there is none, PostgreSQL itself would fail."""
     return (
         f"CASE WHEN {column} = 'NaN' THEN 'NaN' "
         f"WHEN abs({column}) >= {2**1024 - 2**970}::numeric THEN CASE WHEN {column} > 0 "
@@ -244,9 +246,13 @@ def _quoted(name: str) -> str:
 
 def _unreachable() -> ParameterError:
     return ParameterError(
-        "source", "could not be reached", "the address of a PostgreSQL database in UTF-8 that admits you"
+        "source",
+        "could not be reached",
+        "the address of a PostgreSQL database in UTF-8 that you may connect to",
     )
 
 
 def _unknown() -> ParameterError:
-    return ParameterError("source", "names no table of the database", "postgresql://host/database#table")
+    return ParameterError(
+        "source", "does not name a table of the database", "postgresql://host/database#table"
+    )

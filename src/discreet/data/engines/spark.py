@@ -1,15 +1,15 @@
 """Spark as an engine: rows stay where Spark reads them, and only totals are collected.
 
 A table is a frame of a Spark session, or a table of an Ibis connection to one. A frame must stand for the
-rows of a table: Spark evaluates it anew for every statement, so one that draws at random, or that
+rows of a table: Spark evaluates it again for every statement, so one that draws at random, or that
 takes the first rows of something, has no fixed rows to protect.
 
-Statements run in a session of our own beside the one that a table came from: it reads the same data, but its
+Statements run in a separate session, not in the one that a table came from: it reads the same data, but its
 settings are ours alone, set before every statement, and it never is the active session of the process.
-Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL where they have no
-result, and names are exact, whatever other sessions are set to. Columns are read by rule:
+Nothing in the text of a statement is replaced, it is in UTC, its conversions give NULL if they have no
+result, and names are exact, independent of the settings of other sessions. Columns are read by rule:
 
-- Text is compared by code point whatever its collation, and the blanks that pad a char(n) go.
+- Text is compared by code point in spite of its collation, and the padding of char(n) is removed.
 - A TIMESTAMP is a point in time, a TIMESTAMP_NTZ a date and time of day.
 - Types that requests do not know can only be tested for NULL.
 
@@ -88,7 +88,7 @@ _CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 def is_frame(source: object) -> bool:
-    """Tell whether a source is a frame of a Spark session."""
+    """Return whether a source is a frame of a Spark session."""
     return type(source).__name__ == "DataFrame" and type(source).__module__.startswith("pyspark.sql.")
 
 
@@ -106,7 +106,7 @@ def from_frame(frame: object) -> Table:
 
 
 def own_session(session: Any) -> Any:
-    """Return our session beside another, or a session that is ours already."""
+    """Return our own session for a user's session, or a session that is already ours."""
     with _sessions_lock:
         if session in _sessions.values():
             return session
@@ -170,7 +170,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     own = guarded(lambda: own_session(session), _unreadable)
     place = _place(origin.namespace.catalog, origin.namespace.database, origin.name)
     if session is not own:
-        if "${" in place:  # which that session may replace, whatever ours does
+        if "${" in place:  # which that session may replace, even if ours does not
             raise ParameterError(
                 "source", "is a table with '${' in its name", "another name, or a frame of it"
             )

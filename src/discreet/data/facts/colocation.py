@@ -49,12 +49,12 @@ def check_colocated(relation: Relation, tables: Tables) -> None:
     if apart:
         raise UnsupportedQuery(
             f"{leftmost(relation).table!r} and {', '.join(map(repr, apart))} are in different databases, "
-            "which cannot be read together; ask of each by itself, or have their owner put them into one"
+            "which cannot be read together; ask about each separately, or have their owner put them into one"
         )
 
 
 def colocated(table: Table, home: ibis.BaseBackend) -> ibis.expr.types.Table:
-    """Return the rows of a table as one that `home` can read. To write this down reads and copies nothing."""
+    """Return the rows of a table as one that `home` can read. This reads and copies nothing yet."""
     if table._backend is home or home.name != _EMBEDDED:
         return table._relation
     original = _original(table)
@@ -68,7 +68,7 @@ def colocated(table: Table, home: ibis.BaseBackend) -> ibis.expr.types.Table:
 class _Copy:
     """A copy of the rows of a table in another database, made by the first statement that reads it.
 
-    It must not hold on to the database that it is in, which would then never be closed.
+    It must not keep a reference to its database, which would then never be closed.
     """
 
     def __init__(self, table: Table, home: ibis.BaseBackend) -> None:
@@ -106,7 +106,7 @@ class _Copy:
 
 
 def _original(table: Table) -> str:
-    """Return what tells a table from the others of its database: the statement that reads it.
+    """Return what identifies a table among those of its database: the statement that reads it.
 
     The same stored rows are read in other types under other declarations.
     """
@@ -116,7 +116,7 @@ def _original(table: Table) -> str:
 
 
 def _copied(table: Table) -> ibis.expr.types.Table:
-    """Return what is copied: of values that requests know nothing about, only whether they are there."""
+    """Return what is copied: of values of unsupported types, only whether they are present."""
     import ibis
 
     rows = table._relation

@@ -37,13 +37,13 @@ Point: TypeAlias = "Fraction | str | bool | None"
 """A value that stands for its region; None for NULL. Days are numbered, and times are parts of days."""
 
 _OTHER = "\0"
-"""Stands for all text that is no constant: text with a NUL is no literal."""
+"""Stands for all text that is not a constant: text with a NUL is not a literal."""
 
 
 def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tuple[bool, ...]] | None:
-    """Return the combinations of conditions that can be TRUE of one row, but for none of them.
+    """Return the combinations of conditions that can be TRUE of one row, except the empty one.
 
-    None where that cannot be said: where a condition is not made of comparisons of columns with
+    None if that cannot be said: where a condition is not made of comparisons of columns with
     constants, or where there are too many regions.
     """
     constants: dict[str, set[Point]] = {}
@@ -63,7 +63,7 @@ def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tu
 
 
 def _collect(node: Expression, schema: Schema, constants: dict[str, set[Point]]) -> bool:
-    """Gather the constants that columns are compared with; tell whether there is nothing else."""
+    """Gather the constants that columns are compared with; return whether there is nothing else."""
     if isinstance(node, And | Or):
         return all(_collect(operand, schema, constants) for operand in node.operands)
     if isinstance(node, Not):
@@ -94,7 +94,7 @@ def _add(
 
 
 def _point(value: Literal, kind: Type) -> Point:
-    """Return the point of a constant; None where it is of another kind than the column.
+    """Return the point of a constant; None if it is of another kind than the column.
 
     Decimals are left alone: engines compare long ones as doubles and short ones exactly.
     """

@@ -1,14 +1,14 @@
 """How many rows one row may become: a public bound on every intermediate result of a request.
 
-An engine that worked a thousand times longer over some rows, or gave up over them, would tell about
-these rows. Rows become more in three places: a union reads a table several times, a join finds several
-rows of a public table, and a join of private tables puts every row of a person beside every other one of
+An engine that worked a thousand times longer on some rows, or failed on them, would reveal something about
+these rows. Rows are multiplied in three places: a union reads a table several times, a join finds several
+rows of a public table, and a join of private tables combines every row of a person with every other one of
 theirs. The first two are known from the request and from public content. The third, and the second where
-it multiplies a lot, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
+it multiplies much, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
 out of one join, unless they had more on one side of it (`crowds`).
 
 Where the facts say that this cannot happen, because a side has one row of each person, or a table was
-bounded ahead, nothing is bounded and nothing is counted. (Proof: fanout.)
+bounded in advance, nothing is bounded and nothing is counted. (Proof: fanout.)
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from discreet.data.language.relations import (
     Union,
 )
 from discreet.errors import UnsupportedQuery
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_FAN_OUT",
@@ -50,7 +51,7 @@ LARGEST_FAN_OUT = LARGEST_MEETING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FanOut:
+class FanOut(Record):
     """What is public about the number of rows of a relation.
 
     Attributes
@@ -58,7 +59,7 @@ class FanOut:
     rows : int
         A person with at most n rows in each table has at most `rows` times n here.
     person : int or None
-        How many rows any person has at most, whatever the data; None where nothing limits them.
+        How many rows any person has at most, for any data; None if nothing limits them.
     """
 
     rows: int
@@ -66,7 +67,7 @@ class FanOut:
 
     def __post_init__(self) -> None:
         if self.person is not None and self.person < self.rows:
-            object.__setattr__(self, "rows", max(1, self.person))
+            self._amend(rows=max(1, self.person))
 
 
 def fan_out(relation: Relation, tables: Tables) -> FanOut:
@@ -105,7 +106,7 @@ def _fan_out(relation: Relation, tables: Tables) -> FanOut:
 
 
 def is_crowded(relation: JoinPublic | JoinPersons, tables: Tables) -> bool:
-    """Tell whether a join may multiply a person's rows so far that they are bounded before it."""
+    """Return whether a join may multiply a person's rows so far that they are bounded before it."""
     if isinstance(relation, JoinPublic):
         if not has_person(relation, tables):
             return False

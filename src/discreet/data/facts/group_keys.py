@@ -1,7 +1,7 @@
-"""The keys of a query: declared, implied or stated by its own conditions, less those that no row can have.
+"""The keys of a query: declared, implied or listed by its own conditions, without those no row can have.
 
 The key is followed down the relation, through calculations, to every filter and join that its rows have
-passed. What is learned there depends on the query, on declarations and on public tables.
+passed. What is learned there depends only on the query, on declarations and on public tables.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def facts_of_keys(
     """Return what is public about the keys of a query, by their names.
 
     Keys that conditions rule out are not among those of a column; where none were declared, those that
-    conditions list are. A column that says whose row it is has none.
+    conditions list are. A person column has none.
 
     Parameters
     ----------

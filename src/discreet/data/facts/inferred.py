@@ -1,7 +1,7 @@
 """What a calculation implies about its result: type, range, keys and days, from those of its columns.
 
-All of it is public. Ranges and keys hold for rows that keep to what is declared of their columns; other
-values are clipped to the range, and are in no group. Conditions and cases are NULL where they may be.
+All of it is public. Ranges and keys hold for rows that follow the declarations of their columns; other
+values are clipped to the range, and are in no group. Conditions and cases are NULL if they may be.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Keyed(Dated):
 
 
 def implied(expression: Expression, columns: Columns) -> ColumnFacts:
-    """Return what is known of an expression's values, or refuse it under the columns' types."""
+    """Return what is known about an expression's values, or refuse it under the columns' types."""
     types = types_of(columns)
     found = type_of(expression, types)
     if isinstance(expression, Column):
@@ -97,7 +97,7 @@ def _listed(values: tuple[KeyValue, ...] | None) -> Keys | None:
         distinct[None] = None
     try:
         return Keys(distinct)
-    except ParameterError:  # all NULL, or numbers that are no integers
+    except ParameterError:  # all NULL, or numbers that are not integers
         return None
 
 

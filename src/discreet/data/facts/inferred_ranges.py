@@ -55,7 +55,7 @@ class Ranged(Dated):
 
 
 def range_of(expression: Expression, columns: Columns) -> GridInterval:
-    """Return what is known of the numbers that an expression gives."""
+    """Return what is known about the numbers that an expression gives."""
     if isinstance(expression, Literal):
         return constant(Fraction(expression.value))  # type: ignore[arg-type]
     if isinstance(expression, Column):
@@ -73,7 +73,7 @@ def range_of(expression: Expression, columns: Columns) -> GridInterval:
 
 
 def is_never_null(expression: Expression) -> bool:
-    """Tell whether an expression has a value in every row, whatever the row holds."""
+    """Return whether an expression has a value in every row, for any data."""
     if isinstance(expression, IsNull):
         return True
     if isinstance(expression, Literal):

@@ -33,13 +33,15 @@ class Added:
 
 
 def public_table(name: str, tables: Tables) -> PublicTable:
-    """Return a public table, or refuse a name that means none."""
+    """Return a public table, or refuse an unknown name."""
     found = tables.get(name)
     if isinstance(found, PublicTable):
         return found
     public = sorted(one for one, table in tables.items() if isinstance(table, PublicTable))
     if found is None:
-        raise UndeclaredColumn(f"there is no such public table; there is {', '.join(public) or 'none'}")
+        raise UndeclaredColumn(
+            f"there is no such public table; known public tables: {', '.join(public) or 'none'}"
+        )
     raise UnsupportedQuery(
         "a private table is joined as if it were public; join it on the person, who must be equal on "
         "both sides"
@@ -62,7 +64,7 @@ def added_columns(relation: JoinPublic, tables: Tables) -> Added:
 
 
 def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> None:
-    """Refuse columns that are not there, or that cannot be equal."""
+    """Refuse columns that do not exist, or that cannot be equal."""
     for part in on:
         kinds = (column_type(part.left, types_of(left)), column_type(part.right, types_of(right)))
         if Type.OTHER in kinds or not (kinds[0] is kinds[1] or all(kind.is_number for kind in kinds)):
@@ -74,12 +76,12 @@ def check_equalities(on: Iterable[Equality], left: Columns, right: Columns) -> N
 
 
 def as_floats(left: Type, right: Type) -> bool:
-    """Tell whether two columns are compared as doubles: where one of them holds such, and nowhere else."""
+    """Return whether two columns are compared as doubles: only if one of them holds doubles."""
     return Type.FLOAT in (left, right)
 
 
 def is_unique_join(relation: JoinPublic, columns: Columns, tables: Tables) -> bool:
-    """Tell whether every row finds at most one row of the public table, by the content of that table."""
+    """Return whether every row finds at most one row of the public table, by the content of that table."""
     return most_matches(relation, columns, tables) <= 1
 
 

@@ -60,7 +60,7 @@ _LITERALS: dict[Type, frozenset[Type]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Narrowing:
-    """What is known of a key so far.
+    """What is known about a key so far.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Narrowing:
         self.listed.append(tuple(value for value in keys.values if value is not None))
 
     def of(self, keys: Keys | None) -> tuple[KeyValue, ...] | None:
-        """Return those of some keys that remain, in their order; None if nothing is known of them."""
+        """Return those of some keys that remain, in their order; None if nothing is known about them."""
         if keys is None and not self.listed:
             return None
         first = self.listed[0] if keys is None else keys.values
@@ -134,7 +134,7 @@ _KEY = Column(name=_THIS)
 
 
 def conjuncts_of(condition: Expression) -> Iterator[Expression]:
-    """Yield conditions that are all TRUE where one is: the parts of AND, and what IS TRUE is said of."""
+    """Yield conditions that are all TRUE where one is: the parts of AND, and the operand of IS TRUE."""
     if isinstance(condition, And):
         for operand in condition.operands:
             yield from conjuncts_of(operand)
@@ -180,7 +180,7 @@ def _test(condition: Expression, kind: Type) -> Test | None:
 
 
 def is_exact(node: Compare | IsIn, kind: Type) -> bool:
-    """Tell whether a value of a type is compared with constants that Python compares as engines do."""
+    """Return whether a value of a type is compared with constants that Python compares as engines do."""
     literals = [node.right] if isinstance(node, Compare) else list(node.values)
     fitting = _LITERALS.get(kind, frozenset())
     return all(isinstance(one, Literal) and one.type in fitting for one in literals)

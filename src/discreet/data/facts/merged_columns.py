@@ -1,4 +1,4 @@
-"""What is known of a column whose values come from one of several columns."""
+"""What is known about a column whose values come from one of several columns."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 A monotone function of a value between two ends lies between its values at the ends. So the values that it
 has in rows of which ``low <= x`` and ``x < high`` are known follow from these ends, even where a value does
-not keep to what is declared of its column: where no condition states an end, the declared one decides, as it
-does without conditions.
+not keep to what is declared about its column: where no condition states an end, the declared one decides, as
+it does without conditions.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def ends(expression: Expression, conjuncts: list[Expression], columns: Columns) 
     """Return the least and the largest number that a rising or falling calculation is where conditions hold.
 
     It is worked out at the ends that conditions state of its column, in double precision, as engines do: a
-    rounding to the nearest is monotone as well. Infinities stand for what nothing is known of.
+    rounding to the nearest is monotone as well. Infinities stand for what nothing is known about.
     """
     name = monotone_in(expression)
     kind = Type.OTHER if name is None else columns[name].type
@@ -127,7 +127,7 @@ def _tighter(known: float, end: float | None, *, rises: bool) -> float:
 
 
 def _rises(expression: Expression) -> bool:
-    """Tell whether a monotone expression rises with its column."""
+    """Return whether a monotone expression rises with its column."""
     if isinstance(expression, Arithmetic):
         left, right = expression.left, expression.right
         inner, number = (right, left) if isinstance(left, Literal) else (left, right)

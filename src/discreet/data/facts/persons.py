@@ -1,7 +1,7 @@
-"""Whose rows they are: which relations carry a person, and which of their columns are that person.
+"""The person of a row: which relations have a person, and which of their columns hold that person.
 
-A person may be one value of a column, or each row may be a person of its own. In the second case nothing
-tells later that two rows come from one, so that whatever makes several rows of one, or one of several, is
+A person may be one value of a column, or each row may be a separate person. In the second case nothing
+shows later that two rows come from one, so anything that makes several rows from one, or one from several, is
 refused.
 """
 
@@ -39,7 +39,7 @@ Tables: TypeAlias = "Mapping[str, Table | PublicTable]"
 
 
 def private_table(name: str, tables: Tables) -> Table:
-    """Return a private table, or refuse a name that means none."""
+    """Return a private table, or refuse an unknown name."""
     found = tables.get(name)
     if isinstance(found, PublicTable):
         raise UnsupportedQuery(
@@ -48,12 +48,12 @@ def private_table(name: str, tables: Tables) -> Table:
         )
     if found is None:
         private = sorted(one for one, table in tables.items() if not isinstance(table, PublicTable))
-        raise UndeclaredColumn(f"there is no such table; there is {', '.join(private) or 'none'}")
+        raise UndeclaredColumn(f"there is no such table; known tables: {', '.join(private) or 'none'}")
     return found
 
 
 def has_person(relation: Relation, tables: Tables) -> bool:
-    """Tell whether rows carry a person, rather than each being a person of its own."""
+    """Return whether rows have a person column, instead of each being a separate person."""
     return all(private_table(name, tables).person is not EACH_ROW for name in sources_of(relation))
 
 
@@ -81,18 +81,18 @@ def person_columns(relation: Relation, tables: Tables) -> frozenset[str]:
 
 
 def check_persons(relation: Relation, tables: Tables) -> None:
-    """Refuse a relation in which it cannot be said whose rows are whose.
+    """Refuse a relation in which the person of a row is not known.
 
-    A join or a union brings together rows of a person from several tables, in which they must go by values of
-    one type.
+    A join or a union combines rows of a person from several tables, in which person columns must have values
+    of one type.
     """
     names = sources_of(relation)
     kinds = {_person_type(private_table(name, tables)) for name in names}
     if len(kinds) > 1:
         each = ", ".join(f"{name!r}" for name in names)
         raise UnsupportedQuery(
-            f"the persons of {each} are of different types, so that nobody can be found in all of them; "
-            "ask of one table, or have their owner declare person columns of one type"
+            f"the persons of {each} are of different types, so that persons cannot be matched; "
+            "ask about one table, or have their owner declare person columns of one type"
         )
     if has_person(relation, tables):
         return
@@ -108,7 +108,7 @@ def check_persons(relation: Relation, tables: Tables) -> None:
 
 
 def _share_rows(tables: list[Table]) -> bool:
-    """Tell whether two of some tables are one, or are known to read the same rows."""
+    """Return whether two of some tables are one, or are known to read the same rows."""
     from discreet.data.tables.origins import overlap
 
     return len({id(table) for table in tables}) < len(tables) or overlap(table._origins for table in tables)
@@ -117,7 +117,7 @@ def _share_rows(tables: list[Table]) -> bool:
 def no_person(what: str) -> UnsupportedQuery:
     """Return the refusal of something that needs a person column."""
     return UnsupportedQuery(
-        f"{what} needs to know which rows belong to one person, and here each row is a person of its own; "
+        f"{what} needs to know which rows belong to one person, and here each row is a separate person; "
         "ask without it, or have the owner declare a person column"
     )
 

@@ -1,4 +1,4 @@
-"""Whether the declarations admit a plan: decided from public facts, before anything is charged."""
+"""Whether the declarations allow a plan: decided from public facts, before anything is charged."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = ["check_plan"]
 
 
 def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
-    """Refuse a plan that the declarations do not admit; return the columns of its relation.
+    """Refuse a plan that the declarations do not allow; return the columns of its relation.
 
     Conditions may use every column. Where `Keys` are declared or implied, the plan may take fewer; where
-    they are not, it brings its own, which must not come from the data unless a mechanism chose them. Sums
+    they are not, it lists its own, which must not come from the data unless a mechanism chose them. Sums
     need declared or implied `Bounds`, which the plan may narrow or coarsen.
     """
     columns = columns_of_relation(plan.source, tables)

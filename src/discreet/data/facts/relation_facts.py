@@ -1,9 +1,9 @@
 """The columns of a relation, and how much one person may contribute to it: public facts alone.
 
 Declarations give the facts of a private table's columns, content those of a public one. From there they
-flow upward: a filter keeps them, a calculated column has those that `implied` reads off its expression,
-an aggregate of a person's rows those that follow from its column. A relation that would let one person's rows
-decide about those of another is refused here.
+propagate upward: a filter keeps them, a calculated column has those that `inferred` derives from its
+expression, an aggregate of a person's rows those that follow from its column. A relation that would let one
+person's rows affect those of another is refused here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 __all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]
 
 _FINER = 100
-"""A mean of grid points is rounded to a grid so many times finer."""
+"""A mean of grid points is rounded to a grid this many times finer."""
 _EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
 
@@ -64,10 +64,10 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     Raises
     ------
     UndeclaredColumn
-        For a table or a column that is not there.
+        For a table or a column that does not exist.
     UnsupportedQuery
-        For an expression that its types do not admit, and for a relation in which rows of different persons
-        would meet.
+        For an expression whose types do not fit, and for a relation in which rows of different persons
+        would be combined.
     """
     columns = _columns(relation, tables)
     check_persons(relation, tables)
@@ -78,7 +78,7 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
 def limits_of(relation: Relation, tables: Tables) -> Limits:
     """Return how much one person contributes at most.
 
-    One row where there cannot be more; else the limits of the first table.
+    One row if there cannot be more; else the limits of the first table.
     """
     if is_single(relation, tables):
         return Limits(rows=1)
@@ -86,7 +86,7 @@ def limits_of(relation: Relation, tables: Tables) -> Limits:
 
 
 def is_single(relation: Relation, tables: Tables) -> bool:
-    """Tell whether every person has at most one row, whatever the data."""
+    """Return whether every person has at most one row, for any data."""
     if isinstance(relation, PerPerson):
         grouped = set(relation.keys) - person_columns(relation.source, tables)
         return not grouped or is_single(relation.source, tables)
@@ -250,8 +250,8 @@ def _apart(columns: Columns) -> Columns:
 
 def _one_name() -> UnsupportedQuery:
     return UnsupportedQuery(
-        "two columns side by side have one name, but for upper and lower case; choose the columns and "
-        "name them apart"
+        "two columns of a join have the same name, apart from case; select the columns and "
+        "give them different names"
     )
 
 
@@ -317,7 +317,7 @@ def _window(relation: Window, columns: Columns, tables: Tables) -> Columns:
 
 
 def _check_ordered(names: Iterable[str], columns: Columns, place: str) -> None:
-    """Refuse columns that are not there, or whose values nobody can compare."""
+    """Refuse columns that do not exist, or whose values cannot be compared."""
     for name in names:
         if column_type(name, types_of(columns)) in {Type.OTHER, Type.NULL}:
             raise UnsupportedQuery(

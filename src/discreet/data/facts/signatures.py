@@ -58,7 +58,7 @@ def cast_type(cast: Cast, found: Type) -> Type:
         )
     raise UnsupportedQuery(
         f"CAST of {found.value} to {cast.type.value} is not supported; "
-        "use a column of that type, or go by way of INTEGER, DOUBLE, TEXT or DATE"
+        "use a column of that type, or convert it first to INTEGER, DOUBLE, TEXT or DATE"
     )
 
 

@@ -1,6 +1,6 @@
 """How large a statement, a number or a text can become: limits on requests, known before any data.
 
-An engine that ran out of memory, digits or patience over some rows would tell about these rows. So arithmetic
+An engine that ran out of memory, digits or time on some rows would reveal something about them. So arithmetic
 that could overflow, statements that would grow too long and texts that would multiply are refused.
 """
 

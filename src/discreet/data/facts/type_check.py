@@ -1,7 +1,7 @@
 """The type of an expression under a public schema, or a refusal that says what to write instead.
 
-The refusal depends on the request and the schema alone. It names columns and types; it never
-names a literal's value, which may be sensitive.
+The refusal depends only on the request and the schema. It names columns and types; it never
+contains a literal's value, which may be sensitive.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DECLARE_NUMBERS = (
 
 
 def check_condition(expression: Expression, schema: Schema) -> None:
-    """Refuse what is no condition: an expression that is neither TRUE, FALSE nor NULL."""
+    """Refuse what is not a condition: an expression that is neither TRUE, FALSE nor NULL."""
     found = type_of(expression, schema)
     if found is not Type.BOOLEAN:
         raise UnsupportedQuery(
@@ -91,7 +91,7 @@ def _type_of(expression: Expression, schema: Schema) -> Type:
         if _type_of(expression.operand, schema) is Type.NULL or isinstance(expression.operand, Literal):
             raise UnsupportedQuery("IS NULL asks about a constant; ask about a column, such as age IS NULL")
     else:
-        raise UnsupportedQuery("the request holds something that is no expression; build it with col()")
+        raise UnsupportedQuery("the request holds something that is not an expression; build it with col()")
     return Type.BOOLEAN
 
 
@@ -177,7 +177,7 @@ def _arithmetic_type(expression: Arithmetic, schema: Schema) -> Type:
 
 
 def _is_whole(operand: Expression, found: Type) -> bool:
-    """Tell whether an operand is an integer, and if it is a literal one that doubles hold exactly."""
+    """Return whether an operand is an integer, and if it is a literal one that doubles hold exactly."""
     if isinstance(operand, Literal):
         return type(operand.value) is int and abs(operand.value) <= _LARGEST_EXACT
     return found is Type.INTEGER

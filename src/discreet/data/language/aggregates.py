@@ -18,6 +18,7 @@ from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Expression
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number, rational, show, whole
+from discreet.records import Record
 
 __all__ = [
     "Aggregate",
@@ -88,7 +89,7 @@ _WITH_PARAMETER = {*_QUANTILES, AggregateFunction.TRIMMED_MEAN, AggregateFunctio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, init=False)
-class Aggregate:
+class Aggregate(Record):
     """An aggregate of expressions.
 
     Parameters
@@ -98,7 +99,7 @@ class Aggregate:
     operands : tuple of Expression
         Of what.
     operand : Expression, optional
-        Instead, where there is one.
+        Instead, if there is one.
     parameter : number, optional
         The share of a quantile, from 0 to 1, or of what is trimmed, below 1/2; how many keys the top has.
     """
@@ -123,9 +124,7 @@ class Aggregate:
             raise UnsupportedQuery(
                 f"the {kind.value} of a column with itself is asked; take its variance, or another column"
             )
-        object.__setattr__(self, "function", kind)
-        object.__setattr__(self, "operands", listed)
-        object.__setattr__(self, "parameter", _parameter(kind, parameter))
+        self._set(function=kind, operands=listed, parameter=_parameter(kind, parameter))
 
     @property
     def operand(self) -> Expression | None:
@@ -153,7 +152,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         if not 0 <= share < Fraction(1, 2) or share.denominator > LARGEST_TRIMMED_DENOMINATOR:
             raise ParameterError(
                 "trim",
-                "is no part",
+                "is out of range",
                 f"from 0 to below 1/2, in parts of at most {LARGEST_TRIMMED_DENOMINATOR}",
             )
         return share
@@ -161,7 +160,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
         share = rational(value, "q")
         if not 0 <= share <= 1 or share.denominator > LARGEST_DENOMINATOR:
             raise ParameterError(
-                "q", "is no share", f"from 0 to 1, in parts of at most {LARGEST_DENOMINATOR}"
+                "q", "is not a share", f"from 0 to 1, in parts of at most {LARGEST_DENOMINATOR}"
             )
         return share
     if function is AggregateFunction.TOP and value is not None:
@@ -174,7 +173,7 @@ def _parameter(function: AggregateFunction, value: Number | None) -> Fraction | 
 
 
 class Aggregated:
-    """What has aggregates: the methods that formulas share. They take the values of all rows of a group."""
+    """Aggregates as methods of formulas. They take the values of all rows of a group."""
 
     __slots__ = ()
 
@@ -185,7 +184,7 @@ class Aggregated:
         return self._aggregate(AggregateFunction.COUNT)
 
     def count_distinct(self) -> Aggregate:
-        """Count the different values, NULL aside; of the person column, the persons."""
+        """Count the distinct values, except NULL; for the person column, the persons."""
         return self._aggregate(AggregateFunction.COUNT_DISTINCT)
 
     def sum(self) -> Aggregate:
@@ -225,14 +224,14 @@ class Aggregated:
         return self.smooth_quantile(Fraction(1, 2))
 
     def smooth_quantile(self, q: Number) -> Aggregate:
-        """Return a quantile with noise that shrinks where many values lie close together, and no interval."""
+        """Return a quantile with less noise if many values are close together, and no interval."""
         return self._aggregate(AggregateFunction.SMOOTH_QUANTILE, q)
 
     def trimmed_mean(self, trim: Number) -> Aggregate:
         """Average the values without the share `trim` of them at either end.
 
-        The noise is to the smooth sensitivity: it does not grow with the bounds where the values that
-        stay lie close together. There is no interval.
+        The noise is for the smooth sensitivity: it does not grow with the bounds if the values that
+        stay are close together. There is no interval.
         """
         return self._aggregate(AggregateFunction.TRIMMED_MEAN, trim)
 
@@ -249,7 +248,7 @@ class Aggregated:
         return self._aggregate(AggregateFunction.MODE)
 
     def top(self, k: int) -> Aggregate:
-        """Return the k most frequent of the declared keys in order, or ones that are nearly as frequent."""
+        """Return the k most frequent of the declared keys in order, or some that are nearly as frequent."""
         return self._aggregate(AggregateFunction.TOP, k)
 
     def _aggregate(self, function: AggregateFunction, parameter: Number | None = None) -> Aggregate:
@@ -282,5 +281,5 @@ def correlation(one: Aggregated, other: Aggregated) -> Aggregate:
 
 def _pair(one: Aggregated, other: Aggregated) -> tuple[Expression, ...]:
     if not isinstance(one, Aggregated) or not isinstance(other, Aggregated):
-        raise ParameterError("operands", "are no formulas", "two columns, such as col('age'), col('cost')")
+        raise ParameterError("operands", "are not formulas", "two columns, such as col('age'), col('cost')")
     return one.expression, other.expression

@@ -1,4 +1,4 @@
-"""Cases and other functions that belong to no single value.
+"""Cases and other functions that are not methods of one value.
 
 >>> from discreet.data import col
 >>> when(col("age") < 18).then("child").when(col("age") < 65).then("adult").otherwise("senior")
@@ -19,13 +19,13 @@ __all__ = ["Branch", "Cases", "coalesce", "concat", "greatest", "least", "when"]
 
 
 class Branch:
-    """A condition that waits for its value."""
+    """A condition that still needs its value."""
 
     __slots__ = ("_branches", "_condition")
 
     def __init__(self, branches: tuple[When, ...], condition: object) -> None:
         if not isinstance(condition, Formula | bool):
-            raise ParameterError("condition", "is no condition", "a formula, such as col('age') < 18")
+            raise ParameterError("condition", "is not a condition", "a formula, such as col('age') < 18")
         self._branches = branches
         self._condition = expression_of_value(condition)
 
@@ -38,7 +38,7 @@ class Branch:
 
 
 class Cases(Formula):
-    """A formula of cases, NULL where none holds; more can be added."""
+    """A formula of cases, NULL if none holds; more can be added."""
 
     __slots__ = ("_branches",)
 
@@ -61,12 +61,12 @@ def when(condition: object) -> Branch:
 
 
 def least(*values: object) -> Formula:
-    """Return the smallest value; NULL is passed over."""
+    """Return the smallest value; NULL is skipped."""
     return _call(LEAST, values)
 
 
 def greatest(*values: object) -> Formula:
-    """Return the largest value; NULL is passed over."""
+    """Return the largest value; NULL is skipped."""
     return _call(GREATEST, values)
 
 
@@ -76,7 +76,7 @@ def coalesce(*values: object) -> Formula:
 
 
 def concat(*values: object) -> Formula:
-    """Return texts side by side; NULL if one is."""
+    """Concatenate texts; NULL if one is."""
     return _call(CONCAT, values)
 
 

@@ -1,6 +1,6 @@
 """Coarser grids: the same range in fewer, wider steps.
 
-Squares of fine steps, and candidates for a quantile, would be more than there is room or budget for. A
+Squares of fine steps, and candidates for a quantile, would be too many for memory or budget. A
 coarser grid has a step that is 1, 2 or 5 times a power of ten of the declared one; its ends are moved
 outward to the nearest multiples, so that no declared value is clipped; what takes the place of NULL, NaN
 and infinity is rounded to it. Which values are present stays as declared.
@@ -17,7 +17,7 @@ __all__ = ["coarsened", "is_coarsened", "steps_at_most"]
 
 
 def coarsened(bounds: Bounds, multiple: int) -> Bounds:
-    """Return the bounds on a grid whose step is so many times wider."""
+    """Return the bounds on a grid whose step is this many times wider."""
     if multiple == 1:
         return bounds
     step = bounds.step * multiple
@@ -32,13 +32,13 @@ def coarsened(bounds: Bounds, multiple: int) -> Bounds:
 
 
 def is_coarsened(bounds: Bounds, declared: Bounds) -> bool:
-    """Tell whether bounds are what `coarsened` makes of declared ones."""
+    """Return whether bounds are what `coarsened` makes of declared ones."""
     multiple = bounds.step / declared.step
     return multiple.denominator == 1 and bounds == coarsened(declared, int(multiple))
 
 
 def steps_at_most(bounds: Bounds, most: int) -> Bounds:
-    """Return the finest of the coarsened bounds that span at most so many steps, which are 2 or more."""
+    """Return the finest of the coarsened bounds that span at most this many steps, which are 2 or more."""
     power = 1
     while True:
         for factor in (1, 2, 5):

@@ -15,7 +15,7 @@ __all__ = ["ColumnFacts", "Columns", "types_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
-    """What is known of every value of a column, from declarations and from how it is calculated.
+    """What is known about every value of a column, from declarations and from how it is calculated.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class ColumnFacts:
     keys : Keys or None
         The values to group by; rows with others are in no group.
     least, most : Fraction or None
-        What a number cannot be below or above, for calculated columns of which only one end is known.
+        What a number cannot be below or above, for calculated columns with only one known end.
     dates : Dates or None
         The days that a date or time lies in; rows of other days are in no group.
     digits : (int, int) or None

@@ -1,7 +1,7 @@
 """What the owner of a table declares: limits per person, bounds of numbers, keys of groups, days.
 
-These are public facts. They are stated without looking at the data, appear in labels and in
-the ledger, and decide every sensitivity. Data that does not keep to them is brought to them:
+These are public facts. They are declared without looking at the data, appear in labels and in
+the ledger, and determine every sensitivity. Data that does not follow them is changed to fit:
 rows over the limit are sampled, values beyond the bounds are clipped, rows with other keys are left out.
 """
 
@@ -19,6 +19,7 @@ from discreet.data.language.literals import literal_value
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show, typed_as_integers, whole
+from discreet.records import Record
 
 __all__ = [
     "CLAMP",
@@ -68,20 +69,20 @@ class _Person(Enum):
 
 
 EACH_ROW: Final = _Person.EACH_ROW
-"""Stands for the person column of a table in which every row is a person of its own."""
+"""Stands for the person column of a table in which every row is a separate person."""
 
 Person: TypeAlias = str | _Person
 """The name of the person column, or `EACH_ROW`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Record):
     """How much one person may contribute to one release.
 
     Parameters
     ----------
     rows : int, optional
-        At most so many rows of a person are used, whatever groups they are in.
+        At most this many rows of a person are used, in any groups.
     groups, rows_per_group : int, optional
         Instead: rows in at most `groups` groups, and at most `rows_per_group` in each.
 
@@ -96,7 +97,7 @@ class Limits:
     groups = g, rows r    g r M         g (r M)^2           r M
     ====================  ============  ==================  ==============
 
-    so that bounding by groups suits Gaussian noise, and bounding by rows people with few rows.
+    so bounding by groups suits Gaussian noise, and bounding by rows suits people with few rows.
     """
 
     rows: int | None = None
@@ -111,8 +112,7 @@ class Limits:
                 "limits", "must be of one kind", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
             )
         for name in ("rows",) if by_rows else ("groups", "rows_per_group"):
-            checked = whole(getattr(self, name), name, least=1, most=LARGEST_LIMIT)
-            object.__setattr__(self, name, checked)
+            self._amend(**{name: whole(getattr(self, name), name, least=1, most=LARGEST_LIMIT)})
 
     def __repr__(self) -> str:
         if self.rows is not None:
@@ -121,7 +121,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Bounds:
+class Bounds(Record):
     """The range and the grid of a column of numbers.
 
     Parameters
@@ -130,13 +130,13 @@ class Bounds:
         Values are clipped to [lower, upper]. Both are multiples of `step`.
     step : number, optional
         Values are rounded to the nearest multiple of it, halves upward. May be left out
-        if both bounds are typed as integers: then it is 1, and the column must hold whole numbers.
+        if both bounds are integers: then it is 1, and the column must hold whole numbers.
     nan : "drop" or number, optional
-        What becomes of NaN: by default it counts as absent.
+        What NaN is replaced by: by default it counts as absent.
     infinity : "clamp", "drop" or number, optional
-        What becomes of infinities: by default they are clipped like any other number.
+        What infinities are replaced by: by default they are clipped like any other number.
     null : "drop" or number, optional
-        What becomes of NULL: by default it counts as absent.
+        What NULL is replaced by: by default it counts as absent.
 
     Notes
     -----
@@ -167,7 +167,7 @@ class Bounds:
             raise ParameterError("lower", "is not below upper", "less than upper")
         if step is None and not typed_as_integers(lower, upper):
             raise ParameterError(
-                "step", "is needed where bounds are not typed as integers", "such as step=0.01 for cents"
+                "step", "is needed unless bounds are integers", "such as step=0.01 for cents"
             )
         grid = Fraction(1) if step is None else rational(step, "step", positive=True)
         if max(grid.numerator, grid.denominator) > LARGEST_TERM:
@@ -179,16 +179,16 @@ class Bounds:
                 raise ParameterError(name, "does not lie on the grid", f"a multiple of the step {show(grid)}")
             if abs(bound / grid) > LARGEST_STEPS:
                 raise ParameterError(name, "is too far from zero", "at most 2^52 steps; take a larger step")
-        values: dict[str, object] = {"lower": low, "upper": high, "step": grid}
-        values["step_was_given"] = step is not None
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        for name, rule, words in (
-            ("nan", nan, (DROP,)),
-            ("infinity", infinity, (CLAMP, DROP)),
-            ("null", null, (DROP,)),
-        ):
-            object.__setattr__(self, name, self._missing_rule(rule, name, words))
+        self._amend(lower=low, upper=high, step=grid)  # against which the rules are checked
+        self._set(
+            lower=low,
+            upper=high,
+            step=grid,
+            step_was_given=step is not None,
+            nan=self._missing_rule(nan, "nan", (DROP,)),
+            infinity=self._missing_rule(infinity, "infinity", (CLAMP, DROP)),
+            null=self._missing_rule(null, "null", (DROP,)),
+        )
 
     @property
     def lower_steps(self) -> int:
@@ -201,12 +201,12 @@ class Bounds:
         return int(self.upper / self.step)
 
     def steps(self, value: Number, name: str) -> int:
-        """Return the index of a grid point within the bounds, or refuse what is none."""
+        """Return the index of a grid point within the bounds, or refuse other values."""
         number = rational(value, name)
         if not self.lower <= number <= self.upper or (number / self.step).denominator != 1:
             raise ParameterError(
                 name,
-                "is no point of the grid within the bounds",
+                "is not a point of the grid within the bounds",
                 f"a multiple of {show(self.step)} from {show(self.lower)} to {show(self.upper)}",
             )
         return int(number / self.step)
@@ -218,11 +218,11 @@ class Bounds:
             allowed = (
                 f"{' or '.join(repr(word) for word in words)}, or a number on the grid within the bounds"
             )
-            raise ParameterError(name, "is no rule", allowed)
+            raise ParameterError(name, "is not a rule", allowed)
         return rule
 
     def contains(self, other: Bounds) -> bool:
-        """Tell whether `other` is the same grid and the same rules, over the same or a narrower range."""
+        """Return whether `other` is the same grid and the same rules, over the same or a narrower range."""
         return (
             self.step == other.step
             and self.lower <= other.lower
@@ -240,7 +240,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Keys:
+class Keys(Record):
     """The values that a column is grouped by, declared in public.
 
     Every declared value has its group in every answer, in the order declared here, whether
@@ -271,8 +271,7 @@ class Keys:
             raise ParameterError("values", "lists a key twice", "each key once")
         if any(isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 for value in listed):
             raise ParameterError("values", "holds an integer beyond 64 bits", "integers of 64 bits")
-        object.__setattr__(self, "values", listed)
-        object.__setattr__(self, "type", _KEY_TYPES[kinds.pop()])
+        self._set(values=listed, type=_KEY_TYPES[kinds.pop()])
 
     @property
     def has_null(self) -> bool:
@@ -280,7 +279,7 @@ class Keys:
         return None in self.values
 
     def contains(self, other: Keys) -> bool:
-        """Tell whether every key of `other` is one of these."""
+        """Return whether every key of `other` is one of these."""
         return self.type == other.type and set(other.values) <= set(self.values)
 
     def __len__(self) -> int:
@@ -292,7 +291,7 @@ class Keys:
         return f"Keys([{', '.join(repr(value) for value in self.values[:3])}, … {len(self.values)} values])"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Dates:
     """The days that a column of dates or times lies in, declared in public.
 
@@ -302,23 +301,21 @@ class Dates:
     Parameters
     ----------
     first, last : date
-        Both included. Times are of the day that they have, points in time of the day in UTC.
+        Both included. Times belong to their own day, points in time to the day in UTC.
     """
 
     first: datetime.date
     last: datetime.date
 
-    def __init__(self, first: datetime.date, last: datetime.date) -> None:
-        for name, day in (("first", first), ("last", last)):
+    def __post_init__(self) -> None:
+        for name, day in (("first", self.first), ("last", self.last)):
             if type(day) is not datetime.date:
-                raise ParameterError(name, "is no date", "a date such as date(2026, 1, 31)")
-        if first > last:
+                raise ParameterError(name, "is not a date", "a date such as date(2026, 1, 31)")
+        if self.first > self.last:
             raise ParameterError("first", "is after last", "a day that is not after the last")
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "last", last)
 
     def contains(self, other: Dates) -> bool:
-        """Tell whether all days of `other` are among these."""
+        """Return whether all days of `other` are among these."""
         return self.first <= other.first and other.last <= self.last
 
     def __repr__(self) -> str:
@@ -326,11 +323,11 @@ class Dates:
 
 
 def _key(value: object) -> KeyValue:
-    """Return a key as the plain Python value it is, or whatever else it is, to be refused."""
+    """Return a key as a plain Python value, or anything else unchanged, to be refused."""
     if type(value) in {int, bool, datetime.date, type(None)}:
         return cast("KeyValue", value)
     return cast("KeyValue", literal_value(value))
 
 
 Declared: TypeAlias = Bounds | Keys | Dates | Type
-"""What may be declared of a column: bounds, keys, days, or only its type."""
+"""What may be declared about a column: bounds, keys, days, or only its type."""

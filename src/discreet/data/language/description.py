@@ -115,7 +115,7 @@ def _named(text: str, name: str) -> str:
 
 
 def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
-    """Write a measure for people; without `bounds`, which may follow from literals, where they would tell."""
+    """Write a measure for people; without `bounds` if they could reveal literals."""
     if isinstance(measure, CountRows):
         return "count of rows"
     if isinstance(measure, CountPersons):

@@ -35,7 +35,7 @@ _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def evaluate_cast(value: KeyValue, kind: Type) -> KeyValue:
-    """Return a value as another type; NULL where it has no counterpart."""
+    """Return a value as another type; NULL if it has no counterpart."""
     if value is None or (kind is Type.BOOLEAN and isinstance(value, bool)):
         return value
     if kind is Type.TEXT:

@@ -1,6 +1,6 @@
 """Expressions: a closed tree of total functions over the columns of one row.
 
-Total means that no row, whatever it holds, makes an expression fail: an error would be an
+Total means that no row makes an expression fail, for any values: an error would be an
 answer about the data. Where arithmetic has no result, the result is NULL.
 
 Values and logic are those of SQL:
@@ -17,7 +17,7 @@ Values and logic are those of SQL:
 - `Arithmetic` is done in double precision, one rounding for each operation. An operand that is NaN or
   beyond 2^67 (about 1e20) in magnitude makes the result NULL, one nearer to 0 than 2^-67 counts as 0, and
   division by 0 is NULL. Arithmetic that could still overflow or underflow (from the seventh factor on) is
-  refused by `checking`, so it never does, on any engine.
+  refused by `data.facts.type_check`, so it never does, on any engine.
 - Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
   leave arithmetic. The difference of two dates is a number of days.
 - `data.language.functions` lists the functions, and says what each means where values are special.
@@ -39,6 +39,7 @@ from discreet.data.language.literals import LiteralValue, literal_type, literal_
 from discreet.data.language.operators import ArithmeticOperator, Comparison
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
+from discreet.records import Record
 
 __all__ = [
     "COLUMN_BITS",
@@ -77,7 +78,7 @@ COLUMN_BITS = 67
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
+class _Node(Record):
     """What all nodes share: their measured depth and size, so that no later walk can run away."""
 
     depth: int = field(init=False, repr=False, compare=False)
@@ -97,8 +98,7 @@ class _Node:
             raise UnsupportedQuery(
                 f"the expression has more than {LARGEST_SIZE} parts; shorten it, for instance with a range"
             )
-        object.__setattr__(self, "depth", depth)
-        object.__setattr__(self, "size", size)
+        self._amend(depth=depth, size=size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +125,10 @@ class Literal(_Node):
 
     def __post_init__(self) -> None:
         super(Literal, self).__post_init__()
-        if isinstance(self.value, Fraction) and self.value.denominator == 1:
-            object.__setattr__(self, "value", self.value.numerator)
-        object.__setattr__(self, "type", literal_type(self.value))
+        value = self.value
+        if isinstance(value, Fraction) and value.denominator == 1:
+            value = value.numerator
+        self._amend(value=value, type=literal_type(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +140,11 @@ class Compare(_Node):
     right: Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operator", Comparison(self.operator))
+        operator = Comparison(self.operator)
         if isinstance(self.left, Literal) and not isinstance(self.right, Literal):
-            left, right = self.left, self.right
-            object.__setattr__(self, "left", right)
-            object.__setattr__(self, "right", left)
-            object.__setattr__(self, "operator", self.operator.mirrored)
+            self._amend(left=self.right, operator=operator.mirrored, right=self.left)
+        else:
+            self._amend(operator=operator)
         super(Compare, self).__post_init__()
 
 
@@ -155,7 +155,7 @@ class And(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operands", _flattened(And, self.operands))
+        self._amend(operands=_flattened(And, self.operands))
         super(And, self).__post_init__()
 
 
@@ -166,7 +166,7 @@ class Or(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operands", _flattened(Or, self.operands))
+        self._amend(operands=_flattened(Or, self.operands))
         super(Or, self).__post_init__()
 
 
@@ -189,7 +189,7 @@ class IsIn(_Node):
     """Whether the operand equals one of some literals; NULL if the operand is.
 
     The literals are sorted and repetitions are dropped, so that two lists of the same values
-    make the same request. NULL is no member: test for it with `IsNull`.
+    make the same request. NULL is not a member: test for it with `IsNull`.
     """
 
     operand: Expression
@@ -197,26 +197,26 @@ class IsIn(_Node):
 
     def __post_init__(self) -> None:
         if not all(isinstance(value, Literal) for value in self.values):
-            raise UnsupportedQuery("IN lists something that is no constant; write x IN (1, 2), or x = y")
+            raise UnsupportedQuery("IN lists something that is not a constant; write x IN (1, 2), or x = y")
         if not self.values:
             raise UnsupportedQuery("IN needs at least one value; leave the condition out, or list a value")
         if any(value.type is Type.NULL for value in self.values):
             raise UnsupportedQuery("IN lists NULL, which equals nothing; write x IN (...) OR x IS NULL")
         distinct = {(value.type.value, str(value.value)): value for value in self.values}
-        object.__setattr__(self, "values", tuple(distinct[key] for key in sorted(distinct)))
+        self._amend(values=tuple(distinct[key] for key in sorted(distinct)))
         super(IsIn, self).__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic(_Node):
-    """`left operator right` in double precision; NULL where there is no result (see the module)."""
+    """`left operator right` in double precision; NULL if there is no result (see the module)."""
 
     operator: ArithmeticOperator
     left: Expression
     right: Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operator", ArithmeticOperator(self.operator))
+        self._amend(operator=ArithmeticOperator(self.operator))
         super(Arithmetic, self).__post_init__()
 
 
@@ -246,13 +246,13 @@ class Case(_Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast(_Node):
-    """The operand as another type; NULL where its value has no counterpart (see `casts`)."""
+    """The operand as another type; NULL if its value has no counterpart (see `casts`)."""
 
     operand: Expression
     type: Type
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "type", Type(self.type))
+        self._amend(type=Type(self.type))
         super(Cast, self).__post_init__()
 
 
@@ -264,11 +264,11 @@ class Call(_Node):
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", function_named(self.function))
+        self._amend(function=function_named(self.function))
         least, most = self.function.operands
         default = self.function.last_default
         if default is not None and self.operands[most - 1 :] == (Literal(value=default),):
-            object.__setattr__(self, "operands", self.operands[:-1])
+            self._amend(operands=self.operands[:-1])
         if not isinstance(self.operands, tuple) or not least <= len(self.operands) <= most:
             raise UnsupportedQuery(
                 f"{self.function.title} has too few or too many operands; write {self.function.example}"
@@ -279,7 +279,7 @@ class Call(_Node):
 Expression: TypeAlias = (
     Column | Literal | Compare | And | Or | Not | IsNull | IsIn | Arithmetic | Case | Cast | Call
 )
-"""Any node. To add one: a class here, its type in `checking`, its meaning in `compile`."""
+"""Any node. To add one: a class here, its type in `data.facts.type_check`, its meaning in `compile`."""
 
 
 def literal(value: object) -> Literal:
@@ -298,7 +298,7 @@ def children(node: Expression | _Node) -> Iterator[Expression]:
 
 
 def _check_parts(node: _Node) -> None:
-    """Refuse a node whose parts are not expressions, or whose name is no text."""
+    """Refuse a node whose parts are not expressions, or whose name is not text."""
     for place in fields(node):
         if not place.init or isinstance(node, Literal) or place.name in {"operator", "function", "type"}:
             continue
@@ -312,7 +312,7 @@ def _check_parts(node: _Node) -> None:
         else:
             good = _is_expression(value)
         if not good:
-            raise UnsupportedQuery("a part of an expression is no expression; build it with col()")
+            raise UnsupportedQuery("a part of an expression is not an expression; build it with col()")
 
 
 def _is_expression(value: object) -> bool:

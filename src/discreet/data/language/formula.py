@@ -1,4 +1,4 @@
-"""What users type to build expressions and aggregates in Python.
+"""What users write to build expressions and aggregates in Python.
 
 >>> adults = (col("age") >= 18) & ~col("city").is_null()
 >>> adults
@@ -6,8 +6,8 @@ Formula((age >= ?) and (not (city is null)))
 >>> count(), col("cost").mean()
 (Aggregate(count), Aggregate(mean of cost))
 
-A `Formula` wraps an `Expression` and lends it Python's operators; the expression itself stays a plain
-record that compares by structure. Building touches no data.
+A `Formula` wraps an `Expression` and gives it Python's operators; the expression itself stays a plain
+record that compares by structure. Building reads no data.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Formula(Aggregated, Calculated):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a formula is neither true nor false before it meets a row: "
+            "a formula is neither true nor false by itself: "
             "write & | ~ instead of and, or, not, and between() instead of a < x < b"
         )
 
@@ -166,7 +166,7 @@ class Formula(Aggregated, Calculated):
 def col(name: str) -> Formula:
     """Refer to a column by name."""
     if not isinstance(name, str) or not name:
-        raise ParameterError("name", "is no name of a column", "text such as 'age'")
+        raise ParameterError("name", "is not a column name", "text such as 'age'")
     return Formula(Column(name=name))
 
 

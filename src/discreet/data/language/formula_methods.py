@@ -1,6 +1,6 @@
 """Functions as methods: what formulas can do besides operators and aggregates.
 
-Names are those of dataframe libraries where these have one. A plain value stands for itself: text is text,
+Names are those of dataframe libraries if they have one. A plain value stands for itself: text is text,
 not the name of a column.
 
 >>> from discreet.data import col
@@ -95,7 +95,7 @@ class Calculated:
         return self._call("coalesce", *others)
 
     def null_if(self, other: object) -> Formula:
-        """Return the value, or NULL where it equals another."""
+        """Return the value, or NULL if it equals another."""
         return self._call("nullif", other)
 
     def cast(self, to: Type | str | type) -> Formula:
@@ -105,7 +105,7 @@ class Calculated:
         except (ValueError, TypeError):
             kind = None
         if kind is None:
-            raise ParameterError("to", "is no type", f"one of {', '.join(kind.value for kind in Type)}")
+            raise ParameterError("to", "is not a type", f"one of {', '.join(kind.value for kind in Type)}")
         return _formula(Cast(operand=self.expression, type=kind))
 
     def lower(self) -> Formula:
@@ -125,13 +125,13 @@ class Calculated:
         return self._call("length")
 
     def slice(self, start: int, length: int | None = None) -> Formula:
-        """Return the code points of the text from a place on, counted from 0 as in Python."""
+        """Return the code points of the text from a position on, counted from 0 as in Python."""
         if type(start) is not int or start < 0:
-            raise ParameterError("start", "is no place in a text", "a whole number from 0 on")
+            raise ParameterError("start", "is not a position in a text", "a whole number from 0 on")
         return self._call("substring", start + 1, *(() if length is None else (length,)))
 
     def concat(self, *others: object) -> Formula:
-        """Return texts side by side; NULL if one is."""
+        """Concatenate texts; NULL if one is."""
         return self._call("concat", *others)
 
     def replace(self, old: str, new: str) -> Formula:

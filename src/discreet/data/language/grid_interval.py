@@ -1,8 +1,8 @@
-"""Ranges of numbers under calculations: their ends and their grid, if the operands keep to theirs.
+"""Ranges of numbers under calculations: their ends and their grid, if the operands stay within theirs.
 
 An end that is None is not known. The step s says that the values are multiples of s; 0 is a multiple of
-everything, and None says that nothing is known. Data may break what is declared of them, and doubles are
-rounded: values are clipped to the resulting bounds once more, whatever happens here.
+everything, and None says that nothing is known. Data may break what is declared about them, and doubles are
+rounded: values are clipped to the resulting bounds once more in any case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DEFAULT_STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridInterval:
-    """What is known of some numbers."""
+    """What is known about some numbers."""
 
     low: Fraction | None = None
     high: Fraction | None = None

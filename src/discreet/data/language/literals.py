@@ -73,5 +73,7 @@ def _text(value: str) -> str:
     except UnicodeEncodeError:
         encodable = False
     if not encodable:
-        raise UnsupportedQuery("a text literal holds a NUL or half a character; write well-formed text")
+        raise UnsupportedQuery(
+            "a text literal contains a NUL or an incomplete character; write well-formed text"
+        )
     return str(value)

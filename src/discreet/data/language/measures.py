@@ -1,4 +1,4 @@
-"""Measures: what is computed of the (bounded) rows of every group, as integers."""
+"""Measures: what is computed from the (bounded) rows of every group, as integers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_TERM",
@@ -47,7 +48,7 @@ class CountPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountDistinct:
-    """The number of different values, NULL aside, in a column of the (bounded) rows of a group."""
+    """The number of distinct values, except NULL, in a column of the (bounded) rows of a group."""
 
     column: str
 
@@ -71,7 +72,7 @@ class CountNonNull:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
+class Sum(Record):
     """The sum of (x - center) / step over the (bounded) rows of a group whose x is present.
 
     x is the column's value after rounding to the grid and clipping to `bounds`, so every summand is an
@@ -86,7 +87,7 @@ class Sum:
 
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
-        object.__setattr__(self, "center", _center(self.center, self.bounds))
+        self._amend(center=_center(self.center, self.bounds))
 
     @property
     def center_steps(self) -> int:
@@ -100,7 +101,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
+class Factor(Record):
     """(x - center) / step of a column, an integer, to a power; to the power 0 it says that x is present."""
 
     column: str
@@ -111,7 +112,7 @@ class Factor:
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds))
         _check(type(self.power) is int and 0 <= self.power <= 2)
-        object.__setattr__(self, "center", _center(self.center, self.bounds))
+        self._amend(center=_center(self.center, self.bounds))
 
     @property
     def center_steps(self) -> int:
@@ -229,7 +230,7 @@ Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | S
 
 
 def adds_up(measure: Measure) -> bool:
-    """Tell whether a measure of a group is the sum of one integer of each of its rows."""
+    """Return whether a measure of a group is the sum of one integer of each of its rows."""
     return not isinstance(measure, CountPersons | CountDistinct | Binned)
 
 
@@ -256,7 +257,7 @@ def columns_read(measure: Measure) -> tuple[str, ...]:
 
 def _center(center: Fraction, bounds: Bounds) -> Fraction:
     exact = rational(center, "center")
-    if exact:  # zero is on every grid, also where it is outside the bounds
+    if exact:  # zero is on every grid, even where it is outside the bounds
         bounds.steps(exact, "center")
     return exact
 
@@ -273,4 +274,4 @@ def _points(values: Keys | Bounds) -> int:
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

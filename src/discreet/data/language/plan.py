@@ -1,4 +1,4 @@
-"""The plan: what a request asks of private tables, as a closed tree free of any engine.
+"""The plan: what a request asks about private tables, as a closed tree, independent of any engine.
 
 A plan is a `Group` over a `Relation`. It states everything that decides the shape and the
 sensitivity of its answer: the relation, the keys with their values, the bounds of every
@@ -108,7 +108,7 @@ class Group:
 class KeyPlan:
     """The keys of a column of a relation that occur, NULL aside, each with its number of persons.
 
-    A person counts for at most `keys` of his keys, chosen by the salt.
+    A person counts for at most `keys` of their keys, chosen by the salt.
     """
 
     source: Relation
@@ -122,4 +122,4 @@ Plan: TypeAlias = Group
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

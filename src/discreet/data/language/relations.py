@@ -1,12 +1,12 @@
 """Relations: what yields rows, each belonging to one person.
 
 Every relation maps rows to rows such that a person's rows, their values *and their presence*, follow from
-that person's own rows and public facts. Nothing here can let one person's rows decide about those of
-another: there is no LIMIT, no DISTINCT, no window, no aggregate but within one person. Contributions
-are bounded afterwards, once, by the plan's `Group`; what a join may make of a person's rows, before it.
+that person's own rows and public facts. Nothing here can let one person's rows affect those of
+another: there is no LIMIT, no DISTINCT, no window, no aggregate except within one person. Contributions
+are bounded afterwards, once, by the plan's `Group`; what a join may multiply is bounded before it.
 
-The person travels beside the visible columns. A relation's columns have distinct names, also when upper
-and lower case are ignored.
+The person is carried along with the visible columns. A relation's columns have distinct names, even when
+upper and lower case are ignored.
 
 >>> from discreet.data.language.expressions import Column, Compare, literal
 >>> adults = Compare(operator=">=", left=Column(name="age"), right=literal(18))
@@ -25,6 +25,7 @@ from typing import TypeAlias
 from discreet.data.language.declarations import Bounds
 from discreet.data.language.expressions import Expression
 from discreet.errors import UnsupportedQuery
+from discreet.records import Record
 
 __all__ = [
     "LARGEST_RELATION_DEPTH",
@@ -105,7 +106,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derive:
-    """Every row with these columns beside its own, computed row by row; one of the same name is replaced."""
+    """Every row with these columns added, computed row by row; one of the same name is replaced."""
 
     source: Relation
     columns: tuple[Named, ...]
@@ -129,7 +130,7 @@ class Equality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinPublic:
-    """Every row beside the rows of a public table that it equals.
+    """Every row joined with the rows of a public table that match it.
 
     Attributes
     ----------
@@ -141,7 +142,7 @@ class JoinPublic:
         Which columns of the public table are added: `left` is the new name, `right` the column. By
         default all that `on` does not name.
     outer : bool
-        Whether a row that equals none stays, with NULL beside it.
+        Whether a row without a match stays, with NULL in the other columns.
     """
 
     source: Relation
@@ -158,7 +159,7 @@ class JoinPublic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinPersons:
-    """Every row of the left beside the rows of the same person on the right, further columns being equal.
+    """Every row of the left joined with the rows of the same person on the right, if other columns are equal.
 
     Attributes
     ----------
@@ -168,7 +169,7 @@ class JoinPersons:
         Which columns of the right are added: `left` is the new name, `right` the column. By default all
         but the person and those that `on` names.
     outer : bool
-        Whether a row on the left without one on the right stays, with NULL beside it.
+        Whether a row on the left without one on the right stays, with NULL in the other columns.
     """
 
     left: Relation
@@ -207,7 +208,7 @@ class PersonalFunction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Personal:
+class Personal(Record):
     """An aggregate of a person's own rows, under a name.
 
     A sum and a mean are taken on the grid of the column's bounds, to which every value is clipped, so that
@@ -220,7 +221,7 @@ class Personal:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", PersonalFunction(self.function))
+        self._amend(function=PersonalFunction(self.function))
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(self.column is not None or self.function is PersonalFunction.COUNT)
         on_grid = self.function in {PersonalFunction.SUM, PersonalFunction.MEAN}
@@ -277,7 +278,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Record):
     """Every row with one more column, computed over its person's rows that agree in `partition`.
 
     `order` is for the row number only; the other functions see the whole partition.
@@ -291,7 +292,7 @@ class Window:
     order: tuple[Order, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "function", WindowFunction(self.function))
+        self._amend(function=WindowFunction(self.function))
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(all(isinstance(part, str) for part in self.partition))
         _check(all(isinstance(part, Order) for part in self.order))
@@ -370,10 +371,10 @@ def _check_names(names: Iterator[str] | tuple[str, ...]) -> None:
     listed = [name.lower() for name in names]
     if len(set(listed)) != len(listed):
         raise UnsupportedQuery(
-            "two columns of a subquery have one name, but for upper and lower case; name them apart with AS"
+            "two columns of a subquery have the same name, apart from case; give them different names with AS"
         )
 
 
 def _check(good: bool) -> None:
     if not good:
-        raise UnsupportedQuery("a part of the plan is of another kind; build it from its parts")
+        raise UnsupportedQuery("a part of the plan has the wrong type; build it from its parts")

@@ -1,7 +1,7 @@
 """The types of columns, as far as a request may know them: public facts about a table.
 
-Engines have dozens of types; requests have ten. Two numbers compare whatever their
-types, two texts compare by code point, and a date is the midnight it begins with.
+Engines have dozens of types; requests have ten. Two numbers of any types
+can be compared, two texts compare by code point, and a date is the midnight it begins with.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ Schema: TypeAlias = Mapping[str, Type]
 
 
 def comparable(left: Type, right: Type) -> bool:
-    """Tell whether values of two types may be compared."""
+    """Return whether values of two types may be compared."""
     return any(left in family and right in family for family in ORDERED_TOGETHER)
 
 
@@ -91,7 +91,7 @@ def column_type(name: str, schema: Schema) -> Type:
     """Return the type of a column, or say which columns there are."""
     if name in schema:
         return schema[name]
-    raise UndeclaredColumn(f"there is no column {name!r}; there is {suggestion(name, schema)}")
+    raise UndeclaredColumn(f"there is no column {name!r}; known columns: {suggestion(name, schema)}")
 
 
 def suggestion(name: str, schema: Schema) -> str:

@@ -2,8 +2,8 @@
 
 `to_json` writes sorted keys, no spaces, ASCII only, and every number as text ("5/2", "40"). `from_json`
 reads nothing else. `outline` writes the same with every literal replaced by its type, for logs and ledgers
-that must not hold what a request stated; where literals take part in calculated columns, keys and bounds may
-follow from them, and only their number and their kind are written.
+that must not contain what a request stated; if literals are used in calculated columns, keys and bounds may
+depend on them, and only their number and their kind are written.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def to_json(node: Node) -> bytes:
 
 
 def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
-    """Write a node as `to_json` does, with the types of literals in the place of their values.
+    """Write a node as `to_json` does, with the types of literals in place of their values.
 
-    Keys and bounds that a calculation with literals implies are left out. Where it is said which keys were
+    Keys and bounds that a calculation with literals implies are left out. If it is given which keys were
     declared, so are the others: the request listed them.
     """
     written = encode(node, literals=False)
@@ -110,7 +110,7 @@ def outline(node: Node, *, declared: Collection[Keys] | None = None) -> bytes:
 
 
 def _lists_only(value: object, declared: Collection[Keys]) -> bool:
-    """Tell whether all keys of a plan are among some."""
+    """Return whether all keys of a plan are among some."""
     if isinstance(value, Keys):
         return value in declared
     if isinstance(value, tuple):
@@ -121,7 +121,7 @@ def _lists_only(value: object, declared: Collection[Keys]) -> bool:
 
 
 def calculates(value: object) -> bool:
-    """Tell whether a column is calculated with a literal, which its bounds and keys may then tell."""
+    """Return whether a column is calculated with a literal, which its bounds and keys may then reveal."""
     if isinstance(value, tuple):
         return any(calculates(item) for item in value)
     if isinstance(value, Named):
@@ -132,7 +132,7 @@ def calculates(value: object) -> bool:
 
 
 def _without_ends(value: JSON) -> JSON:
-    """Leave out what bounds and keys are made of."""
+    """Leave out the ends of bounds and the values of keys."""
     if isinstance(value, list):
         return [_without_ends(item) for item in value]
     if not isinstance(value, dict):
@@ -148,7 +148,7 @@ def _without_ends(value: JSON) -> JSON:
 def from_json(text: bytes) -> Node:
     """Read what `to_json` wrote; anything else is refused."""
     if not isinstance(text, bytes) or len(text) > LARGEST_BYTES:
-        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+        raise ParameterError("text", "is not canonical JSON", _ALLOWED)
     try:
         value = json.loads(text)
         node = _node(value)
@@ -156,7 +156,7 @@ def from_json(text: bytes) -> Node:
     except (DiscreetError, ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
         good = False
     if not good:
-        raise ParameterError("text", "is no canonical JSON", _ALLOWED)
+        raise ParameterError("text", "is not canonical JSON", _ALLOWED)
     return node
 
 

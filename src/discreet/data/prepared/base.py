@@ -1,9 +1,9 @@
 """Tables that are kept ready in the engine: every later query reads integers, not text and floats.
 
-A prepared table lies in the engine under a name of its own (a temporary table; on Spark, a checkpoint).
-Beside each column with `Bounds` lies its integer on the grid, beside each with `Keys` the number of its key,
-so that a query neither converts numbers nor compares text. What else is done ahead depends on the limits:
-see `Sample` for limits on rows, `Arrangement` for limits on groups.
+A prepared table is stored in the engine under its own name (a temporary table; on Spark, a checkpoint).
+Each column with `Bounds` is stored with its integer on the grid, each with `Keys` with the number of its key,
+so that a query neither converts numbers nor compares text. What else is done in advance depends on the
+limits: see `Sample` for limits on rows, `Arrangement` for limits on groups.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Prepared(ABC):
         The column of persons.
     limits : Limits
         How much one person may contribute.
-    columns : mapping of names to what is declared of them
-        Which columns get an integer beside them.
+    columns : mapping of names to what is declared about them
+        Which columns are stored with an integer.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class Prepared(ABC):
         await_table(name, self)
 
     def integer_name(self, column: str) -> str:
-        """Return the name of the integer that lies beside a declared column."""
+        """Return the name of the integer that is stored with a declared column."""
         return self._free_name(f"integer_{list(self._declared).index(column)}")
 
     def draw(self) -> None:
-        """Make the table, unless it was made: with a salt of its own, once for all threads."""
+        """Make the table, unless it was made: with its own salt, once for all threads."""
         with self._lock:
             if not self._is_made:
                 keep(self.relation.op().name, self._made(), self._backend)
@@ -101,7 +101,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def carried(self) -> Mapping[str, str]:
-        """Return the columns that `bounded` needs beside keys and measures, by the names that it knows."""
+        """Return the columns that `bounded` needs in addition to keys and measures, by its own names."""
 
     @abstractmethod
     def bounded(self, rows: Rows, cells: int, salt: Salt) -> Rows:
@@ -123,7 +123,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def _added_kinds(self) -> Mapping[str, dt.DataType]:
-        """Return the further columns of `relation`, which are not beside a declared one."""
+        """Return the other columns of `relation`, which are not stored with a declared one."""
 
     def _free_name(self, name: str) -> str:
         while name in self._rows.columns:

@@ -1,9 +1,9 @@
 """Tables arranged for limits on groups: bounding a query is one pass over integers, person by person.
 
-Of a table with ``Limits(groups=g, rows_per_group=r)`` all rows are kept, since which groups a person has
-depends on the query. Beside each lie its person's *chance*, a number that is drawn ahead, and its *turn*: a
+A table with ``Limits(groups=g, rows_per_group=r)`` keeps all rows, because which groups a person has
+depends on the query. Each is stored with its person's *chance*, a number drawn in advance, and its *turn*: a
 person's rows are numbered 0, 1, … in the order of their whole content, and the turn of row j is the chance
-times a number drawn for j, modulo a prime; equal turns are told apart by j.
+times a number drawn for j, modulo a prime; equal turns are ordered by j.
 
 A query draws a number for each group that has rows. The *lot* of a person's group is the person's
 chance times the group's number modulo the prime. Of each person, the groups with the g smallest lots stay,

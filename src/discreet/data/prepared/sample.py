@@ -1,10 +1,10 @@
-"""Tables that are bounded ahead of time: the sample is drawn once, and every query is a plain GROUP BY.
+"""Tables that are bounded in advance: the sample is drawn once, and every query is a plain GROUP BY.
 
 Of a table with ``Limits(rows=k)`` at most k rows of each person are drawn, by lots over the whole content of
 a row, before any condition is asked.
 
 The rows of a person in the sample are a function of that person's own rows and the sample's salt, and there
-are at most k. Whatever maps each of them to at most one row (conditions, calculated columns)
+are at most k. Anything that maps each of them to at most one row (conditions, calculated columns)
 leaves at most k, so it needs no bounding again; everything else is bounded as on any table.
 (Proof: contribution_bounding.)
 """
@@ -31,7 +31,7 @@ __all__ = ["PreparedSample", "is_bounded_ahead", "needs_no_bounding"]
 
 
 class PreparedSample(Prepared):
-    """At most so many rows of each person as the limit says."""
+    """At most as many rows of each person as the limit says."""
 
     def carried(self) -> Mapping[str, str]:
         """Return nothing: there is no bounding left to do."""
@@ -65,12 +65,12 @@ class PreparedSample(Prepared):
 
 
 def is_bounded_ahead(table: Table) -> bool:
-    """Tell whether a table holds at most so many rows of a person as its limits say."""
+    """Return whether a table holds at most as many rows of a person as its limits say."""
     return isinstance(table._prepared, PreparedSample)
 
 
 def needs_no_bounding(relation: Relation, tables: Mapping[str, Table]) -> bool:
-    """Tell whether a relation maps each row of a table that is bounded ahead to at most one row."""
+    """Return whether a relation maps each row of a table that is bounded in advance to at most one row."""
     while isinstance(relation, Filter | Derive | Project):
         relation = relation.source
     return isinstance(relation, Source) and is_bounded_ahead(tables[relation.table])

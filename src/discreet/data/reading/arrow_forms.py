@@ -1,7 +1,7 @@
-"""The normal forms of values that come in as Arrow: frames, records of CSV files, public tables.
+"""The normal forms of values that arrive as Arrow: frames, records of CSV files, public tables.
 
-Each column is brought to its form by its type and, where it has none, by what was declared; each value by
-itself. Nothing here fails on a value. What a library would convert in ways that may fail (times in
+Each column is converted by its type or, if it has none, by its declaration; each value by
+itself. Nothing here fails on any value. What a library would convert in ways that may fail (times in
 seconds to microseconds, decimals of 76 digits) is converted here, so that DuckDB never has to.
 """
 
@@ -46,7 +46,7 @@ def normal(table: pyarrow.Table, declared: Mapping[str, Type]) -> pyarrow.Table:
 
 
 def lost_values(before: pyarrow.Table, after: pyarrow.Table) -> dict[str, int]:
-    """Return how many values of each column are NULL now and were not: private, for the owner alone."""
+    """Return how many values of each column became NULL: private, for the owner only."""
     return {
         name: lost
         for place, name in enumerate(before.column_names)
@@ -55,7 +55,7 @@ def lost_values(before: pyarrow.Table, after: pyarrow.Table) -> dict[str, int]:
 
 
 def _missing(column: pyarrow.ChunkedArray) -> int:
-    """Return how many values are NULL, by way of a dictionary too."""
+    """Return how many values are NULL, also through a dictionary."""
     return int(pc.sum(pc.is_null(column)).as_py() or 0)
 
 
@@ -106,7 +106,7 @@ def _as_bytes(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 
 def text_form(content: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """Return bytes as text, NULL where they are no UTF-8 or too many."""
+    """Return bytes as text, NULL if they are not UTF-8 or too many."""
     is_short = pc.less_equal(pc.binary_length(content), LONGEST_TEXT)
     short = pc.if_else(is_short, content, pyarrow.scalar(None, content.type))
     try:

@@ -1,13 +1,13 @@
-"""CSV files, record by record: what is wrong with one record changes no other.
+"""CSV files, record by record: a damaged record changes no other.
 
-A record is a line. Wherever quotes stand, a line ends at its line feed (a carriage return before it belongs
+A record is a line. Wherever quotes are, a line ends at its line feed (a carriage return before it belongs
 to the ending), so that a quote that is never closed harms its own line and no line after it. Then each line
 is read by itself:
 
-- Fields are parted by commas. A field that begins with a quote ends with one, and within it two quotes mean
-  one; in other fields a quote is a character like any other. Nothing stands between a closing quote
+- Fields are separated by commas. A field that begins with a quote ends with one, and within it two quotes
+  mean one; in other fields a quote is a character like any other. There is nothing between a closing quote
   and the next comma.
-- A line that cannot be read so, that has more or fewer fields than the first, or more than
+- A line that cannot be read this way, that has more or fewer fields than the first, or more than
   `LONGEST_LINE` bytes, is left out. So is an empty line.
 - An empty field is NULL, and so is one that is not UTF-8 or has more than `normal_forms.LONGEST_TEXT` bytes.
 
@@ -51,12 +51,12 @@ class Records:
     names : list of str
         The columns.
     lost_lines : int
-        How many lines were left out so far; private, for the owner alone.
+        How many lines were left out so far; private, for the owner only.
     open_lines : int
         How many of them ended within quotes. In a file whose texts have line breaks in them all of these
         are parts of records, and other lines may be so as well.
     lost_values : counter of names
-        How many values were no text.
+        How many values were not text.
     """
 
     file: BinaryIO
@@ -79,7 +79,7 @@ class Records:
                 yield from rows.to_batches()
 
     def lost(self, converted: Mapping[str, int]) -> Lost:
-        """Return what was left out of the whole file, values that did not convert among it."""
+        """Return what was left out of the whole file, including values that did not convert."""
         values = self.lost_values + Counter(converted)
         return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values))
 
@@ -113,7 +113,7 @@ class Records:
 
 
 def _simple_line(columns: int) -> Callable[[bytes], object]:
-    """Return what tells lines that every reader of CSV takes for the same fields, as many as columns."""
+    """Return the pattern of lines that every reader of CSV splits into the same fields, one per column."""
     quoted = re.compile(_SIMPLE + rb"(?:," + _SIMPLE + rb"){%d}" % (columns - 1))
 
     def is_simple(line: bytes) -> object:
@@ -149,7 +149,7 @@ def header(file: BinaryIO) -> list[str]:
     Raises
     ------
     ValueError
-        If it is no line of names.
+        If it is not a line of names.
     """
     line = file.readline(LONGEST_LINE)
     fields = _fields(_ended(line.removeprefix(_MARK)))
@@ -161,7 +161,7 @@ def header(file: BinaryIO) -> list[str]:
 def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
     """Yield the lines of a file without their endings, a few megabytes at a time.
 
-    Of a line that is longer than `LONGEST_LINE` only as much is kept as tells that it is.
+    Of a line that is longer than `LONGEST_LINE` only enough is kept to show that it is.
     """
     rest = b""
     while block := file.read(_BLOCK):

@@ -1,4 +1,4 @@
-"""What was left out when rows were copied in: for the owner of a table, and nobody else."""
+"""What was left out when rows were copied in: only for the owner of a table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Lost:
     Attributes
     ----------
     lines : int
-        How many lines of a CSV file are no records.
+        How many lines of a CSV file are not records.
     open_lines : int
-        How many of them end within quotes. Where texts have line breaks in them a record is not a line: write
+        How many of them end within quotes. If texts contain line breaks a record is not a line: write
         such a file as Parquet.
     values : mapping of names to int
         How many values of each column are NULL because they do not convert, where there are any.

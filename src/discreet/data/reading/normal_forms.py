@@ -1,9 +1,9 @@
 """The normal form of every stored value: what is left of it when a table is read, on any engine.
 
 Engines store what they, or Python, cannot calculate with: days before the year 1 or without end, texts of a
-gigabyte, numbers that are none. Were such a value to make a statement fail, the failure would tell that
-somebody has it. So each column is read through an expression that is defined for all values of its type and
-looks at one value only. Every reader uses it, and nothing above meets a value outside these forms:
+gigabyte, NaN as a number. If such a value made a statement fail, the failure would reveal that
+someone has it. So each column is read through an expression that is defined for all values of its type and
+reads one value only. Every reader uses it, and nothing above sees a value outside these forms:
 
 ==================  ================================================================================
 type                normal form; everything else is NULL
@@ -18,7 +18,7 @@ other               empty bytes in place of every value: only whether it is ther
 ==================  ================================================================================
 
 `duckdb` writes the forms for DuckDB in Ibis, `sql_form` for engines whose columns are read by SQL. What comes
-in as Arrow is brought to them by `arrow_forms`, lines of CSV files by `csv_records`.
+in as Arrow is converted by `arrow_forms`, lines of CSV files by `csv_records`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["LONGEST_RESULT", "LONGEST_TEXT", "PRESENT", "duckdb", "of_text", "sq
 LONGEST_TEXT = 1 << 14
 """A stored text of more bytes in UTF-8 is NULL. Engines know the number of bytes without reading them."""
 LONGEST_RESULT = LONGEST_TEXT
-"""A text that is put together ends after so many code points; a stored one is never longer."""
+"""A text that is put together ends after this many code points; a stored one is never longer."""
 PRESENT = b""
 """What stands for a value that requests can only test for NULL."""
 
@@ -50,7 +50,7 @@ def _bytes(text: str) -> int:  # type: ignore[empty-body]
 
 @ibis.udf.scalar.builtin(name="isnan")  # type: ignore[untyped-decorator]
 def _is_nan(value: float) -> bool:  # type: ignore[empty-body]
-    """Tell whether a number is none."""
+    """Return whether a number is NaN."""
 
 
 def duckdb(column: Column) -> Value:
@@ -69,11 +69,11 @@ def duckdb(column: Column) -> Value:
         return _within(exact, micro, *(end.replace(tzinfo=zone) for end in (_FIRST, _LAST)))
     if kind.is_floating():
         # Files state the least and largest of their numbers without regard to NaN, and the engine leaves
-        # out rows by that: whether a NaN were found would depend on the numbers of others beside it.
+        # out rows by that: whether a NaN is found would depend on other people's numbers.
         nan = ibis.literal("nan").cast(kind)
         return ibis.ifelse(_is_nan(column), nan, column)
     if kind.is_decimal() and (kind.precision, kind.scale) == (MOST_DIGITS, 0):
-        # By way of text, since Ibis takes an integer of 128 bits for such a decimal already.
+        # Through text, because Ibis takes an integer of 128 bits for such a decimal already.
         return column.cast("string").try_cast(kind)
     if kind.is_boolean() or kind.is_numeric():
         return column

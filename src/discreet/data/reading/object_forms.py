@@ -1,8 +1,8 @@
 """Columns of Python objects, as pandas has them, in the type that was declared.
 
-What a library makes of such a column depends on all of its values: one text among numbers, and it is refused
-or is text. Here the type is the declared one, or text, and each value is converted by itself: it is NULL
-if it is of another kind.
+How a library converts such a column depends on all of its values: one text among numbers, and it is refused
+or becomes text. Here the type is the declared one, or text, and each value is converted by itself: it is NULL
+if it has another type.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def from_pandas(frame: Any, types: Mapping[str, Type]) -> pyarrow.Table:
 
 
 def of_objects(values: Iterable[object], kind: Type) -> pyarrow.Array:
-    """Return objects as a column of a type, NULL where one has no counterpart.
+    """Return objects as a column of a type, NULL if one has no counterpart.
 
     Text is text; integers, dates and UUIDs are spelled out in it, since they may name persons. No other
     type holds text.
@@ -56,7 +56,7 @@ def _total(form: Callable[[object], object], value: object) -> object:
     try:
         # A missing value of pandas compares to nothing, not even to itself.
         return None if value is None or not bool(value == value) else form(value)  # noqa: PLR0124
-    except Exception:  # whatever the methods of an object may raise
+    except Exception:  # anything that the methods of an object may raise
         return None
 
 

@@ -1,9 +1,9 @@
-"""Parquet files in DuckDB: read where they lie if every value can be, else copied value by value.
+"""Parquet files in DuckDB: read in place if every value can be read, else copied value by value.
 
-DuckDB stops at a text that is no UTF-8, at a time that it has no microseconds for, at a time of day beyond
+DuckDB fails on text that is not UTF-8, on times that do not fit microseconds, and on a time of day beyond
 midnight. Before the first statement over a file all values of such types are therefore read once. If
-DuckDB stops, the rows are copied in through Arrow instead, where these values become NULL and all others are
-what they are: the table is the same function of the file either way.
+DuckDB fails, the rows are copied in through Arrow instead, where these values become NULL and all others stay
+unchanged: the table is the same function of the file either way.
 
 The file also says what its least and largest values are, and some writers leave NaN out of that. Nothing is
 concluded from it: the steps of the optimizer that do so are off.
@@ -39,7 +39,7 @@ _unsettled: WeakKeyDictionary[ibis.BaseBackend, tuple[str, str]] = WeakKeyDictio
 
 
 def settle_later(backend: ibis.BaseBackend, place: str, name: str) -> None:
-    """Have a file looked through before the first statement that reads its view."""
+    """Have a file checked before the first statement that reads its view."""
     _unsettled[backend] = place, name
 
 

@@ -1,1 +1,1 @@
-"""Private and public tables: rows behind an engine, with what is declared of them."""
+"""Private and public tables: rows behind an engine, with what is declared about them."""

@@ -1,7 +1,7 @@
-"""Made-up rows behind the declarations of a table, drawn from what is public and from nothing else.
+"""Made-up rows for the declarations of a table, drawn only from what is public.
 
-Only names, types, bounds, keys, days and limits are looked at, so that no private value can be in them.
-They protect nobody and need no good randomness: a seed makes the same rows again.
+Only names, types, bounds, keys, days and limits are used, so that no private value can be in them.
+They need no protection and no secure randomness: a seed makes the same rows again.
 """
 
 from __future__ import annotations

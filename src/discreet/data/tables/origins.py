@@ -1,11 +1,11 @@
-"""Where the rows of a table come from, so that one row under two names is known to be one.
+"""Where the rows of a table come from, so that the same row under two names is recognized.
 
-Where each row is a person of its own, nothing in a row tells whose it is. If two tables read the same
-rows, a union of them holds a person twice, whose weight nobody counts. So a table remembers its origins:
+If each row is a separate person, nothing in a row identifies the person. If two tables read the same
+rows, a union of them holds a person twice, and their weight is not bounded. So a table remembers its origins:
 the file, the frame, the stored tables below a view; and a union of tables that have an origin in common
 is refused. Origins are names and numbers, public facts; contents are never compared.
 
-What cannot be seen here is for the owner to know: copies of a file or a frame, a view that reads a file
+The owner must know what cannot be detected here: copies of a file or a frame, a view that reads a file
 or another database, the same rows on two servers.
 """
 
@@ -68,7 +68,7 @@ def origins_of(source: object, opened: ibis.expr.types.Table, backend: ibis.Base
 
 
 def overlap(tables: Iterable[Origins]) -> bool:
-    """Tell whether two of some tables have an origin in common."""
+    """Return whether two of some tables have an origin in common."""
     listed = list(tables)
     return len(frozenset().union(*listed)) < sum(map(len, listed))
 
@@ -101,7 +101,7 @@ def _of_postgresql(opened: ibis.expr.types.Table, backend: ibis.BaseBackend) -> 
 def _of_duckdb(opened: ibis.expr.types.Table, backend: ibis.BaseBackend) -> Origins:
     """Return a table and the tables below it if it is a view, by their names alone.
 
-    Tables of one name in two schemas count as one: a union too many is refused rather than one too few.
+    Tables of one name in two schemas count as one: in doubt, a union is refused.
     """
     connection = backend.con
     views = dict(connection.execute("SELECT lower(view_name), sql FROM duckdb_views()").fetchall())

@@ -1,7 +1,7 @@
-"""Public tables: what everybody may know, to be joined with private rows.
+"""Public tables: what everybody may know, for joins with private rows.
 
-A public table protects nobody. Its content is looked at freely: which columns are unique, which values they
-have, how far they reach. It is held in memory and sent to the engine with each request that joins it.
+A public table is not protected. Its content may be read freely: which columns are unique, which values they
+have, and their range. It is held in memory and sent to the engine with each request that joins it.
 What it holds is part of every such request, by its digest.
 """
 
@@ -40,7 +40,7 @@ _GRID_POINTS = 10**6
 
 
 class PublicTable:
-    """A table that is no secret: cities and their regions, codes and their names, calendars.
+    """A table that is not secret: cities and their regions, codes and their names, calendars.
 
     Its rows can be joined to private ones by equal columns. A joined column can be grouped by, summed and
     averaged without declaration: its keys are its values, its bounds the least and the largest.
@@ -87,7 +87,7 @@ class PublicTable:
         }
 
     def facts(self, name: str) -> ColumnFacts:
-        """Return what is known of a column: its type, its values as keys, its range as bounds."""
+        """Return what is known about a column: its type, its values as keys, its range as bounds."""
         with self._lock:
             if name not in self._facts:
                 self._facts[name] = _facts(self._arrow.column(name), self.schema[name])
@@ -109,7 +109,7 @@ class PublicTable:
             return self._equal[listed]
 
     def is_unique(self, columns: Iterable[tuple[str, bool]]) -> bool:
-        """Tell whether no two rows are equal in some columns, as `most_equal` compares them."""
+        """Return whether no two rows are equal in some columns, as `most_equal` compares them."""
         return self.most_equal(columns) <= 1
 
     def _rows(self) -> pyarrow.Table:
@@ -144,7 +144,7 @@ def _loaded(source: object) -> pyarrow.Table:
         return pyarrow.table(source.collect() if hasattr(source, "collect") else source)
     except ParameterError:
         raise
-    except Exception as error:  # whatever a reader of files may raise
+    except Exception as error:  # anything that a reader of files may raise
         raise ParameterError(
             "source", f"could not be read ({type(error).__name__})", "a CSV or Parquet file, or a frame"
         ) from error
@@ -152,7 +152,7 @@ def _loaded(source: object) -> pyarrow.Table:
 
 def _from_file(path: Path) -> pyarrow.Table:
     if not path.is_file():
-        raise ParameterError("source", "is no file", "the path of a Parquet or CSV file")
+        raise ParameterError("source", "is not a file", "the path of a Parquet or CSV file")
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
@@ -164,7 +164,7 @@ def _from_file(path: Path) -> pyarrow.Table:
 
         with path.open("rb") as file:
             return csv.read_csv(file)
-    raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+    raise ParameterError("source", "is a path with another ending", "a path that ends in .parquet or .csv")
 
 
 def _plain(table: pyarrow.Table) -> pyarrow.Table:
@@ -254,7 +254,7 @@ def _type(kind: pyarrow.DataType) -> Type:
 
 
 def _digest(table: pyarrow.Table) -> str:
-    """Return the SHA-256 of names, types and values, whatever the layout in memory."""
+    """Return the SHA-256 of names, types and values, for any layout in memory."""
     content = hashlib.sha256(json.dumps([[one.name, str(one.type)] for one in table.schema]).encode())
     content.update(table.num_rows.to_bytes(8, "big"))
     for column in table.columns:

@@ -1,6 +1,6 @@
-"""A private table and what its owner declares of it.
+"""A private table and what its owner declares about it.
 
-Declaring reads the names and types of columns, which are public, and no values but those of CSV files and
+Declaring reads the names and types of columns, which are public, and no values except those of CSV files and
 frames, which are copied. Everything that could be wrong with a declaration is refused here, before there is a
 budget to spend.
 """
@@ -42,16 +42,16 @@ class Table:
     Parameters
     ----------
     source : path, frame, address or Ibis table
-        A Parquet file (read where it lies), a CSV file or a frame of pandas, Polars or Arrow
+        A Parquet file (read in place), a CSV file or a frame of pandas, Polars or Arrow
         (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
     person : str or EACH_ROW
-        The column that says whose row it is; rows in which it is NULL are nobody's, and left
-        out. `EACH_ROW` where every row is a person of its own.
+        The column that identifies the person of a row; rows in which it is NULL are left
+        out. `EACH_ROW` if every row is a separate person.
     limits : Limits, optional
         How much one person may contribute to one release. Required with a person column.
     columns : mapping of names to Bounds, Keys, Dates or Type
-        What is declared of columns: `Bounds` for those that are summed, `Keys` for those that are
+        What is declared about columns: `Bounds` for those that are summed, `Keys` for those that are
         grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
         CSV file its type. Other columns can be used in conditions only.
     version : str, optional
@@ -72,17 +72,18 @@ class Table:
     In a CSV file the types of columns follow from the declarations: `Bounds` make it a float (an integer
     if no step is given), `Keys` the type of the keys, `Dates` a date; the person and undeclared columns are
     text. Nothing is guessed from the data, and a value that does not convert is NULL. A record is a line: one
-    that is damaged is left out and harms no other, and a line break within quotes ends the line (`lost` tells
-    how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
+    that is damaged is left out and affects no other, and a line break within quotes ends the line (`lost`
+    says how many lines did). Columns of Python objects in a frame of pandas take their types in the same way.
 
-    Whatever the source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
-    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL is nobody's.
+    For every source, no stored value makes an answer fail: a text of more than 16,384 bytes, a day outside
+    the years 1 to 9999, bytes that are not UTF-8 are NULL, and a row whose person is NULL belongs to no
+    person.
 
     Integers that 64 signed bits may not hold (unsigned, decimals without fraction) are decimals, exact as
     persons and in joins. Where `Keys` of integers, `Bounds` without a step or `Type.INTEGER` is declared they
     are integers: NULL beyond 64 bits, or clipped to the bounds.
 
-    Prepare a table that many queries are asked of. Later changes to the data are then not seen. With a
+    Prepare a table that gets many queries. Later changes to the data are then not seen. With a
     limit on rows each query is a plain GROUP BY over integers, some
     hundred times as fast, and all of them see one sample, so that they agree with each other. In return
     a person's rows count against the limit whether or not a condition selects them: queries with narrow
@@ -125,7 +126,7 @@ class Table:
         _check_person(person, limits)
         _check_prepare(prepare, limits)
         if not isinstance(version, str) or not version:
-            raise ParameterError("version", "is no name of a version", "text such as '2026-01'")
+            raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engines.base import backend_of, guarded, normalized, public_type
         from discreet.data.tables.origins import Origins, origins_of
 
@@ -178,12 +179,12 @@ class Table:
         self._prepared.draw()
 
     def lost(self) -> Lost | None:
-        """Return what was left out of a CSV file or a frame: lines that are no records, values that are none.
+        """Return what was left out of a CSV file or a frame: lines that are not records, invalid values.
 
         Returns
         -------
         Lost or None
-            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. None where
+            Exact counts, for the owner only; showing them to analysts breaks the guarantee. None if
             rows stay in a database or a Parquet file: what cannot be read is NULL there, and not counted.
         """
         from discreet.data.engines.duckdb import lost
@@ -287,7 +288,9 @@ def _opened(source: object, person: Person, columns: Mapping[str, Declared]) -> 
             return duckdb.from_parquet(path)
         if path.suffix.lower() == ".csv":
             return duckdb.from_csv(path, types)
-        raise ParameterError("source", "is a path of another kind", "a path that ends in .parquet or .csv")
+        raise ParameterError(
+            "source", "is a path with another ending", "a path that ends in .parquet or .csv"
+        )
     return duckdb.from_frame(source, types)
 
 
@@ -307,7 +310,9 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        raise ParameterError("columns", "is no mapping", "a dict from names to Bounds, Keys, Dates or Type")
+        raise ParameterError(
+            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
+        )
     for name, declared in columns.items():
         if not isinstance(name, str):
             raise ParameterError("columns", "has a name that is not text", "names of columns")
@@ -324,7 +329,7 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
 
 def _check_person(person: Person, limits: Limits | None) -> None:
     if person is not EACH_ROW and (not isinstance(person, str) or not person):
-        raise ParameterError("person", "is no name of a column", "a name, or EACH_ROW if a row is a person")
+        raise ParameterError("person", "is not a column name", "a name, or EACH_ROW if a row is a person")
     if person is EACH_ROW and limits is not None:
         raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
     if person is not EACH_ROW and not isinstance(limits, Limits):

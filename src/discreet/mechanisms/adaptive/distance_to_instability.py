@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
@@ -14,7 +13,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.keys.key_selection import KeySelection, Offer
+from discreet.mechanisms.keys.key_selection import KeyOffer, KeySelection
 from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 from discreet.noise import current
@@ -22,6 +21,7 @@ from discreet.privacy.events import Approximate
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, float_above, show, whole
+from discreet.records import Record
 
 __all__ = ["FARTHEST", "DistanceToInstability", "entered_distance"]
 
@@ -49,7 +49,7 @@ FARTHEST = (1 << 53) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class DistanceToInstability:
+class DistanceToInstability(Record):
     """Give the exact value of a statistic with a probability that grows with its stability, or no answer.
 
     Call a data set unstable if the statistic has another value on some neighbor of it. The `distance` of
@@ -106,15 +106,14 @@ class DistanceToInstability:
     """The relation in which distances are measured."""
 
     def __init__(self, *, epsilon: Number, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        check_relation(neighbors)
-        Offer(epsilon=epsilon, rho=None, delta=delta, keys=1)
+        relation = check_relation(neighbors)
+        KeyOffer(epsilon=epsilon, rho=None, delta=delta, keys=1)
         test: KeySelection
         try:
             test = TruncatedGeometric(epsilon=epsilon, delta=delta)
         except ParameterError:
             test = LaplaceThreshold(epsilon=epsilon, delta=delta)
-        object.__setattr__(self, "test", test)
-        object.__setattr__(self, "neighbors", neighbors)
+        self._set(test=test, neighbors=relation)
 
     def with_laplace_noise(self) -> Self:
         """Return the same promise kept by noise: answer where distance + noise exceeds a threshold.
@@ -122,10 +121,8 @@ class DistanceToInstability:
         The noise N is discrete Laplace of scale 1 / epsilon, and the threshold t the least integer with
         P(N > t) <= delta. This is the mechanism as it was published; it answers less often.
         """
-        noisy = copy(self)
-        test = LaplaceThreshold(epsilon=self.test.offer.epsilon, delta=self.test.offer.delta)
-        object.__setattr__(noisy, "test", test)
-        return noisy
+        offer = self.test.offer
+        return self._with(test=LaplaceThreshold(epsilon=offer.epsilon, delta=offer.delta))
 
     def __repr__(self) -> str:
         offer = self.test.offer
@@ -194,7 +191,7 @@ class DistanceToInstability:
 
 
 def _own(value: T) -> T:
-    """Return a copy that holds on to nothing beside itself; what is accepted depends on types alone."""
+    """Return a copy that refers to nothing else; what is accepted depends on types alone."""
     copied: object = value
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray) or value.dtype.kind in "OV":

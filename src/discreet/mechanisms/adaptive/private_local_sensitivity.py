@@ -14,23 +14,23 @@ from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, Statistic
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.tails import laplace_tail, smallest_threshold
-from discreet.mechanisms.values import Lattice, check_reach, holds_integers, lattice_for
+from discreet.mechanisms.values import Lattice, check_delta, check_reach, holds_integers, lattice_for
 from discreet.noise import current, sample_laplace
 from discreet.noise.geometric import check_scale
 from discreet.privacy.events import Approximate
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, float_above, rational, show
+from discreet.records import Record
 
 __all__ = ["PrivateLocalSensitivity"]
 
-LEAST_DELTA = Fraction(1, 10**100)
 
 Input = tuple[int | float, int | float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class PrivateLocalSensitivity:
+class PrivateLocalSensitivity(Record):
     """Release a bound that the local sensitivity hardly exceeds, and the value with noise for that bound.
 
     Parameters
@@ -108,9 +108,7 @@ class PrivateLocalSensitivity:
     ) -> None:
         check_relation(neighbors)
         bought, released = shares(epsilon, share)
-        failure = rational(delta, "delta", positive=True)
-        if not LEAST_DELTA <= failure < 1:
-            raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
+        failure = check_delta(delta)
         moved = rational(change, "change", positive=True)
         lattice = lattice_for(
             integers=holds_integers(change), grid=grid, sensitivity=moved, scale=moved / bought, size=1
@@ -120,15 +118,14 @@ class PrivateLocalSensitivity:
         for scale in (steps / bought, 1 / released, largest / released):
             check_reach(check_scale, scale, "epsilon")
         least = smallest_threshold(lambda value: laplace_tail(steps / bought, value), 1, failure)
-        for name, value in (
-            ("lattice", lattice),
-            ("change", steps),
-            ("largest", largest),
-            ("margin", max(least - 2, 0)),
-            ("guarantee", ApproximateDP(epsilon=bought + released, delta=failure, neighbors=neighbors)),
-            ("share", rational(share, "share")),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            lattice=lattice,
+            change=steps,
+            largest=largest,
+            margin=max(least - 2, 0),
+            guarantee=ApproximateDP(epsilon=bought + released, delta=failure, neighbors=neighbors),
+            share=rational(share, "share"),
+        )
 
     def __repr__(self) -> str:
         step = self.lattice.step
@@ -165,7 +162,7 @@ class PrivateLocalSensitivity:
         return self.change / (self.share * self.guarantee.epsilon)
 
     def noise_for(self, steps: int) -> Laplace:
-        """Return the noise that a value gets where the bound is so many steps."""
+        """Return the noise that a value gets where the bound is this many steps."""
         released = (1 - self.share) * self.guarantee.epsilon
         if self.lattice.integers:
             return Laplace(sensitivity=steps, epsilon=released, size=1, neighbors=self.neighbors)

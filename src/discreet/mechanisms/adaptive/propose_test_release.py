@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -22,8 +21,9 @@ from discreet.mechanisms.values import relation_of
 from discreet.privacy.events import Event, Pure
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import Neighbors
-from discreet.privacy.rational import Number, float_above, rational, show
+from discreet.privacy.rational import Number, float_above, probability, rational, show
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 
 __all__ = ["ProposeTestRelease", "ScaleLadder", "shares"]
 
@@ -35,14 +35,13 @@ LadderInput = tuple[int | float, tuple[int, ...]]
 
 def shares(epsilon: Number, share: Number) -> tuple[Fraction, Fraction]:
     """Split epsilon between a first step, which gets `share` of it, and the noise on the value."""
-    loss, part = rational(epsilon, "epsilon", positive=True), rational(share, "share")
-    if not 0 < part < 1:
-        raise ParameterError("share", "is out of range", "above 0 and below 1")
+    loss = rational(epsilon, "epsilon", positive=True)
+    part = probability(share, "share", zero=False, one=False)
     return part * loss, (1 - part) * loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class ProposeTestRelease:
+class ProposeTestRelease(Record):
     """Add Laplace noise for a proposed sensitivity, or give no answer where the data might exceed it.
 
     The `distance` of a data set is the number of steps, each to a neighbor, to the nearest one whose local
@@ -77,7 +76,7 @@ class ProposeTestRelease:
     Error
     -----
     `error_at(distance=d)` is the probability of no answer at a hypothetical distance d; `noise.error` is the
-    law of the error of integers and floats where there is one, and `fraction_error` that of fractions, which
+    law of the error of integers and floats if there is one, and `fraction_error` that of fractions, which
     are rounded where integers were declared.
 
     Examples
@@ -112,14 +111,11 @@ class ProposeTestRelease:
         tested, released = shares(epsilon, share)
         noise = Laplace(sensitivity=sensitivity, epsilon=released, grid=grid, size=1, neighbors=relation)
         test = DistanceToInstability(epsilon=tested, delta=delta, neighbors=relation)
-        object.__setattr__(self, "test", test)
-        object.__setattr__(self, "noise", noise)
+        self._set(test=test, noise=noise)
 
     def with_laplace_noise(self) -> Self:
         """Return the same promise with the test as it was published: see `DistanceToInstability`."""
-        noisy = copy(self)
-        object.__setattr__(noisy, "test", self.test.with_laplace_noise())
-        return noisy
+        return self._with(test=self.test.with_laplace_noise())
 
     def __repr__(self) -> str:
         return f"ProposeTestRelease(test={self.test!r}, noise={self.noise!r})"

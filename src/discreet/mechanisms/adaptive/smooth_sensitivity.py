@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import exp
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible.choice import Offer, best_noise, best_noise_and_decay
+from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
 from discreet.mechanisms.admissible.error import ScaledNoise
 from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, LARGEST_DILATION, Admissible
 from discreet.noise.certified import cumulative, sample_rounded
@@ -17,7 +17,9 @@ from discreet.noise.grid import check_grid, suitable_grid
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
 from discreet.privacy.guarantees import ApproximateDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
+from discreet.records import Record
 from discreet.stability.profile import Profile
 
 __all__ = ["SmoothSensitivity"]
@@ -27,7 +29,7 @@ _DEFAULT_STEPS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class SmoothSensitivity:
+class SmoothSensitivity(Record):
     """Release a statistic with noise in proportion to its smooth sensitivity.
 
     Parameters
@@ -59,7 +61,7 @@ class SmoothSensitivity:
     ----------------
     What is released is the rounding to a public grid of an ideal real number, exactly: the noise is drawn
     by comparing a uniform number, bit by bit, with certified bounds on the distribution function, so that the
-    theorem for real-valued noise holds as it stands. The rounding of the smooth sensitivity is
+    theorem for real-valued noise holds unchanged. The rounding of the smooth sensitivity is
     charged: the dilation is decay + 2^-39. The work of a draw depends a little on how far out it is, and on
     the length of the fractions; it is not constant.
 
@@ -107,7 +109,9 @@ class SmoothSensitivity:
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
         if not isinstance(noise, Admissible):
-            raise ParameterError("noise", "is no admissible noise", "one of discreet.mechanisms.admissible")
+            raise ParameterError(
+                "noise", "is not an admissible noise", "one of discreet.mechanisms.admissible"
+            )
         check_relation(neighbors)
         rate = _decay(decay)
         shift = noise.largest_shift(dilation=rate + Profile.SLACK, epsilon=epsilon, delta=delta, rho=rho)
@@ -121,12 +125,9 @@ class SmoothSensitivity:
             guarantee = ApproximateDP(epsilon=epsilon, delta=delta, neighbors=neighbors)
         else:
             guarantee = PureDP(epsilon=rational(epsilon, "epsilon"), neighbors=neighbors)  # type: ignore[arg-type]
-        values = {
-            "noise": noise, "guarantee": guarantee, "decay": rate, "shift": shift,
-            "grid": step, "least": least, "most": most,
-        }  # fmt: skip
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            noise=noise, guarantee=guarantee, decay=rate, shift=shift, grid=step, least=least, most=most
+        )
 
     @classmethod
     def best(
@@ -164,7 +165,7 @@ class SmoothSensitivity:
         """
         if (decay is None) == (sensitivity_hint is None):
             raise ParameterError("decay", "and sensitivity_hint are both missing or given", "one of the two")
-        offer = _offer(epsilon, delta, rho)
+        offer = _checked_offer(epsilon, delta, rho)
         if decay is not None:
             rate = _decay(decay)
             noise, _ = best_noise(offer, rate + Profile.SLACK)
@@ -173,11 +174,11 @@ class SmoothSensitivity:
             if not local or max(local) <= 0 or local != sorted(local):
                 raise ParameterError(
                     "sensitivity_hint",
-                    "is no growing list of sizes",
+                    "is not a growing list of sizes",
                     "numbers that never fall, the last positive",
                 )
             noise, rate = best_noise_and_decay(offer, local, Profile.SLACK)
-        budget = offer.for_noise(noise) or {}
+        budget = budget_for(noise, offer) or {}
         return cls(
             noise=noise, decay=rate, lower=lower, upper=upper, grid=grid, neighbors=neighbors, **budget
         )
@@ -235,7 +236,7 @@ class SmoothSensitivity:
     def _law(self, profile: Profile) -> tuple[Fraction, Fraction]:
         """Return the center and the scale of what is drawn, in steps of the grid."""
         if not isinstance(profile, Profile):
-            raise ParameterError("profile", "is no profile", "a discreet.stability.Profile of a statistic")
+            raise ParameterError("profile", "is not a profile", "a discreet.stability.Profile of a statistic")
         if profile.relation != self.neighbors:
             raise ParameterError("profile", "holds for another neighbor relation", repr(self.neighbors))
         return profile.value / self.grid, profile.smooth(self.decay) / (self.shift * self.grid)
@@ -289,15 +290,9 @@ def _decay(decay: Number) -> Fraction:
     return rate
 
 
-def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
-    if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
-        raise ParameterError("epsilon", "does not say one budget", "epsilon, epsilon and delta, or rho")
-    exact = {
-        name: rational(value, name, positive=True)
-        for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho))
-        if value is not None
-    }
-    for name, number in exact.items():
-        if number > LARGEST_BUDGET:
+def _checked_offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
+    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    for name, number in (("epsilon", offer.epsilon), ("rho", offer.rho)):
+        if number is not None and number > LARGEST_BUDGET:
             raise ParameterError(name, "is too large", f"at most {LARGEST_BUDGET}")
-    return Offer(**exact)
+    return offer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
@@ -20,6 +19,7 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 
 __all__ = ["StableArgmax", "StableSelection", "StableTopK"]
 
@@ -27,7 +27,7 @@ _MOST_CHOICES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class StableSelection:
+class StableSelection(Record):
     """What stable choices have in common: the best k candidates, if their lead passes a test.
 
     Candidates are ordered by score and, where scores are equal, by their index, the lower first.
@@ -56,14 +56,11 @@ class StableSelection:
             sensitivity=sensitivity, stretch=1 / loss, monotone=monotone, grid=grid, neighbors=neighbors
         )
         test = DistanceToInstability(epsilon=loss, delta=delta, neighbors=scores.neighbors)
-        for name, value in (("scores", scores), ("test", test), ("k", k)):
-            object.__setattr__(self, name, value)
+        self._set(scores=scores, test=test, k=k)
 
     def with_laplace_noise(self) -> Self:
         """Return the same promise with the test as it was published: see `DistanceToInstability`."""
-        noisy = copy(self)
-        object.__setattr__(noisy, "test", self.test.with_laplace_noise())
-        return noisy
+        return self._with(test=self.test.with_laplace_noise())
 
     def __repr__(self) -> str:
         monotone = ", monotone=True" if self.scores.monotone else ""
@@ -187,7 +184,7 @@ class StableArgmax(StableSelection):
 
     Error
     -----
-    A named winner is the right one, whatever the number of candidates. `error_at(lead=g)` is the probability
+    A named winner is the right one, for any number of candidates. `error_at(lead=g)` is the probability
     of no answer with a hypothetical lead g; `lead_for(p)` the lead that is answered with probability p.
 
     Examples
@@ -240,7 +237,7 @@ class StableTopK(StableSelection):
 
     Guarantee
     ---------
-    (epsilon, delta)-DP, whatever k is: the margin is that of the k-th over the next; the order among
+    (epsilon, delta)-DP, for any k: the margin is that of the k-th over the next; the order among
     the k does not leave (proof: docs/proofs/stable_selection.md).
 
     Finite precision

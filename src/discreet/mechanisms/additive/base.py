@@ -13,12 +13,13 @@ from discreet.mechanisms.values import Lattice, Value, check_size
 from discreet.noise import Source, current
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.neighbors import Neighbors
+from discreet.records import Record
 
 __all__ = ["Additive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Additive(ABC):
+class Additive(Record, ABC):
     """A value enters a lattice, noise of one law is added, and the sum leaves."""
 
     event: DiscreteLaplace | DiscreteGaussian | RoundedGaussian

@@ -34,7 +34,7 @@ class BoundedAnswer:
     noise : Laplace
         The law of the noise given the bound.
     rounding : Fraction
-        What rounding a fraction to the integers may have moved, beside what `noise.error` covers.
+        How far rounding a fraction to the integers may move it, in addition to what `noise.error` covers.
     """
 
     answer: int | float
@@ -43,7 +43,7 @@ class BoundedAnswer:
     rounding: Fraction = Fraction(0)
 
     def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
-        """Return a range that holds the statistic with at least this probability, whatever the bound is."""
+        """Return a range that holds the statistic with at least this probability, for any bound."""
         reach = Fraction(self.noise.error.quantile(confidence)) + self.rounding
         return float_below(Fraction(self.answer) - reach), float_above(Fraction(self.answer) + reach)
 
@@ -71,7 +71,7 @@ def entered(value: Statistic, lattice: Lattice) -> int | float:
 
 
 def rounding_of(value: Statistic, lattice: Lattice) -> Fraction:
-    """Return what `entered` moves a value by at most, beside the rounding that the lattice tells of itself.
+    """Return how far `entered` moves a value at most, in addition to the rounding that the lattice reports.
 
     It depends on the type, which is public: 1/2 for any fraction among integers, also for one that is whole.
     """

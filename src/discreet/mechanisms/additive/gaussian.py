@@ -20,6 +20,7 @@ from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 from discreet.mechanisms.values import (
     Lattice,
     Value,
+    check_delta,
     check_reach,
     check_size,
     holds_integers,
@@ -142,28 +143,7 @@ class Gaussian(Additive):
             variance = rational(sigma, "sigma") ** 2
             guarantee = ZeroConcentratedDP(rho=squared / (2 * variance), neighbors=relation)
         check_reach(check_variance, variance / lattice.step**2, parameter)
-        self._fill(law, squared=squared, variance=variance, lattice=lattice, size=size, guarantee=guarantee)
-
-    def _fill(
-        self,
-        law: type[DiscreteGaussian | RoundedGaussian],
-        *,
-        squared: Fraction,
-        variance: Fraction,
-        lattice: Lattice,
-        size: int | None,
-        guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP,
-    ) -> None:
-        event = law(
-            squared_sensitivity=squared,
-            variance=variance,
-            grid=lattice.step,
-            size=size,
-            neighbors=guarantee.neighbors,
-        )
-        object.__setattr__(self, "event", event)
-        object.__setattr__(self, "lattice", lattice)
-        object.__setattr__(self, "guarantee", guarantee)
+        self._set(**_fields(law, squared, variance, lattice, size, guarantee=guarantee))
 
     @classmethod
     def classical(
@@ -190,16 +170,8 @@ class Gaussian(Additive):
         lattice, squared, size = _placed(sensitivity, squared, wanted, grid, size)
         variance = classical_variance(squared, loss, failure)
         check_reach(check_variance, variance / lattice.step**2, "epsilon")
-        mechanism = cls.__new__(cls)
-        mechanism._fill(
-            DiscreteGaussian,
-            squared=squared,
-            variance=variance,
-            lattice=lattice,
-            size=size,
-            guarantee=ApproximateDP(epsilon=loss, delta=failure, neighbors=relation),
-        )
-        return mechanism
+        guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=relation)
+        return cls._made(**_fields(DiscreteGaussian, squared, variance, lattice, size, guarantee=guarantee))
 
     def __repr__(self) -> str:
         grid = "" if self.lattice.integers else f", grid={show(self.grid)}"
@@ -259,16 +231,9 @@ class Gaussian(Additive):
         )
         if isinstance(self.event, RoundedGaussian):
             guarantee = GaussianDP(mu=sqrt_interval(squared / variance)[1], neighbors=relation)
-        mechanism = type(self).__new__(type(self))
-        mechanism._fill(
-            type(self.event),
-            squared=squared,
-            variance=variance,
-            lattice=self.lattice,
-            size=size,
-            guarantee=guarantee,
+        return self._made(
+            **_fields(type(self.event), squared, variance, self.lattice, size, guarantee=guarantee)
         )
-        return mechanism
 
     def neighboring_inputs(self) -> tuple[tuple[Value, Value], ...]:
         """Return pairs of inputs that lie one sensitivity apart."""
@@ -336,12 +301,10 @@ def _check_one_way(
 
 
 def _approximate(epsilon: Number, delta: Number) -> tuple[Fraction, Fraction]:
-    loss, failure = rational(epsilon, "epsilon", positive=True), rational(delta, "delta", positive=True)
+    loss = rational(epsilon, "epsilon", positive=True)
     if loss > 100:
         raise ParameterError("epsilon", "is out of range", "at most 100")
-    if not Fraction(1, 10**100) <= failure < 1:
-        raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
-    return loss, failure
+    return loss, check_delta(delta)
 
 
 def _squared(sensitivity: Number | Sensitivity) -> Fraction:
@@ -375,3 +338,23 @@ def _single_shift(squared_steps: Fraction, size: int | None) -> int | None:
     if size == 1 or squared_steps < 2:
         return isqrt(int(squared_steps))
     return None
+
+
+def _fields(
+    law: type[DiscreteGaussian | RoundedGaussian],
+    squared: Fraction,
+    variance: Fraction,
+    lattice: Lattice,
+    size: int | None,
+    *,
+    guarantee: ApproximateDP | GaussianDP | ZeroConcentratedDP,
+) -> dict[str, object]:
+    """Return the fields of a mechanism that draws from a law on a lattice."""
+    event = law(
+        squared_sensitivity=squared,
+        variance=variance,
+        grid=lattice.step,
+        size=size,
+        neighbors=guarantee.neighbors,
+    )
+    return {"event": event, "lattice": lattice, "guarantee": guarantee}

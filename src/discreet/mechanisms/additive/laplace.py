@@ -126,8 +126,7 @@ class Laplace(Additive):
         event = DiscreteLaplace(
             sensitivity=distance, scale=wanted, grid=lattice.step, size=size, neighbors=relation
         )
-        object.__setattr__(self, "event", event)
-        object.__setattr__(self, "lattice", lattice)
+        self._set(event=event, lattice=lattice)
 
     def __repr__(self) -> str:
         if self.lattice.integers:

@@ -67,7 +67,7 @@ class ArcsinhNormal(Admissible):
     spread: Fraction
 
     def __init__(self, *, spread: Number) -> None:
-        object.__setattr__(self, "spread", check_spread(spread))
+        self._set(spread=check_spread(spread))
 
     @property
     def notion(self) -> Notion:

@@ -53,7 +53,7 @@ class Cauchy(Admissible):
     def __post_init__(self) -> None:
         if isinstance(self.power, bool) or self.power not in _POWERS:
             raise ParameterError("power", "is not supported", "2, 4 or 6")
-        object.__setattr__(self, "power", int(self.power))
+        self._amend(power=int(self.power))
 
     @property
     def notion(self) -> Notion:
@@ -71,7 +71,7 @@ class Cauchy(Admissible):
         """Return the pure guarantee for a shift and a dilation: twelve digits, rounded up."""
         s, t = check_move(shift, dilation)
         if epsilon is not None:
-            raise ParameterError("epsilon", "is given, but is what pure noise answers", "left out")
+            raise ParameterError("epsilon", "is given, but pure noise determines it", "left out")
         low = t * (self.power - 1)  # what the dilation costs alone
         high = low if s == 0 else low + min(s * self.power, Fraction(1)) + _DIGITS
         while self._largest(high, t) < s:

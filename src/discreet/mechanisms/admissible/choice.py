@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, isfinite, log, sqrt
 
@@ -20,8 +19,9 @@ from discreet.mechanisms.admissible.noise import MOST_EPSILON, Admissible
 from discreet.mechanisms.admissible.student import Student
 from discreet.mechanisms.admissible.uniform_log_normal import LEAST_SPREAD, UniformLogNormal
 from discreet.noise.elementary import rational_root
+from discreet.privacy.offer import Offer
 
-__all__ = ["Offer", "best_noise", "best_noise_and_decay"]
+__all__ = ["best_noise", "best_noise_and_decay", "budget_for"]
 
 _DEGREES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 34, 50, 80)
 _SPREADS = tuple(Fraction(round(1000 * 0.03 * 1.3**step), 1000) for step in range(18))
@@ -30,34 +30,26 @@ _SMALLEST_DECAY = 1e-5
 _BITS = 128
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """What may be spent: epsilon alone, epsilon and delta, or rho."""
+def budget_for(noise: Admissible, offer: Offer) -> dict[str, Fraction] | None:
+    """Return an offer as the noise's own notion has it, or None if it has no such noise.
 
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-    rho: Fraction | None = None
-
-    def for_noise(self, noise: Admissible) -> dict[str, Fraction] | None:
-        """Return the budget as the noise's own notion has it, or None where it has no such noise.
-
-        Pure privacy with epsilon = sqrt(2 rho) is within rho, and within any delta; a rho that implies
-        (epsilon, delta) is within those.
-        """
-        if noise.notion == "approximate":
-            if self.epsilon is None or self.delta is None:
-                return None
-            return {"epsilon": self.epsilon, "delta": self.delta}
-        if noise.notion == "concentrated":
-            if self.rho is not None:
-                return {"rho": self.rho}
-            if self.epsilon is None or self.delta is None:
-                return None
-            return {"rho": largest_rho(min(self.epsilon, MOST_EPSILON), self.delta)}
-        if self.epsilon is not None:
-            return {"epsilon": self.epsilon}
-        low, _ = rational_root(2 * (self.rho or Fraction(0)), _BITS)
-        return {"epsilon": rounded_down(Fraction(low, 1 << _BITS))}
+    Pure privacy with epsilon = sqrt(2 rho) is within rho, and within any delta; a rho that implies
+    (epsilon, delta) is within those.
+    """
+    if noise.notion == "approximate":
+        if offer.epsilon is None or offer.delta is None:
+            return None
+        return {"epsilon": offer.epsilon, "delta": offer.delta}
+    if noise.notion == "concentrated":
+        if offer.rho is not None:
+            return {"rho": offer.rho}
+        if offer.epsilon is None or offer.delta is None:
+            return None
+        return {"rho": largest_rho(min(offer.epsilon, MOST_EPSILON), offer.delta)}
+    if offer.epsilon is not None:
+        return {"epsilon": offer.epsilon}
+    low, _ = rational_root(2 * (offer.rho or Fraction(0)), _BITS)
+    return {"epsilon": rounded_down(Fraction(low, 1 << _BITS))}
 
 
 def _families() -> Iterator[Admissible]:
@@ -71,7 +63,7 @@ def _families() -> Iterator[Admissible]:
 
 def _error(noise: Admissible, offer: Offer, dilation: Fraction) -> tuple[int, float]:
     """Return what is minimized: first whether there is a variance, then the error per unit of sensitivity."""
-    budget = offer.for_noise(noise)
+    budget = budget_for(noise, offer)
     shift = noise.largest_shift(dilation=dilation, **budget) if budget is not None else Fraction(0)
     if not shift:
         return 3, inf
@@ -86,7 +78,7 @@ def best_noise(offer: Offer, dilation: Fraction) -> tuple[Admissible, tuple[int,
     else the mean of its magnitude, else the median. Families are tried at fixed parameters, and the
     spread or the degrees of the best of them are then refined.
     """
-    scored = [(_error(noise, offer, dilation), noise) for noise in _families() if offer.for_noise(noise)]
+    scored = [(_error(noise, offer, dilation), noise) for noise in _families() if budget_for(noise, offer)]
     error, noise = min(scored, key=lambda pair: pair[0])
     if error[0] == 3:
         raise ParameterError("decay", "takes the whole budget", "smaller, or a larger budget")

@@ -43,12 +43,12 @@ class ScaledNoise:
 
     @property
     def mean_absolute(self) -> float:
-        """The mean error, without rounding; infinite where there is none."""
+        """The mean error, without rounding; infinite if there is none."""
         return float(self.scale) * self.noise.mean_absolute if self.scale else 0.0
 
     @property
     def variance(self) -> float:
-        """The mean squared error, without rounding; infinite where there is none."""
+        """The mean squared error, without rounding; infinite if there is none."""
         return float(self.scale) ** 2 * self.noise.variance if self.scale else 0.0
 
     @property

@@ -45,8 +45,8 @@ class GaussianNoise(Admissible):
 
     Examples
     --------
-    >>> from discreet.mechanisms.admissible import Gaussian
-    >>> float(Gaussian().largest_shift(epsilon=1, delta=1e-6, dilation=0.02))
+    >>> from discreet.mechanisms.admissible import GaussianNoise
+    >>> float(GaussianNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0.02))
     0.1529...
     """
 
@@ -67,7 +67,7 @@ class GaussianNoise(Admissible):
         s, t = check_move(shift, dilation)
         if epsilon is None:
             raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise answers with its delta"
+                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
             )
         loss = rational(epsilon, "epsilon", positive=True)
         s = max(s, _LEAST_SHIFT) if s else s  # a larger shift allows all the same moves
@@ -132,14 +132,14 @@ class GaussianNoise(Admissible):
 
 
 def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
-    """Tell whether s^2 <= 2 epsilon and t + s e^t <= epsilon, for certain."""
+    """Return whether s^2 <= 2 epsilon and t + s e^t <= epsilon, for certain."""
     if s * s > 2 * epsilon or t > epsilon:
         return False
     return exponential_of(t)[1] * s <= (epsilon - t) * _ONE
 
 
 def _suggested(t: float, epsilon: float, delta: float) -> float:
-    """Return about the largest shift, by bisection in floats; 0 where there is none."""
+    """Return about the largest shift, by bisection in floats; 0 if there is none."""
 
     def fits(s: float) -> bool:
         if s * s > 2 * epsilon or t + s * exp(t) > epsilon:

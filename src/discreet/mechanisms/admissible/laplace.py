@@ -34,8 +34,8 @@ class LaplaceNoise(Admissible):
 
     Examples
     --------
-    >>> from discreet.mechanisms.admissible import Laplace
-    >>> float(Laplace().largest_shift(epsilon=1, delta=1e-6, dilation=0.03))
+    >>> from discreet.mechanisms.admissible import LaplaceNoise
+    >>> float(LaplaceNoise().largest_shift(epsilon=1, delta=1e-6, dilation=0.03))
     0.7376...
     """
 
@@ -56,7 +56,7 @@ class LaplaceNoise(Admissible):
         s, t = check_move(shift, dilation)
         if epsilon is None:
             raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise answers with its delta"
+                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
             )
         loss = rational(epsilon, "epsilon", positive=True)
         if not _within(s, t, loss):
@@ -122,7 +122,7 @@ class LaplaceNoise(Admissible):
 
 
 def _within(s: Fraction, t: Fraction, epsilon: Fraction) -> bool:
-    """Tell whether s <= epsilon and t + s e^-t <= epsilon, for certain."""
+    """Return whether s <= epsilon and t + s e^-t <= epsilon, for certain."""
     if s > epsilon or t > epsilon:
         return False
     return t == 0 or s * _ONE <= exponential_of(t)[0] * (epsilon - t)

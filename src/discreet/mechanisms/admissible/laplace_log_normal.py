@@ -48,7 +48,7 @@ class LaplaceLogNormal(Concentrated):
     spread: Fraction
 
     def __init__(self, *, spread: Number) -> None:
-        object.__setattr__(self, "spread", check_spread(spread))
+        self._set(spread=check_spread(spread))
 
     @property
     def steepness(self) -> Fraction:

@@ -22,7 +22,8 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.error.law import allowed_failure
 from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, non_negative, rational
+from discreet.privacy.rational import Number, non_negative, probability, rational
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from discreet.noise.enclosure import Enclosure
@@ -53,7 +54,7 @@ _LEAST_DILATION = Fraction(1, 2**200)
 _FARTHEST = 1e300
 
 
-class Admissible(ABC):
+class Admissible(Record, ABC):
     """A symmetric, unimodal law with a guarantee for every shift and dilation that it tolerates.
 
     Subclasses are frozen values that hold public parameters.
@@ -113,12 +114,12 @@ class Admissible(ABC):
     @property
     @abstractmethod
     def variance(self) -> float:
-        """The variance; infinite where there is none."""
+        """The variance; infinite if there is none."""
 
     @property
     @abstractmethod
     def mean_absolute(self) -> float:
-        """The mean of |Z|; infinite where there is none."""
+        """The mean of |Z|; infinite if there is none."""
 
     @property
     def typical(self) -> float:
@@ -159,7 +160,7 @@ class Admissible(ABC):
 def check_move(shift: Number, dilation: Number) -> tuple[Fraction, Fraction]:
     """Return a shift and a dilation as fractions.
 
-    A dilation below 2^-200, but for 0, is taken as that: a larger one allows all the same moves.
+    A dilation below 2^-200, except for 0, is taken as that: a larger one allows all the same moves.
     """
     slid, stretched = non_negative(shift, "shift"), non_negative(dilation, "dilation")
     if slid > _LARGEST_SHIFT:
@@ -181,8 +182,8 @@ def check_budget(notion: Notion, **budget: Number | None) -> tuple[Fraction, ...
             problem = "is missing" if value is None else f"is given for {notion} noise"
             raise ParameterError(name, problem, " and ".join(wanted))
     exact = tuple(rational(budget[name], name, positive=True) for name in wanted)  # type: ignore[arg-type]
-    if notion == "approximate" and exact[1] >= 1:
-        raise ParameterError("delta", "is not below 1", "between 0 and 1")
+    if notion == "approximate":
+        probability(exact[1], "delta", one=False)
     for name, value in zip(wanted, exact, strict=True):
         if name != "delta" and value > LARGEST_BUDGET:
             raise ParameterError(name, "is too large", f"at most {LARGEST_BUDGET}")

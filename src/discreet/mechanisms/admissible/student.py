@@ -55,7 +55,7 @@ class Student(Admissible):
     degrees: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degrees", whole(self.degrees, "degrees", least=1, most=MOST_DEGREES))
+        self._amend(degrees=whole(self.degrees, "degrees", least=1, most=MOST_DEGREES))
 
     @property
     def notion(self) -> Notion:
@@ -73,7 +73,7 @@ class Student(Admissible):
         """Return the pure guarantee for a shift and a dilation."""
         s, t = check_move(shift, dilation)
         if epsilon is not None:
-            raise ParameterError("epsilon", "is given, but is what pure noise answers", "left out")
+            raise ParameterError("epsilon", "is given, but pure noise determines it", "left out")
         return PureDP(epsilon=max(self._loss(s, Fraction(0)), self._loss(s, t)), neighbors=neighbors)
 
     def _loss(self, s: Fraction, u: Fraction) -> Fraction:

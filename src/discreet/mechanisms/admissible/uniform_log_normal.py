@@ -51,7 +51,7 @@ class UniformLogNormal(Concentrated):
     spread: Fraction
 
     def __init__(self, *, spread: Number) -> None:
-        object.__setattr__(self, "spread", check_spread(spread, least=LEAST_SPREAD))
+        self._set(spread=check_spread(spread, least=LEAST_SPREAD))
 
     @property
     def steepness(self) -> Fraction:

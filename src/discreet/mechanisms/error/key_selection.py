@@ -26,7 +26,7 @@ class ShownKeys(ABC):
     Attributes
     ----------
     exact : bool
-        True: the probability is that of the law that is drawn, rounded against us.
+        True: the probability is that of the law that is drawn, rounded to the safe side.
     """
 
     exact: ClassVar[bool] = True
@@ -36,11 +36,11 @@ class ShownKeys(ABC):
         """Enclose the probability that a key of n >= 1 persons is shown."""
 
     def shown(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is shown, rounded down."""
+        """Return the probability that a key with this many persons is shown, rounded down."""
         return float_below(self._chance(persons))
 
     def missed(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is not shown, rounded up."""
+        """Return the probability that a key with this many persons is not shown, rounded up."""
         return float_above(1 - self._chance(persons))
 
     def _chance(self, persons: int) -> Fraction:

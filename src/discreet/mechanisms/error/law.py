@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.rational import Number, confidence_level, float_above, rational
 
 __all__ = ["SAFETY", "ErrorLaw", "allowed_failure"]
-
-_LEAST_FAILURE = Fraction(1, 10**300)
 
 SAFETY = 1 + 1e-9
 """Covers the rounding of the floats that quantiles are searched with."""
@@ -20,10 +17,7 @@ SAFETY = 1 + 1e-9
 
 def allowed_failure(confidence: Number) -> float:
     """Return 1 - confidence, exact before it becomes a float: 1 - 0.99999 is 0.00001."""
-    level = rational(confidence, "confidence")
-    if not 0 < level <= 1 - _LEAST_FAILURE:
-        raise ParameterError("confidence", "is out of range", "above 0 and at most 1 - 1e-300")
-    return float(1 - level)
+    return float(1 - confidence_level(confidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +27,7 @@ class ErrorLaw(ABC):
     Attributes
     ----------
     step : Fraction
-        Errors are multiples of it, but for `rounding`.
+        Errors are multiples of it, except for `rounding`.
     rounding : Fraction
         The most that rounding to a grid may add to the error.
     size : int

@@ -1,7 +1,7 @@
 """The error of rounded Gaussian noise, for one value and for norms of vectors.
 
 N = round(sigma Z), so P(|N| > m) = 2 Q((m + 1/2) / sigma), with sigma in steps. By Poisson's summation N
-has the variance and the moments of sigma Z plus a uniform number of one step, but for terms that fall as
+has the variance and the moments of sigma Z plus a uniform number of one step, except for terms that fall as
 exp(-2 pi^2 sigma^2): docs/proofs/gaussian.md, proposition 8.
 """
 

@@ -43,11 +43,11 @@ class SelectionError(ABC):
     Attributes
     ----------
     step : Fraction
-        Differences of scores are multiples of it, but for `rounding`.
+        Differences of scores are multiples of it, except for `rounding`.
     rounding : Fraction
         The most that rounding to a grid may add to the error.
     exact : bool
-        Whether some scores attain `tail` (in double precision, and but for `rounding`). Where
+        Whether some scores attain `tail` (in double precision, and except for `rounding`). Where
         it is False, `tail` is an upper bound.
     """
 

@@ -1,1 +1,1 @@
-"""Which keys of the data may be shown, where nobody declared them."""
+"""Which keys of the data may be shown, if they are undeclared."""

@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.additive.gaussian_calibration import analytic_variance
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.error.key_selection import GaussianShownKeys, RoundedShownKeys
-from discreet.mechanisms.keys.key_selection import KeySelection, Offer
+from discreet.mechanisms.keys.key_selection import KeyOffer, KeySelection
 from discreet.mechanisms.tails import MOST_VARIANCE, gaussian_tail, rounded_tail, smallest_threshold
 from discreet.mechanisms.values import check_reach
 from discreet.noise import Source, sample_gaussian, sample_rounded_gaussian
@@ -35,7 +35,7 @@ class GaussianThreshold(KeySelection):
     epsilon : number, optional
         The privacy loss, together with `delta`. Give this or `rho`.
     rho : number, optional
-        The zero-concentrated loss, but for `delta`.
+        The zero-concentrated loss, except for `delta`.
     keys : int
         In how many keys a person counts at most.
 
@@ -74,7 +74,7 @@ class GaussianThreshold(KeySelection):
     def __init__(
         self, *, delta: Number, epsilon: Number | None = None, rho: Number | None = None, keys: int = 1
     ) -> None:
-        offer = Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         variance = _variance(offer)
         check_reach(check_variance, variance, offer.parameter)
         if variance > MOST_VARIANCE:
@@ -85,8 +85,7 @@ class GaussianThreshold(KeySelection):
             )
         tail = rounded_tail if _is_rounded(offer) else gaussian_tail
         threshold = smallest_threshold(lambda least: tail(variance, least), offer.keys, _delta_of_keys(offer))
-        for name, value in (("offer", offer), ("variance", variance), ("threshold", threshold)):
-            object.__setattr__(self, name, value)
+        self._set(offer=offer, variance=variance, threshold=threshold)
 
     @property
     def event(self) -> Event:
@@ -106,17 +105,17 @@ class GaussianThreshold(KeySelection):
         return self.threshold - draw(self.variance, count, source)
 
 
-def _delta_of_keys(offer: Offer) -> Fraction:
+def _delta_of_keys(offer: KeyOffer) -> Fraction:
     """Return the share of delta that new keys may use up."""
     return offer.delta if offer.epsilon is None else offer.delta / 2
 
 
-def _is_rounded(offer: Offer) -> bool:
-    """Tell whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
+def _is_rounded(offer: KeyOffer) -> bool:
+    """Return whether the noise is rounded Gaussian: several counts move, and epsilon and delta were given."""
     return offer.epsilon is not None and offer.keys > 1
 
 
-def _variance(offer: Offer) -> Fraction:
+def _variance(offer: KeyOffer) -> Fraction:
     """Return the variance for counts that move by one step each, at most `keys` of them."""
     if offer.rho is not None:
         return offer.keys / (2 * offer.rho)

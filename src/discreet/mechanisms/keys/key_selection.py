@@ -13,30 +13,30 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.error.key_selection import ShownKeys
-from discreet.mechanisms.values import Lattice
+from discreet.mechanisms.values import Lattice, check_delta
 from discreet.noise import Source, current
 from discreet.privacy.directed import log_interval, sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
+from discreet.records import Record
 
-__all__ = ["Counts", "KeySelection", "Offer"]
+__all__ = ["Counts", "KeyOffer", "KeySelection"]
 
 Counts: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 """The number of distinct persons of each key that occurs."""
 
 MOST_KEYS = 1 << 20
 LARGEST_EPSILON = 100
-LEAST_DELTA = Fraction(1, 10**100)
 
 _LATTICE = Lattice(step=Fraction(1), integers=True)
 _MOST_COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Offer:
-    """What a selection may cost: epsilon or rho, with delta, for persons of at most so many keys."""
+class KeyOffer(Record):
+    """What a selection may cost: epsilon or rho, with delta, for persons of at most this many keys."""
 
     epsilon: Fraction | None
     rho: Fraction | None
@@ -47,16 +47,12 @@ class Offer:
         if (epsilon is None) == (rho is None):
             problem = "and rho are both missing" if rho is None else "and rho are both given"
             raise ParameterError("epsilon", problem, "one of the two")
-        failure = rational(delta, "delta", positive=True)
-        if not LEAST_DELTA <= failure < 1:
-            raise ParameterError("delta", "is out of range", "from 1e-100 to below 1")
-        for name, value in (("epsilon", epsilon), ("rho", rho)):
-            exact = None if value is None else rational(value, name, positive=True)
-            if exact is not None and exact > LARGEST_EPSILON:
-                raise ParameterError(name, "is out of range", f"at most {LARGEST_EPSILON}")
-            object.__setattr__(self, name, exact)
-        object.__setattr__(self, "delta", failure)
-        object.__setattr__(self, "keys", whole(keys, "keys", least=1, most=MOST_KEYS))
+        self._set(
+            epsilon=_moderate(epsilon, "epsilon"),
+            rho=_moderate(rho, "rho"),
+            delta=check_delta(delta),
+            keys=whole(keys, "keys", least=1, most=MOST_KEYS),
+        )
 
     @property
     def loss_of_a_key(self) -> Fraction:
@@ -95,7 +91,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class KeySelection(ABC):
+class KeySelection(Record, ABC):
     """Show the keys of a private table that many persons have, and no key because of one person.
 
     Keys are known from the data alone. For each of them its number of distinct persons is counted, where
@@ -106,7 +102,7 @@ class KeySelection(ABC):
     Guarantee
     ---------
     (epsilon, delta)-DP when a person is added or removed, if built for epsilon and delta. If built for rho
-    and delta, the law is rho-zero-concentrated private but for a share delta of it (proof:
+    and delta, the law is rho-zero-concentrated private except for a share delta of it (proof:
     docs/proofs/key_selection.md). In particular the keys that only one person has, up to `keys` of them, are
     shown with total probability at most delta. Only the set of shown keys is released: values on them are
     charged separately.
@@ -133,7 +129,7 @@ class KeySelection(ABC):
     >>> shown = mechanism.release([1, 400, 12])  # one truth value for each key
     """
 
-    offer: Offer
+    offer: KeyOffer
 
     @property
     @abstractmethod
@@ -183,11 +179,11 @@ class KeySelection(ABC):
         return self.offer.guarantee
 
     def shown(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is shown, rounded down."""
+        """Return the probability that a key with this many persons is shown, rounded down."""
         return self.error.shown(persons)
 
     def missed(self, persons: int) -> float:
-        """Return the probability that a key of so many persons is not shown, rounded up."""
+        """Return the probability that a key with this many persons is not shown, rounded up."""
         return self.error.missed(persons)
 
     def size_for(self, probability: Number) -> int:
@@ -227,7 +223,7 @@ class KeySelection(ABC):
         epsilon : number, optional
             The privacy loss, together with `delta`. Give this or `rho`.
         rho : number, optional
-            The zero-concentrated loss, but for `delta`.
+            The zero-concentrated loss, except for `delta`.
         keys : int
             In how many keys a person counts at most.
         """
@@ -235,7 +231,7 @@ class KeySelection(ABC):
         from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
         from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
 
-        Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         built: list[KeySelection] = []
         refusal: ParameterError | None = None
         for kind in (TruncatedGeometric, LaplaceThreshold, GaussianThreshold):
@@ -254,5 +250,12 @@ def _entered(counts: Counts) -> NDArray[np.int64]:
         return np.empty(0, np.int64)
     persons = _LATTICE.enter(counts, "counts")  # type: ignore[arg-type]
     if persons.ndim != 1:
-        raise ParameterError("counts", "are no vector", "one integer for each key")
+        raise ParameterError("counts", "are not a vector", "one integer for each key")
     return persons
+
+
+def _moderate(loss: Number | None, name: str) -> Fraction | None:
+    exact = None if loss is None else rational(loss, name, positive=True)
+    if exact is not None and exact > LARGEST_EPSILON:
+        raise ParameterError(name, "is out of range", f"at most {LARGEST_EPSILON}")
+    return exact

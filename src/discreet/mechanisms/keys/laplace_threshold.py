@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms.error.key_selection import LaplaceShownKeys
-from discreet.mechanisms.keys.key_selection import KeySelection, Offer
+from discreet.mechanisms.keys.key_selection import KeyOffer, KeySelection
 from discreet.mechanisms.tails import laplace_tail, smallest_threshold
 from discreet.mechanisms.values import check_reach
 from discreet.noise import Source, sample_laplace
@@ -31,7 +31,7 @@ class LaplaceThreshold(KeySelection):
     epsilon : number, optional
         The privacy loss, together with `delta`. Give this or `rho`.
     rho : number, optional
-        The zero-concentrated loss, but for `delta`.
+        The zero-concentrated loss, except for `delta`.
     keys : int
         In how many keys a person counts at most.
 
@@ -67,12 +67,11 @@ class LaplaceThreshold(KeySelection):
     def __init__(
         self, *, delta: Number, epsilon: Number | None = None, rho: Number | None = None, keys: int = 1
     ) -> None:
-        offer = Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         scale = 1 / offer.loss_of_a_key
         check_reach(check_scale, scale, offer.parameter)
         threshold = smallest_threshold(lambda least: laplace_tail(scale, least), offer.keys, offer.delta)
-        for name, value in (("offer", offer), ("scale", scale), ("threshold", threshold)):
-            object.__setattr__(self, name, value)
+        self._set(offer=offer, scale=scale, threshold=threshold)
 
     @property
     def event(self) -> Event:

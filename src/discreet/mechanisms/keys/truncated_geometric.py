@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.error.key_selection import LevelShownKeys
-from discreet.mechanisms.keys.key_selection import KeySelection, Offer
+from discreet.mechanisms.keys.key_selection import KeyOffer, KeySelection
 from discreet.noise import Source
 from discreet.noise.enclosure import exponential
 from discreet.noise.levels import Levels, sample_levels
@@ -37,7 +37,7 @@ class TruncatedGeometric(KeySelection):
     epsilon : number, optional
         The privacy loss, together with `delta`. Give this or `rho`.
     rho : number, optional
-        The zero-concentrated loss, but for `delta`.
+        The zero-concentrated loss, except for `delta`.
     keys : int
         In how many keys a person counts at most.
 
@@ -73,8 +73,8 @@ class TruncatedGeometric(KeySelection):
     def __init__(
         self, *, delta: Number, epsilon: Number | None = None, rho: Number | None = None, keys: int = 1
     ) -> None:
-        offer = Offer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
-        object.__setattr__(self, "offer", offer)
+        offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
+        self._set(offer=offer)
         if _tabulated(offer.loss_of_a_key, offer.delta / offer.keys) is None:
             raise ParameterError(
                 offer.parameter,

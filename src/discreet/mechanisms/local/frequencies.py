@@ -1,9 +1,9 @@
-"""What a server learns from randomized reports: estimates, intervals, and errors known ahead.
+"""What a server learns from randomized reports: estimates, intervals, and errors known in advance.
 
 Let n people report, t of whom have a category. Each of the t is counted for it with probability `keep`,
 each of the others with probability `flip`, independently. So the total T is the sum of a
 Binomial(t, keep) and a Binomial(n - t, flip) variable: its law depends on t alone, and everything here is
-read off that law. True answers are fixed and unknown; only the reports are random. Nothing but noisy
+read from that law. True answers are fixed and unknown; only the reports are random. Nothing but noisy
 reports and public parameters is used, so nothing here costs privacy. Proofs:
 docs/proofs/randomized_response.md.
 """
@@ -23,6 +23,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.error.law import allowed_failure
 from discreet.noise.replayed import is_private, mark_replayed
 from discreet.privacy.rational import Number, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -126,7 +127,7 @@ class FrequencyInterval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False, repr=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Record):
     """What n noisy reports say about the proportion of each category among the n people.
 
     Parameters
@@ -151,8 +152,7 @@ class FrequencyEstimate:
             raise ParameterError("totals", "are out of range", allowed)
         frozen = _marked_like(totals, array.astype(np.int64))
         frozen.flags.writeable = False
-        for name, content in (("totals", frozen), ("people", count), ("law", law)):
-            object.__setattr__(self, name, content)
+        self._set(totals=frozen, people=count, law=law)
 
     def __repr__(self) -> str:
         shown = np.array2string(np.asarray(self.proportions), precision=4, threshold=8)
@@ -278,7 +278,7 @@ def _integers(values: ArrayLike, name: str, allowed: str) -> NDArray[np.integer]
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "are no array of integers", allowed) from None
+        raise ParameterError(name, "are not an array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "are empty", allowed)
     if array.dtype.kind not in "iu":

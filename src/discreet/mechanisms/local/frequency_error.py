@@ -24,7 +24,7 @@ _BERRY_ESSEEN = 0.56
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequencyError:
-    """How far the estimated proportion of a category may be from the true one, whatever that is.
+    """How far the estimated proportion of a category may be from the true one, for any true value.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Randomized response: everyone answers a question about themselves, and nobody can be held to it.
+"""Randomized response: everyone answers a question about themselves, and every answer is deniable.
 
 This is local privacy. `release` runs on the person's own side, and only its answer is sent; the
 server never sees a true answer. Nothing that `release` needs belongs to the server: what the server
@@ -22,6 +22,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -63,7 +64,7 @@ def lie_probability(epsilon: Fraction, others: int) -> Fraction:
 def check_gap(gap: Fraction, name: str) -> None:
     """Refuse a law under which an answer says next to nothing: no estimate could be drawn from it."""
     if gap < _LEAST_GAP:
-        raise ParameterError(name, "leaves nothing of the truth but noise", "larger")
+        raise ParameterError(name, "leaves only noise", "larger")
 
 
 def category_array(value: int | Categories, categories: int, name: str = "value") -> NDArray[np.int64]:
@@ -72,20 +73,20 @@ def category_array(value: int | Categories, categories: int, name: str = "value"
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "is no array of integers", allowed) from None
+        raise ParameterError(name, "is not an array of integers", allowed) from None
     if array.size == 0:
         raise ParameterError(name, "is empty", allowed)
     if array.dtype.kind == "b" and categories == 2:
         array = array.astype(np.int64)  # no is 0 and yes is 1
     if array.dtype.kind not in "iu" or array.ndim > 1:
-        raise ParameterError(name, "is no integer and no one-dimensional array of integers", allowed)
+        raise ParameterError(name, "is neither an integer nor a one-dimensional array of integers", allowed)
     if array.min() < 0 or array.max() >= categories:
-        raise ParameterError(name, "is no category", allowed)
+        raise ParameterError(name, "is not a category", allowed)
     return array.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class RandomizedResponse:
+class RandomizedResponse(Record):
     """Tell the truth with a known probability, and otherwise one of the other answers at random.
 
     Parameters
@@ -151,15 +152,14 @@ class RandomizedResponse:
             check_gap(exact - Fraction(1, values), "epsilon")
             event = events.RandomizedResponse(truth=exact, categories=values)
             loss = min(asked, event.pure_epsilon)
-        for name, content in (("categories", values), ("truth", event.truth), ("loss", loss)):
-            object.__setattr__(self, name, content)
+        self._set(categories=values, truth=event.truth, loss=loss)
 
     @classmethod
     def two_coins(cls) -> RandomizedResponse:
         """Return the classroom protocol: epsilon = log 3.
 
         Toss a coin. On heads, tell the truth. On tails, toss again, and say yes on heads and no on
-        tails, whatever the truth. The truth is told with probability 1/2 + 1/2 * 1/2 = 3/4.
+        tails, for any truth. The truth is told with probability 1/2 + 1/2 * 1/2 = 3/4.
         """
         return cls(categories=2, truth=Fraction(3, 4))
 
@@ -196,7 +196,7 @@ class RandomizedResponse:
         """Return a randomized answer for one person, or one for each person of an array.
 
         This is the client's part. It is meant to run where the true answer is known already, so a
-        value that is no category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, shown only to the caller, before anything is drawn.
         """
         truths = category_array(value, self.categories)
         source = current()
@@ -255,7 +255,7 @@ class RandomizedResponse:
         people : int
             How many will answer.
         confidence : number
-            With at least which probability, whatever the true answers are.
+            With at least which probability, for any true answers.
         categories : int
             As for the mechanism.
 
@@ -270,5 +270,5 @@ class RandomizedResponse:
         def build(epsilon: Fraction) -> RandomizedResponse:
             return cls(categories=categories, epsilon=epsilon)
 
-        build(Fraction(1))  # a bad parameter is to be blamed now, not for every epsilon that is tried
+        build(Fraction(1))  # a bad parameter should be reported now, not for every epsilon that is tried
         return build(epsilon_for_error(lambda x: build(x).error, tolerance, confidence, people))

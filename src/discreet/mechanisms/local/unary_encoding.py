@@ -26,6 +26,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,7 +41,7 @@ _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class UnaryEncoding:
+class UnaryEncoding(Record):
     """Report one category out of many as noisy bits, for a histogram.
 
     Parameters
@@ -67,7 +68,7 @@ class UnaryEncoding:
     ----------------
     Coins are exact for rational probabilities. Where epsilon is given, `flip` is rounded up to a
     multiple of 2^-60 with certified arithmetic (and `keep` down, where the two are tied), so the loss is
-    at most the epsilon that was asked for. Every person draws size + 1 coins, whatever the category.
+    at most the epsilon that was asked for. Every person draws size + 1 coins, for any category.
 
     Error
     -----
@@ -109,25 +110,12 @@ class UnaryEncoding:
                 "alone, or else keep and flip",
             )
         if keep is not None and flip is not None:
-            self._fill(size, keep, flip, None)
+            self._set(**_fields(size, keep, flip, None))
         else:
             asked = rational(epsilon, "epsilon", positive=True)  # type: ignore[arg-type]
             flip = lie_probability(asked, 1)
             check_gap(_HALF - flip, "epsilon")
-            self._fill(size, _HALF, flip, asked)
-
-    def _fill(self, size: int, keep: Number, flip: Number, asked: Fraction | None) -> None:
-        whole(size, "size", least=2, most=MOST_CATEGORIES)
-        event = events.UnaryEncoding(keep=keep, flip=flip, size=size)
-        check_gap(event.keep - event.flip, "keep")
-        loss = event.pure_epsilon if asked is None else min(asked, event.pure_epsilon)
-        for name, content in (
-            ("size", event.size),
-            ("keep", event.keep),
-            ("flip", event.flip),
-            ("loss", loss),
-        ):
-            object.__setattr__(self, name, content)
+            self._set(**_fields(size, _HALF, flip, asked))
 
     @classmethod
     def optimized(cls, size: int, epsilon: Number) -> UnaryEncoding:
@@ -140,9 +128,7 @@ class UnaryEncoding:
         asked = rational(epsilon, "epsilon", positive=True)
         flip = lie_probability(asked / 2, 1)
         check_gap(_HALF - flip, "epsilon")
-        encoding = object.__new__(cls)
-        encoding._fill(size, 1 - flip, flip, asked)
-        return encoding
+        return cls._made(**_fields(size, 1 - flip, flip, asked))
 
     def __repr__(self) -> str:
         return f"UnaryEncoding(size={self.size}, keep={show(self.keep)}, flip={show(self.flip)})"
@@ -166,7 +152,7 @@ class UnaryEncoding:
         """Return noisy bits for one person, or one row of them for each person of an array.
 
         This is the client's part. It is meant to run where the true category is known already, so a
-        value that is no category is an error, told to nobody else, before anything is drawn.
+        value that is not a category is an error, shown only to the caller, before anything is drawn.
         """
         truths = category_array(value, self.size)
         source = current()
@@ -235,12 +221,21 @@ class UnaryEncoding:
         size : int
             As for the mechanism.
         confidence : number
-            With at least which probability, whatever the true categories are.
+            With at least which probability, for any true categories.
         """
         from discreet.mechanisms.local.frequency_error import epsilon_for_error
 
         def build(epsilon: Fraction) -> UnaryEncoding:
             return cls.symmetric(size, epsilon)
 
-        build(Fraction(1))  # a bad parameter is to be blamed now, not for every epsilon that is tried
+        build(Fraction(1))  # a bad parameter should be reported now, not for every epsilon that is tried
         return build(epsilon_for_error(lambda x: build(x).error, tolerance, confidence, people))
+
+
+def _fields(size: int, keep: Number, flip: Number, asked: Fraction | None) -> dict[str, object]:
+    """Return the fields of an encoding, which loses no more than was asked for."""
+    whole(size, "size", least=2, most=MOST_CATEGORIES)
+    event = events.UnaryEncoding(keep=keep, flip=flip, size=size)
+    check_gap(event.keep - event.flip, "keep")
+    loss = event.pure_epsilon if asked is None else min(asked, event.pure_epsilon)
+    return {"size": event.size, "keep": event.keep, "flip": event.flip, "loss": loss}

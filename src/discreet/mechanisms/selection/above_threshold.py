@@ -31,6 +31,7 @@ from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 
 __all__ = ["AboveThreshold", "Session"]
 
@@ -39,8 +40,8 @@ _RATIO_PARTS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class AboveThreshold:
-    """Tell which values of a stream lie above a threshold, until so many have been found.
+class AboveThreshold(Record):
+    """Tell which values of a stream lie above a threshold, until a given number was found.
 
     Parameters
     ----------
@@ -126,14 +127,13 @@ class AboveThreshold:
         value_scale = count * scores.swing * step / value_loss
         for scale in (threshold_scale, value_scale):
             check_reach(check_scale, scale / step, "epsilon")
-        for name, value in (
-            ("scores", scores),
-            ("threshold", _on_lattice(rational(threshold, "threshold"), scores) * step),
-            ("positives", count),
-            ("threshold_scale", threshold_scale),
-            ("value_scale", value_scale),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            scores=scores,
+            threshold=_on_lattice(rational(threshold, "threshold"), scores) * step,
+            positives=count,
+            threshold_scale=threshold_scale,
+            value_scale=value_scale,
+        )
 
     def __repr__(self) -> str:
         monotone = ", monotone=True" if self.monotone else ""
@@ -262,7 +262,7 @@ class AboveThreshold:
 class Session:
     """A run of above-threshold on values that arrive one by one.
 
-    It holds the noise of its threshold, which nobody may see, and counts what it has found. It
+    It holds the noise of its threshold, which must stay secret, and counts what it has found. It
     cannot be copied, pickled or carried on in a forked process: two copies would answer twice as
     much under the same noise.
     """
@@ -286,7 +286,7 @@ class Session:
         return self._left == 0
 
     def test(self, value: int | float) -> bool:
-        """Tell whether a value lies above the threshold, give or take the noise.
+        """Return whether a value lies above the threshold, give or take the noise.
 
         Raises
         ------

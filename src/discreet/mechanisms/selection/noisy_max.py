@@ -80,9 +80,7 @@ class ReportNoisyMax(Selection):
         grid: Number | None = None,
         neighbors: Neighbors | None = None,
     ) -> None:
-        Selection.__init__(
-            self, sensitivity=sensitivity, epsilon=epsilon, monotone=monotone, grid=grid, neighbors=neighbors
-        )
+        self._choose_by(sensitivity, epsilon, monotone, grid, neighbors)
         check_reach(check_scale, 1 / self._rate_in_steps, "epsilon")
 
     @property

@@ -3,7 +3,7 @@
 Scores live on a `Lattice`: integers as they are, real numbers on a public power of two. They
 are clamped to 2^61 steps (real ones to 2^52), so that the difference of two scores fits an
 int64. Clamping and rounding are monotone and stretch no distance by more than is charged:
-whatever moves all scores in one direction still does.
+anything that moves all scores in one direction still does.
 
 How many candidates there are is public; their scores are not. What is accepted depends on the
 type of the scores, and on nothing else but that they are numbers.
@@ -31,6 +31,7 @@ from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 
 __all__ = ["Pairs", "ScoreVector", "Scores", "Selection", "cheapest", "scores_for"]
 
@@ -43,7 +44,7 @@ LARGEST_SCORE = 1 << 61
 """In steps; the difference of two such scores fits an int64 with room to spare for noise."""
 
 _FAR = 8
-"""Neighboring inputs put a candidate so many units of noise behind: exp(-8) of its weight is left."""
+"""Neighboring inputs put a candidate this many units of noise behind: exp(-8) of its weight is left."""
 _FARTHEST = 1 << 50
 
 
@@ -196,7 +197,7 @@ def cheapest(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class Selection(ABC):
+class Selection(Record, ABC):
     """What the choices of one candidate by its score have in common.
 
     `rate` says how fast a candidate's chances fall, per unit of score, behind the best:
@@ -215,12 +216,23 @@ class Selection(ABC):
         grid: Number | None = None,
         neighbors: Neighbors | None = None,
     ) -> None:
+        self._choose_by(sensitivity, epsilon, monotone, grid, neighbors)
+
+    def _choose_by(
+        self,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number,
+        monotone: bool,
+        grid: Number | None,
+        neighbors: Neighbors | None,
+        **others: object,
+    ) -> None:
+        """Set the scores, the rate, and whatever else a kind of selection has."""
         loss = rational(epsilon, "epsilon", positive=True)
         scores = scores_for(
             sensitivity=sensitivity, stretch=2 / loss, monotone=monotone, grid=grid, neighbors=neighbors
         )
-        object.__setattr__(self, "scores", scores)
-        object.__setattr__(self, "rate", loss / (scores.swing * scores.lattice.step))
+        self._set(scores=scores, rate=loss / (scores.swing * scores.lattice.step), **others)
 
     def __repr__(self) -> str:
         parameters = f"sensitivity={show(self.sensitivity)}, epsilon={show(self._loss)}"

@@ -86,10 +86,7 @@ class TopK(Selection):
     ) -> None:
         count = whole(k, "k", least=1, most=_MOST_CHOICES)
         share = rational(epsilon, "epsilon", positive=True) / count
-        Selection.__init__(
-            self, sensitivity=sensitivity, epsilon=share, monotone=monotone, grid=grid, neighbors=neighbors
-        )
-        object.__setattr__(self, "k", count)
+        self._choose_by(sensitivity, share, monotone, grid, neighbors, k=count)
 
     def __repr__(self) -> str:
         return f"TopK(k={self.k}, {Selection.__repr__(self).removeprefix('TopK(')}"

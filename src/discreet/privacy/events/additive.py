@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events.event import Event, stored
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import float_above, float_below, rational, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.rational import float_above, float_below, positive, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -37,7 +37,7 @@ class Laplace(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, epsilon=rational(epsilon, "epsilon", positive=True))
+        self._set(**positive(epsilon=epsilon), neighbors=check_relation(neighbors))
 
     @property
     def pure_epsilon(self) -> Fraction:
@@ -68,7 +68,7 @@ class Gaussian(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, noise_multiplier: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, noise_multiplier=rational(noise_multiplier, "noise_multiplier", positive=True))
+        self._set(**positive(noise_multiplier=noise_multiplier), neighbors=check_relation(neighbors))
 
     @property
     def squared_mu(self) -> Fraction:
@@ -89,7 +89,7 @@ class Gaussian(Event):
 class DiscreteLaplace(Event):
     """Discrete Laplace noise on a grid: each value gets k grid, with P(k) ∝ exp(-abs(k) grid / scale).
 
-    The values before noise lie on the grid too (whatever rounding took them there is
+    The values before noise lie on the grid too (the rounding that took them there is
     part of `sensitivity`), so that together they move by at most `shift` steps.
 
     Parameters
@@ -121,12 +121,10 @@ class DiscreteLaplace(Event):
         size: int | None = None,
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
-        self._fill(
-            neighbors,
-            sensitivity=rational(sensitivity, "sensitivity", positive=True),
-            scale=rational(scale, "scale", positive=True),
-            grid=rational(grid, "grid", positive=True),
+        self._set(
+            **positive(sensitivity=sensitivity, scale=scale, grid=grid),
             size=None if size is None else whole(size, "size", least=1),
+            neighbors=check_relation(neighbors),
         )
 
     @property
@@ -172,12 +170,10 @@ class NormalOnGrid(Event):
         size: int | None = None,
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
-        self._fill(
-            neighbors,
-            squared_sensitivity=rational(squared_sensitivity, "squared_sensitivity", positive=True),
-            variance=rational(variance, "variance", positive=True),
-            grid=rational(grid, "grid", positive=True),
+        self._set(
+            **positive(squared_sensitivity=squared_sensitivity, variance=variance, grid=grid),
             size=None if size is None else whole(size, "size", least=1),
+            neighbors=check_relation(neighbors),
         )
 
     @property

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.errors import ParameterError
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import PoissonSampled, Wrapper, amplified_epsilon, smaller_rho
 from discreet.privacy.neighbors import Change
-from discreet.privacy.rational import rational, whole
+from discreet.privacy.rational import probability, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -51,13 +50,10 @@ class CappedPoissonSampled(Wrapper):
     )
 
     def __init__(self, event: Event, /, *, rate: Number, most: int, population: int) -> None:
-        exact = rational(rate, "rate")
-        if not 0 <= exact <= 1:
-            raise ParameterError("rate", "is out of range", "between 0 and 1")
         self._wrap(
             event,
             Change.ADD_REMOVE,
-            rate=exact,
+            rate=probability(rate, "rate"),
             most=whole(most, "most", least=1, most=10**18),
             population=whole(population, "population", least=1, most=10**18),
         )

@@ -46,7 +46,7 @@ class Composed(Event):
         canonical = _flattened(parts)
         if sum(times for _, times in canonical) == 1:
             raise ParameterError("parts", "hold one event, run once", "none, or more; use the event itself")
-        object.__setattr__(self, "parts", canonical)
+        self._set(parts=canonical)
 
     @property
     def neighbors(self) -> Neighbors | None:
@@ -82,7 +82,7 @@ class Parallel(Event):
 
     The part of a unit depends on that unit and public facts alone, among them answers given before; in
     another release, even an equal one, it may be another part. Each part's event must hold for
-    whatever the relation can do to that part: under add/remove, one unit comes or goes;
+    anything that the relation can do to that part: under add/remove, one unit comes or goes;
     under replace, one unit comes, goes or changes. Under add/remove one part is touched; under
     replace a unit may leave one part for another, and two are.
 
@@ -98,20 +98,7 @@ class Parallel(Event):
     parts: Parts
 
     def __init__(self, *parts: Event) -> None:
-        self._set_parts((event, 1) for event in parts)
-
-    def _set_parts(self, parts: Iterable[tuple[Event, int]]) -> None:
-        flat: list[tuple[Event, int]] = []
-        for event, times in parts:
-            flat.extend(
-                ((inner, count * times) for inner, count in event.parts)
-                if isinstance(event, Parallel)
-                else [(event, times)]
-            )
-        canonical = _counted((event, times) for event, times in flat if event != Nothing)
-        if not canonical:
-            raise ParameterError("parts", "release nothing", "events, at least one that releases something")
-        object.__setattr__(self, "parts", canonical)
+        self._set(parts=_side_by_side((event, 1) for event in parts))
 
     @property
     def neighbors(self) -> Neighbors:
@@ -153,9 +140,7 @@ class Parallel(Event):
 
     @classmethod
     def _from_object(cls, content: Mapping[str, object]) -> Event:
-        event = object.__new__(cls)
-        event._set_parts(_read_parts(content["parts"], "Parallel.parts"))
-        return event
+        return cls._made(parts=_side_by_side(_read_parts(content["parts"], "Parallel.parts")))
 
     def __repr__(self) -> str:
         shown = [f"{event!r}" + (f", … {times} alike" if times > 1 else "") for event, times in self.parts]
@@ -180,7 +165,7 @@ def added(one: Event, other: Event) -> Event:
 
 
 def _joined(total: Composed, event: Event) -> Event | None:
-    """Return a sum with one more event; None where the rules of sums have something to refuse."""
+    """Return a sum with one more event; None if the rules of sums have something to refuse."""
     if event.neighbors != total.neighbors or _depth(event) >= MOST_DEPTH:
         return None
     parts = total.parts
@@ -190,9 +175,7 @@ def _joined(total: Composed, event: Event) -> Event | None:
         times, after = parts[place][1] + 1, place + 1
     if times > MOST_TIMES:
         return None
-    found = object.__new__(Composed)
-    object.__setattr__(found, "parts", (*parts[:place], (event, times), *parts[after:]))
-    return found
+    return Composed._made(parts=(*parts[:place], (event, times), *parts[after:]))
 
 
 def repeat(event: Event, times: int) -> Event:
@@ -201,7 +184,7 @@ def repeat(event: Event, times: int) -> Event:
 
 
 def group(event: Event, size: int) -> Event:
-    """Return the event that a group of `size` units faces (group privacy, A7).
+    """Return the event that a group of `size` units faces (group privacy).
 
     Guarantee
     ---------
@@ -234,13 +217,13 @@ def group(event: Event, size: int) -> Event:
         events about one unit.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     size = whole(size, "size", least=1)
     return event if size == 1 else event._group(size)
 
 
 def post_process(event: Event) -> Event:
-    """Return the event of anything computed from a release alone: the release's own (A6).
+    """Return the event of anything computed from a release alone: the release's own.
 
     If M satisfies a guarantee and f is any function, random or not, that does not read the
     data, then f(M(x)) satisfies the same guarantee. For f a function,
@@ -259,7 +242,7 @@ def post_process(event: Event) -> Event:
         The same event.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return event
 
 
@@ -267,9 +250,7 @@ def _composition(parts: Iterable[tuple[Event, int]]) -> Event:
     canonical = _flattened(parts)
     if len(canonical) == 1 and canonical[0][1] == 1:
         return canonical[0][0]
-    event = object.__new__(Composed)
-    object.__setattr__(event, "parts", canonical)
-    return event
+    return Composed._made(parts=canonical)
 
 
 def _flattened(parts: Iterable[tuple[Event, int]]) -> Parts:
@@ -282,11 +263,25 @@ def _flattened(parts: Iterable[tuple[Event, int]]) -> Parts:
     return _counted(flat)
 
 
+def _side_by_side(parts: Iterable[tuple[Event, int]]) -> Parts:
+    """Return the canonical parts of a `Parallel`."""
+    flat: list[tuple[Event, int]] = []
+    for event, times in parts:
+        if isinstance(event, Parallel):
+            flat.extend((inner, count * times) for inner, count in event.parts)
+        else:
+            flat.append((event, times))
+    canonical = _counted((event, times) for event, times in flat if event != Nothing)
+    if not canonical:
+        raise ParameterError("parts", "release nothing", "events, at least one that releases something")
+    return canonical
+
+
 def _counted(parts: Iterable[tuple[Event, int]]) -> Parts:
     counts: Counter[Event] = Counter()
     for event, times in parts:
         if not isinstance(event, Event):
-            raise ParameterError("parts", "hold something that is no event", "events")
+            raise ParameterError("parts", "hold something that is not an event", "events")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("parts", "are nested too deeply", f"nested at most {MOST_DEPTH} deep")
         counts[event] += whole(times, "times", least=0)
@@ -312,11 +307,11 @@ def _depth(event: Event) -> int:
 def _read_parts(content: object, name: str) -> list[tuple[Event, int]]:
     allowed = "a list of pairs [event, times]"
     if not isinstance(content, list):
-        raise ParameterError(name, "is no list", allowed)
+        raise ParameterError(name, "is not a list", allowed)
     parts = []
     for pair in content:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise ParameterError(name, "holds something that is no pair", allowed)
+            raise ParameterError(name, "holds something that is not a pair", allowed)
         parts.append((read_event(pair[0]), whole(pair[1], "times", least=1)))
     return parts
 

@@ -1,7 +1,7 @@
 """The base of all events: composition, JSON, and the promise that stored events stay readable.
 
 An event records the law that was drawn, and nothing about what it cost. A ledger keeps
-events; any accountant, today's or a later one, reads the cost off them.
+events; any accountant, today's or a later one, computes the cost from them.
 
 The promise
 -----------
@@ -23,8 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from discreet.errors import ParameterError
-from discreet.privacy.neighbors import Neighbors, check_relation
-from discreet.privacy.rational import show
+from discreet.privacy.neighbors import Neighbors, Related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,7 +50,7 @@ def stored(event_class: EventClass) -> EventClass:
     return event_class
 
 
-class Event(ABC):
+class Event(Related, ABC):
     """A frozen record of a law that was drawn.
 
     Events add up: ``a + b`` is the composition of both, ``a * 3`` runs a three times. The sum
@@ -114,7 +113,7 @@ class Event(ABC):
         Raises
         ------
         ParameterError
-            Where the text is not JSON, names an event or a field that is unknown, lacks a
+            If the text is not JSON, names an event or a field that is unknown, lacks a
             field, or holds a value out of range.
         """
         if not isinstance(text, str):
@@ -145,22 +144,6 @@ class Event(ABC):
             values["neighbors"] = Neighbors.from_text(cast("str", values["neighbors"]))
         return cast("Callable[..., Event]", cls)(**values)
 
-    def _fill(self, neighbors: Neighbors, **values: object) -> None:
-        """Set the fields of a frozen record, once, from its constructor."""
-        check_relation(neighbors)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "neighbors", neighbors)
-
-    def __repr__(self) -> str:
-        shown = []
-        for field in fields(cast("DataclassInstance", self)):
-            value = getattr(self, field.name)
-            if value != field.default:
-                text = show(value) if isinstance(value, Fraction) else repr(value)
-                shown.append(f"{field.name}={text}")
-        return f"{type(self).__name__}({', '.join(shown)})"
-
 
 _ALLOWED = "what Event.to_json wrote"
 
@@ -168,7 +151,7 @@ _ALLOWED = "what Event.to_json wrote"
 def read_event(content: object) -> Event:
     """Build the event that a decoded JSON object describes."""
     if not isinstance(content, dict):
-        raise ParameterError("text", "is no object", _ALLOWED)
+        raise ParameterError("text", "is not an object", _ALLOWED)
     values = dict(content)
     name = values.pop("event", None)
     event_class = _registry.get(name) if isinstance(name, str) else None
@@ -204,7 +187,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_float(_: str) -> float:
-    raise ParameterError("text", "holds a number that is no integer", _ALLOWED)
+    raise ParameterError("text", "holds a number that is not an integer", _ALLOWED)
 
 
 def _quoted(name: object) -> str:

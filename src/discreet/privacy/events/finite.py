@@ -1,6 +1,6 @@
 """Events from numbers alone: two finite laws, or a privacy profile at finitely many points.
 
-They record what is known of a release that has no event of its own: an enumerated mechanism, a privacy-loss
+They record what is known about a release that has no event class: an enumerated mechanism, a privacy-loss
 distribution that another accountant wrote, or a curve of (epsilon, delta) from a paper.
 Proofs: docs/proofs/finite.md.
 """
@@ -17,7 +17,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Pure
 from discreet.privacy.events.local import log_above
 from discreet.privacy.grouping import group_delta
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, show
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ Masses = tuple[tuple[Fraction, Fraction], ...]
 MOST_OUTCOMES = 5000
 _MOST_POINTS = 2000
 _LEAST_MASS = Fraction(1, 2**960)
-"""A smaller mass beside a larger one is an outcome of its own: floats could not hold their ratio."""
+"""A smaller mass next to a larger one is a separate outcome: floats could not hold their ratio."""
 _GROUPED = 200  # points of a profile that a group keeps; each point on its own is a bound
 
 
 @stored
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class FiniteLaws(Event):
-    """Two laws of finitely many outcomes, than which no neighbors are easier to tell apart.
+    """Two laws of finitely many outcomes; no neighbors are easier to tell apart.
 
     P is the law with a unit and Q the law without it. Where units are replaced, or several come and go,
     neighbors are told apart no better than P and Q, or than Q and P, whichever way round. What is missing of
@@ -70,7 +70,11 @@ class FiniteLaws(Event):
     ) -> None:
         first = _canonical(outcomes, "outcomes")
         second = None if added is None else _canonical(added, "added")
-        self._fill(neighbors, outcomes=first, added=None if second == _exchanged(first) else second)
+        self._set(
+            outcomes=first,
+            added=None if second == _exchanged(first) else second,
+            neighbors=check_relation(neighbors),
+        )
         if added is not None and self.is_either_way:
             raise ParameterError(
                 "added", "is given for a relation without a direction", "left out: both orders are covered"
@@ -156,7 +160,7 @@ class PrivacyProfile(Event):
         for epsilon, delta in exact:
             least = min(least, delta)
             falling.append((epsilon, least))
-        self._fill(neighbors, points=tuple(falling))
+        self._set(points=tuple(falling), neighbors=check_relation(neighbors))
 
     @property
     def infinite_share(self) -> Fraction:
@@ -204,7 +208,7 @@ def _canonical(outcomes: Iterable[tuple[Number, Number]], name: str) -> Masses:
 def _pairs(given: object, name: str, shape: str, most: int) -> Sequence[tuple[Number, Number]]:
     pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not pairs or len(pairs) > most or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-        raise ParameterError(name, "is no sequence of pairs", f"1 to {most} pairs {shape}")
+        raise ParameterError(name, "is not a sequence of pairs", f"1 to {most} pairs {shape}")
     return pairs
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import ParameterError
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.grouping import group_delta, group_renyi
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import non_negative, rational, show
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.rational import non_negative, probability, rational, show
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -27,7 +27,7 @@ class PureEvent(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"))
+        self._set(epsilon=non_negative(epsilon, "epsilon"), neighbors=check_relation(neighbors))
 
     @property
     def pure_epsilon(self) -> Fraction:
@@ -72,10 +72,11 @@ class Approximate(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, delta: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        exact = non_negative(delta, "delta")
-        if exact > 1:
-            raise ParameterError("delta", "is above 1", "between 0 and 1")
-        self._fill(neighbors, epsilon=non_negative(epsilon, "epsilon"), delta=exact)
+        self._set(
+            epsilon=non_negative(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            neighbors=check_relation(neighbors),
+        )
 
     @property
     def pure_epsilon(self) -> Fraction | None:
@@ -104,7 +105,7 @@ class ZeroConcentrated(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, rho: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(neighbors, rho=non_negative(rho, "rho"))
+        self._set(rho=non_negative(rho, "rho"), neighbors=check_relation(neighbors))
 
     @property
     def concentrated_rho(self) -> Fraction:
@@ -136,13 +137,13 @@ class Renyi(Event):
     ) -> None:
         pairs = list(curve) if isinstance(curve, Iterable) else []
         if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-            raise ParameterError("curve", "is no sequence of pairs", "pairs (order, epsilon)")
+            raise ParameterError("curve", "is not a sequence of pairs", "pairs (order, epsilon)")
         points = sorted((rational(order, "order"), non_negative(value, "epsilon")) for order, value in pairs)
         if not points or points[0][0] <= 1:
             raise ParameterError("curve", "has no order, or one that is not above 1", "pairs with order > 1")
         if len({order for order, _ in points}) < len(points):
             raise ParameterError("curve", "names an order twice", "one epsilon for each order")
-        self._fill(neighbors, curve=tuple(points))
+        self._set(curve=tuple(points), neighbors=check_relation(neighbors))
 
     def _group(self, size: int) -> Event:
         usable = [point for point in self.curve if point[0] >= 2 ** ((size - 1).bit_length() + 1)]

@@ -41,14 +41,13 @@ class Grouped(Event):
 
     def __init__(self, event: Event, /, *, size: int) -> None:
         if not isinstance(event, Event) or event.neighbors is None:
-            raise ParameterError("event", "is no event that releases something", "an Event")
-        object.__setattr__(self, "inner", event)
-        object.__setattr__(self, "size", whole(size, "size", least=2))
+            raise ParameterError("event", "is not an event that releases something", "an Event")
+        self._set(inner=event, size=whole(size, "size", least=2))
         event.neighbors.group(self.size)  # refuses sizes that no relation can hold
 
     @property
     def neighbors(self) -> Neighbors:
-        """The relation in which so many changes of the inner event's happen at once."""
+        """The relation in which this many changes of the inner event's happen at once."""
         relation = self.inner.neighbors
         assert relation is not None  # noqa: S101 - checked when it was built
         return relation.group(self.size)
@@ -68,7 +67,7 @@ class Grouped(Event):
 
     @property
     def simple(self) -> Event | None:
-        """The generic event of its pure epsilon, or else of its rho; None where it has neither."""
+        """The generic event of its pure epsilon, or else of its rho; None if it has neither."""
         if (epsilon := self.pure_epsilon) is not None:
             return Pure(epsilon=epsilon, neighbors=self.neighbors)
         rho = self.concentrated_rho

@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import log_interval
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Pure
-from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors
+from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import float_above, rational, whole
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RandomizedResponse(Event):
         exact, values = rational(truth, "truth"), whole(categories, "categories", least=2)
         if not Fraction(1, values) < exact < 1:
             raise ParameterError("truth", "is out of range", "above 1 / categories and below 1")
-        self._fill(neighbors, truth=exact, categories=values)
+        self._set(truth=exact, categories=values, neighbors=check_relation(neighbors))
 
     @property
     def epsilon(self) -> float:
@@ -97,7 +97,12 @@ class UnaryEncoding(Event):
             raise ParameterError("flip", "is out of range", "above 0 and below keep")
         if not exact_flip < exact_keep < 1:
             raise ParameterError("keep", "is out of range", "above flip and below 1")
-        self._fill(neighbors, keep=exact_keep, flip=exact_flip, size=whole(size, "size", least=2))
+        self._set(
+            keep=exact_keep,
+            flip=exact_flip,
+            size=whole(size, "size", least=2),
+            neighbors=check_relation(neighbors),
+        )
 
     @property
     def epsilon(self) -> float:

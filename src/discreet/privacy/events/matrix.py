@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import ParameterError
 from discreet.privacy.events.additive import Gaussian
 from discreet.privacy.events.event import stored
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import rational, whole
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.rational import positive, whole
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -26,7 +26,7 @@ class MatrixGaussian(Gaussian):
     A unit takes part in at most `most` steps, any two of them at least `separation` apart, and adds a vector
     of an L2 norm of at most 1 in each. `sensitivity` bounds how far C X can then move; the noise has the
     standard deviation ``noise_multiplier * sensitivity``. All steps together are one Gaussian of that
-    multiplier, also if what is added depends on the answers before it, since C is lower triangular
+    multiplier, even if what is added depends on the answers before it, since C is lower triangular
     (docs/proofs/matrix.md). `accounting.participation` finds the sensitivity.
 
     Parameters
@@ -65,13 +65,12 @@ class MatrixGaussian(Gaussian):
         fitting = -(-number // apart)
         if whole(most, "most", least=1) > fitting:
             raise ParameterError("most", "is more than fits", f"at most {fitting} steps {apart} apart")
-        self._fill(
-            neighbors,
-            noise_multiplier=rational(noise_multiplier, "noise_multiplier", positive=True),
-            sensitivity=rational(sensitivity, "sensitivity", positive=True),
+        self._set(
+            **positive(noise_multiplier=noise_multiplier, sensitivity=sensitivity),
             steps=number,
             separation=apart,
             most=int(most),
+            neighbors=check_relation(neighbors),
         )
 
     @property

@@ -13,8 +13,8 @@ from discreet.privacy.events.additive import Gaussian
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.events.sampling import PoissonSampled
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
-from discreet.privacy.rational import non_negative, rational, show
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
+from discreet.privacy.rational import non_negative, positive, show
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -60,11 +60,10 @@ class MixtureOfGaussians(Event):
         contributions: Iterable[tuple[Number, Number]],
         neighbors: Neighbors = ADD_REMOVE_PERSON,
     ) -> None:
-        exact = _checked_contributions(contributions)
-        self._fill(
-            neighbors,
-            standard_deviation=rational(standard_deviation, "standard_deviation", positive=True),
-            contributions=exact,
+        self._set(
+            contributions=_checked_contributions(contributions),
+            **positive(standard_deviation=standard_deviation),
+            neighbors=check_relation(neighbors),
         )
         if neighbors.change is not Change.ADD_REMOVE or neighbors.size > 1:
             raise ParameterError(
@@ -110,7 +109,7 @@ def _checked_contributions(
 ) -> tuple[tuple[Fraction, Fraction], ...]:
     pairs = list(contributions) if isinstance(contributions, Iterable) else []
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise ParameterError("contributions", "is no sequence of pairs", "pairs (norm, probability)")
+        raise ParameterError("contributions", "is not a sequence of pairs", "pairs (norm, probability)")
     total: Counter[Fraction] = Counter()
     for norm, probability in pairs:
         total[non_negative(norm, "norm")] += non_negative(probability, "probability")  # type: ignore[assignment]

@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import Wrapper
 from discreet.privacy.neighbors import Change
-from discreet.privacy.rational import rational
+from discreet.privacy.rational import probability, rational
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -27,7 +27,7 @@ class BestOfRuns(Wrapper):
 
     P(K = k) is proportional to (1 - stop)^k C(k + shape - 1, k). Shape 1 is the geometric law: run, and stop
     after each run with probability `stop`. Shape 0 is the logarithmic law. K is drawn apart from the data and
-    is not shown; what is best is told from the results of the runs alone, ties by a rule fixed ahead.
+    is not shown; what is best is decided from the results of the runs alone, ties by a rule fixed in advance.
 
     Parameters
     ----------
@@ -44,11 +44,9 @@ class BestOfRuns(Wrapper):
     stop: Fraction
 
     def __init__(self, event: Event, /, *, shape: Number = 1, stop: Number) -> None:
-        exact, chance = rational(shape, "shape"), rational(stop, "stop")
+        exact, chance = rational(shape, "shape"), probability(stop, "stop", zero=False, one=False)
         if not -1 < exact <= _MOST_SHAPE:
             raise ParameterError("shape", "is out of range", f"above -1 and at most {_MOST_SHAPE}")
-        if not 0 < chance < 1:
-            raise ParameterError("stop", "is out of range", "above 0 and below 1")
         self._wrap(event, _change(event), shape=exact, stop=chance)
 
     @property
@@ -63,7 +61,8 @@ class BestOfRuns(Wrapper):
 class BestOfPoissonRuns(Wrapper):
     """The best of K runs, where K has a Poisson law; nothing is shown where K is 0.
 
-    K is drawn apart from the data and is not shown; what is best is told from the results of the runs alone.
+    K is drawn apart from the data and is not shown; what is best is decided from the results of the runs
+    alone.
 
     Parameters
     ----------

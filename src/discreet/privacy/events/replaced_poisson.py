@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.errors import ParameterError
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import ZeroConcentrated
-from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors
-from discreet.privacy.rational import rational
+from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors, check_relation
+from discreet.privacy.rational import positive, probability
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number
@@ -49,11 +49,11 @@ class ReplacedPoissonGaussian(Event):
     def __init__(
         self, *, noise_multiplier: Number, rate: Number, neighbors: Neighbors = REPLACE_PERSON
     ) -> None:
-        exact = rational(rate, "rate")
-        if not 0 <= exact <= 1:
-            raise ParameterError("rate", "is out of range", "between 0 and 1")
-        multiplier = rational(noise_multiplier, "noise_multiplier", positive=True)
-        self._fill(neighbors, noise_multiplier=multiplier, rate=exact)
+        self._set(
+            rate=probability(rate, "rate"),
+            **positive(noise_multiplier=noise_multiplier),
+            neighbors=check_relation(neighbors),
+        )
         if neighbors.change is not Change.REPLACE or neighbors.size > 1:
             raise ParameterError("neighbors", "is not of the kind that replaces one unit", "such a relation")
 

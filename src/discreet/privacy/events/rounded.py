@@ -19,7 +19,7 @@ class RoundedGaussian(NormalOnGrid):
 
     P(k) = Phi((k + 1/2) grid / sigma) - Phi((k - 1/2) grid / sigma), where sigma^2 = variance. The values
     before noise lie on the grid too, so that value and noise together are the rounding of what the ideal
-    Gaussian mechanism would release: all that holds of that mechanism holds of this law, for vectors of any
+    Gaussian mechanism would release: all that holds for that mechanism holds for this law, for vectors of any
     size and in any composition (docs/proofs/gaussian.md, theorem 7). Accountants read it as `Gaussian` noise
     of the same multiplier: from above. From below they claim nothing, since rounding tells less.
 

@@ -2,7 +2,7 @@
 
 An adversary who does not know whether a unit was in the sample learns less about it. The
 events here record how the sample was drawn, and what was released about it; each says in its
-`assumption` what must be true of whoever draws. Every run, and every step of a sum, draws anew.
+`assumption` what must be true of the drawing. Every run, and every step of a sum, draws again.
 
 A loader that shuffles the table and cuts it into batches is none of these: each unit is in exactly one
 batch of an epoch, and batches depend on one another. No amplification is claimed for it. With a public
@@ -23,7 +23,7 @@ from discreet.privacy.events.composition import MOST_DEPTH, Composed, Parallel
 from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.neighbors import Change, Neighbors
-from discreet.privacy.rational import float_above, rational, show, whole
+from discreet.privacy.rational import float_above, probability, show, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,11 +53,11 @@ class Wrapper(Event):
     __slots__ = ()
     inner: Event
     assumption: ClassVar[str]
-    """What must be true of whoever draws the sample, or shuffles, in one sentence."""
+    """What must be true of the sampling or shuffling, in one sentence."""
 
     def _wrap(self, event: Event, change: Change, **values: object) -> None:
         if not isinstance(event, Event):
-            raise ParameterError("event", "is no event", "an Event")
+            raise ParameterError("event", "is not an event", "an Event")
         relation = event.neighbors
         if relation is None or relation.change is not change:
             verb = "adds or removes" if change is Change.ADD_REMOVE else "replaces"
@@ -70,9 +70,7 @@ class Wrapper(Event):
             raise ParameterError("event", "has a relation of several units", "under the relation of one unit")
         if _depth(event) >= MOST_DEPTH:
             raise ParameterError("event", "is nested too deeply", f"nested at most {MOST_DEPTH} deep")
-        object.__setattr__(self, "inner", event)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(inner=event, **values)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -109,7 +107,7 @@ class PoissonSampled(Wrapper):
     Parameters
     ----------
     event : Event
-        What was released about the sample, for whoever knows the sample.
+        What was released about the sample, for someone who knows the sample.
     rate : number
         The probability of each unit, from 0 to 1.
     """
@@ -122,10 +120,7 @@ class PoissonSampled(Wrapper):
     )
 
     def __init__(self, event: Event, /, *, rate: Number) -> None:
-        exact = rational(rate, "rate")
-        if not 0 <= exact <= 1:
-            raise ParameterError("rate", "is out of range", "between 0 and 1")
-        self._wrap(event, Change.ADD_REMOVE, rate=exact)
+        self._wrap(event, Change.ADD_REMOVE, rate=probability(rate, "rate"))
 
     @property
     def pure_epsilon(self) -> Fraction | None:
@@ -224,7 +219,7 @@ class SampledWithReplacement(Wrapper):
 class Shuffled(Wrapper):
     """Local reports of several people, handed over in a random order and without names.
 
-    All people use the same randomizer: reports that tell whose they are hide nobody.
+    All people use the same randomizer: reports that show whose they are hide no one.
 
     Parameters
     ----------
@@ -258,13 +253,13 @@ class Shuffled(Wrapper):
 
 
 def sampling_assumption(event: Event) -> str:
-    """Return what an event takes for granted about sampling and shuffling; empty if nothing.
+    """Return what an event assume about sampling and shuffling; empty if nothing.
 
-    Sums, parallel parts and samples take for granted what any event inside them does, each sentence once,
+    Sums, parallel parts and samples assume what any event inside them does, each sentence once,
     joined by semicolons in alphabetical order.
     """
     if not isinstance(event, Event):
-        raise ParameterError("event", "is no event", "an Event")
+        raise ParameterError("event", "is not an event", "an Event")
     return "; ".join(sorted(_assumptions(event)))
 
 

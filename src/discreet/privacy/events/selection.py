@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Pure, PureEvent
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, whole
 
 if TYPE_CHECKING:
@@ -91,10 +91,10 @@ class AboveThreshold(Event):
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __init__(self, *, epsilon: Number, positives: int, neighbors: Neighbors = ADD_REMOVE_PERSON) -> None:
-        self._fill(
-            neighbors,
+        self._set(
             epsilon=non_negative(epsilon, "epsilon"),
             positives=whole(positives, "positives", least=1),
+            neighbors=check_relation(neighbors),
         )
 
     @property

@@ -20,9 +20,9 @@ __all__ = ["SparseVector"]
 @stored
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class SparseVector(Wrapper):
-    """Which questions lie above a noisy threshold, where the threshold's noise is drawn anew after each.
+    """Which questions lie above a noisy threshold, where the threshold's noise is drawn again after each.
 
-    Every question is compared with fresh noise of its own; negative answers cost nothing, and the run stops
+    Every question is compared with its own fresh noise; negative answers cost nothing, and the run stops
     after `positives` positive ones. Only the indices of these are shown, not the noisy values.
 
     Parameters

@@ -1,7 +1,7 @@
-"""From names to a plan: what a query means over the declared tables, still without a budget.
+"""From names to a plan: what a query means over the declared tables, before a budget is offered.
 
 Keys and calculations become columns here; what each aggregate measures, and how outputs share measures, is
-said in `meanings`.
+defined in `measures`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ __all__ = ["BoundQuery", "bind", "free_name", "own_columns"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundQuery:
-    """A query over declared tables: all that is public about it, but for a budget.
+    """A query over declared tables: all that is public about it, except for a budget.
 
     Attributes
     ----------
     plan : Plan
         What is computed.
     outputs : tuple of QueryOutput
-        How the answer is made of it.
+        How the answer is computed from it.
     statistics : Statistics
         How far one person moves each measure.
     versions : tuple of (table, version)
@@ -61,12 +61,13 @@ class BoundQuery:
 
 
 def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
-    """Return what a query means over the declared tables, or refuse it; no data is touched.
+    """Return what a query means over the declared tables, or refuse it; no data is read.
 
     Raises
     ------
     UndeclaredColumn
-        For a table or a column that is not there, a key without declared keys, a sum or mean without bounds.
+        For a table or a column that does not exist, a key without declared keys, a sum or mean without
+        bounds.
     UnsupportedQuery
         For a condition that compares what cannot be compared, of rows or of the answer.
     """
@@ -74,7 +75,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     for name in read:
         if name not in tables:
             known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
-            raise UndeclaredColumn(f"there is no such table; there is {known}")
+            raise UndeclaredColumn(f"there is no such table; known tables: {known}")
     relation, aggregates = _calculated(query)
     columns = columns_of_relation(relation, tables)
     persons, own = person_columns(relation, tables), own_columns(relation, tables)
@@ -109,9 +110,9 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
 
 
 def _calculated(query: Query) -> tuple[Relation, tuple[tuple[str, Aggregate], ...]]:
-    """Return the relation with every calculation as a column of its own, and the aggregates of columns.
+    """Return the relation with every calculation as a separate column, and the aggregates of columns.
 
-    A query of plain columns keeps its relation as it is.
+    A query of plain columns keeps its relation unchanged.
     """
     operands = [operand for _, aggregate in query.outputs for operand in aggregate.operands]
     plain = all(isinstance(operand, Column) for operand in operands)
@@ -159,7 +160,7 @@ def _keys(
 
 
 def own_columns(relation: Relation, tables: Mapping[str, Table]) -> dict[str, str]:
-    """Return the private table of every column that is one of a table, as far as a declaration would help."""
+    """Return the private table of every column for which a declaration would help."""
     while isinstance(relation, Filter):
         relation = relation.source
     if not isinstance(relation, Source):

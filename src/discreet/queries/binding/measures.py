@@ -4,9 +4,9 @@
   present. COUNT(x) of a column without bounds counts what is not NULL.
 - AVG(x) is the sum of x less the middle of the bounds, over the number of values. Every AVG, COUNT and
   SUM of the same column reads the same count.
-- SUM(x) beside AVG(x) is read off the parts of AVG(x): two measures for both instead of three. With H half
-  the width of the bounds, c their middle and R = H + abs(c), the error of the sum comes from noise
-  for H and noise for abs(c), and no budget goes to a third measure; with the division of `splitting` all
+- SUM(x) next to AVG(x) is computed from the parts of AVG(x): two measures for both instead of three. With H
+  half the width of the bounds, c their middle and R = H + abs(c), the error of the sum comes from noise
+  for H and noise for abs(c), and no budget goes to a third measure; with the division of `split` all
   errors are smaller. SUM(x) alone is a single sum, since one noise for R is smaller than the two.
 - A variance adds the sum of squares to the parts of AVG(x). Where the squares of the declared steps would
   need more noise than can be drawn, both sums are taken on a coarser grid, and only the count is shared.
@@ -112,14 +112,14 @@ def outputs_of(aggregates: Sequence[tuple[str, Aggregate]], facts: Facts) -> tup
     Raises
     ------
     UndeclaredColumn
-        For a column that is not there, or without the bounds or keys that an aggregate needs.
+        For a column that does not exist, or without the bounds or keys that an aggregate needs.
     """
     meaning = _Meaning(facts, aggregates)
     return tuple(meaning.output(name, aggregate) for name, aggregate in aggregates)
 
 
 class _Meaning:
-    """The meaning of aggregates beside each other."""
+    """The meaning of several aggregates together."""
 
     def __init__(self, facts: Facts, aggregates: Sequence[tuple[str, Aggregate]]) -> None:
         self._facts = facts
@@ -196,7 +196,7 @@ class _Meaning:
         most = None if aggregate.parameter is None else int(aggregate.parameter)
         if most is not None and most > len(keys):
             raise UnsupportedQuery(
-                f"more of the most frequent keys are asked than {column!r} has; ask for at most {len(keys)}"
+                f"more of the most frequent keys are wanted than {column!r} has; ask for at most {len(keys)}"
             )
         return FrequentOutput(name=name, histogram=self._histogram(column, keys), most=most)
 

@@ -1,4 +1,4 @@
-"""What is said where an aggregate or a key needs a declaration that is not there."""
+"""The refusals of an aggregate or a key that needs a missing declaration."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NotDeclared(UndeclaredColumn):
 def missing_keys(
     name: str, columns: Columns, persons: Collection[str], table: str | None, *, aggregate: str = ""
 ) -> UndeclaredColumn:
-    """Say that keys are missing of a column that is grouped by, or that an aggregate chooses from.
+    """Return the refusal of a column without keys that is grouped by, or that an aggregate chooses from.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def missing_keys(
     columns : Columns
         All that there are.
     persons : collection of str
-        Those that say whose row it is.
+        The person columns.
     table : str or None
         The private table that the column is one of; None if it is calculated.
     aggregate : str
@@ -57,7 +57,7 @@ def missing_keys(
     others = _known("keys", columns)
     if name in persons and not aggregate:
         return UndeclaredColumn(
-            f"{name!r} says whose row it is: each group would be one person, and groups of one person cannot "
+            f"{name!r} is the person column: each group would be one person, and groups of one person cannot "
             f"be private; {f'group by {others}, or ' if others else ''}ask without GROUP BY {name}"
         )
     if aggregate:
@@ -76,11 +76,11 @@ def missing_keys(
 def missing_bounds(
     name: str, function: str, columns: Columns, persons: Collection[str], table: str | None
 ) -> UndeclaredColumn:
-    """Say that bounds are missing of a column that an aggregate is taken of. Parameters as above."""
+    """Return the refusal of an aggregate of a column without bounds. Parameters as above."""
     others = _known("bounds", columns)
     if name in persons:
         return UndeclaredColumn(
-            f"the {function} of {name!r} needs bounds, which a column that says whose row it is cannot "
+            f"the {function} of {name!r} needs bounds, which the person column cannot "
             f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
         )
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
@@ -96,6 +96,6 @@ def missing_bounds(
 
 
 def _known(kind: str, columns: Columns) -> str:
-    """Name the columns of which something is known; empty where there are none."""
+    """Name the columns for which something is known; empty if there are none."""
     names = [repr(name) for name, facts in columns.items() if getattr(facts, kind) is not None]
     return " or ".join(names[:10])

@@ -2,7 +2,7 @@
 
 - `ranges` and `marginals` make a question of names; `question` and `planning` make a request of it, with the
   strategy and the noise of the least error.
-- `range_release`, `column_release` and `marginal_release` answer whatever is asked of it afterwards.
+- `range_release`, `column_release` and `marginal_release` answer anything asked about it afterwards.
 - `cells` knows which values a cell holds, `shares` the intervals of ratios.
 """
 

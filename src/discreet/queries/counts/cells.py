@@ -2,7 +2,7 @@
 
 Cells of a number's axis are half-open ranges of its grid: low <= x < high, low the first grid point of the
 cell and high that of the next. Values beyond the bounds were clipped to them, so that the first cell
-reaches down and the last one up as far as one likes.
+also holds everything below and the last one everything above.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def widened(column: str, bounds: Bounds, width: Number) -> Axis:
     points = rational(width, "width", positive=True) / bounds.step
     if points.denominator != 1:
         raise ParameterError(
-            "width", f"is no multiple of the step of {column!r}", f"a multiple of {show(bounds.step)}"
+            "width", f"is not a multiple of the step of {column!r}", f"a multiple of {show(bounds.step)}"
         )
     return Axis(column=column, values=bounds, width=min(int(points), grid_points(bounds)))
 
 
 def default_width(column: str, bounds: Bounds, most: int) -> Axis:
-    """Return the axis of at most so many cells whose width is the least round number of steps."""
+    """Return the axis of at most this many cells whose width is the least round number of steps."""
     points = grid_points(bounds)
     if points <= most:
         return Axis(column=column, values=bounds)
@@ -63,7 +63,7 @@ def labels(axis: Axis) -> list[KeyValue | float]:
 
 
 def range_cells(axis: Axis, low: Number | None, high: Number | None) -> tuple[int, int]:
-    """Return the first cell of low <= x < high, and the one after the last; None is no end."""
+    """Return the first cell of low <= x < high, and the one after the last; None is not an end."""
     first = 0 if low is None else _edge(axis, low)
     after = axis.cells if high is None else _edge(axis, high)
     if first >= after:
@@ -77,7 +77,9 @@ def key_cell(axis: Axis, value: object) -> int:
     """Return the cell of a key."""
     keys: Sequence[object] = _keys(axis).values
     if value not in keys:
-        raise ParameterError(axis.column, "has another value than its keys", f"one of {list(keys[:10])!r}")
+        raise ParameterError(
+            axis.column, "has a value that is not one of its keys", f"one of {list(keys[:10])!r}"
+        )
     return keys.index(value)
 
 
@@ -98,14 +100,12 @@ def edge_after(axis: Axis, value: Number) -> Fraction | None:
     if place.denominator != 1:
         ends = [lowest(axis, floor(place) + further) - bounds.step for further in (0, 1)]
         near = [show(min(end, bounds.upper)) for end in ends if end >= bounds.lower]
-        raise ParameterError(
-            "value", "lies inside of a cell, of which only the whole is known", " or ".join(near)
-        )
+        raise ParameterError("value", "lies inside a cell, and only whole cells are known", " or ".join(near))
     return after * bounds.step
 
 
 def range_words(axis: Axis, low: Number | None, high: Number | None) -> str:
-    """Say which numbers a range holds; nothing if all."""
+    """Describe the numbers of a range; empty if it is all of them."""
     words = axis.column
     if low is not None:
         words = f"{show(rational(low, 'low'))} <= {words}"
@@ -130,7 +130,7 @@ def _edge(axis: Axis, value: Number) -> int:
         near = [show(lowest(axis, cell)) for cell in (before, before + 1) if cell < axis.cells]
         raise ParameterError(
             "range",
-            f"of {axis.column!r} ends inside of a cell, of which only the whole is known",
+            f"of {axis.column!r} ends inside a cell, and only whole cells are known",
             f"{' or '.join(near)}; ask with width={show(bounds.step)} for any of the grid's numbers",
         )
     return int(place)

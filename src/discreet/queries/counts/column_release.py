@@ -1,4 +1,4 @@
-"""What was released for one column: beside counts also shares, quantiles and a curve that never falls."""
+"""What was released for one column: counts, shares, quantiles and a curve that never falls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.curator.release.release import Release
 from discreet.curator.request.request import AnswerColumn
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import number
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number, probability
 from discreet.queries.counts.cells import edge_after, highest, lowest
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.counts.shares import Share, prefix_margins, prefix_shares
@@ -63,7 +63,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ColumnRelease(RangeRelease):
-    """The counts of one column's cells, made so that its ranges, or prefixes, err as little as possible."""
+    """The counts of one column's cells, made so that ranges, or prefixes, have the least error."""
 
     def at_most(self, value: Number, /, **conditions: object) -> Share:
         """Return the share of the rows whose number is at most a value: F(value).
@@ -81,7 +81,7 @@ class ColumnRelease(RangeRelease):
     def quantile(
         self, share: Number, /, *, confidence: Number | None = None, **conditions: object
     ) -> Quantile:
-        """Return the least number that at least a share of the rows do not exceed, as far as cells tell.
+        """Return the least number that at least a share of the rows do not exceed, as far as cells show.
 
         Error
         -----
@@ -90,13 +90,11 @@ class ColumnRelease(RangeRelease):
         former by more than its margin, `upper` in the last at which they do not deny the latter; noise
         being symmetric, either end fails with at most half the probability (proof: measurement).
         """
-        exact = rational(share, "share")
-        if not 0 < exact < 1:
-            raise ParameterError("share", "is no share", "a number between 0 and 1, such as 0.5")
+        exact = probability(share, "share", zero=False, one=False)
         chosen, size = self._groups_of(conditions), self.design.strategy.size
         if size > _MOST_CELLS:
             raise ParameterError(
-                "share", f"is asked of {size:,} cells", f"at most {_MOST_CELLS:,}: ask with a larger width"
+                "share", f"is asked over {size:,} cells", f"at most {_MOST_CELLS:,}: ask with a larger width"
             )
         (axis,) = self.axes
         level = self.request.confidence if confidence is None else confidence
@@ -124,7 +122,7 @@ class ColumnRelease(RangeRelease):
         (axis,) = self.axes
         sums, found = self._sums(conditions), self._cumulative(conditions)
         values = np.clip(found.counts / max(found.total, 1.0), 0.0, 1.0)
-        column = AnswerColumn(name="share", values=values, offers="at_most(x) tells intervals")
+        column = AnswerColumn(name="share", values=values, offers="at_most(x) gives intervals")
         if axis.cells <= _MOST_CELLS:
             groups = len(self._groups_of(conditions))
             lower, upper = prefix_shares(sums, self.design, groups, self.request.confidence)

@@ -77,7 +77,7 @@ class MarginalRelease(Release):
         """Return the table of some columns, in their order, and the margin of each of its cells."""
         places = [self.axes.index(self.axis(column)) for column in columns]
         if not places or len(set(places)) != len(places):
-            raise ParameterError("columns", "are none, or one of them twice", f"columns of {self._sets()}")
+            raise ParameterError("columns", "are empty, or repeat a column", f"columns of {self._sets()}")
         holder = self._holder(set(places))
         others = tuple(axis for axis, place in enumerate(holder) if place not in places)
         table = self.released.tables[holder].sum(axis=others)
@@ -107,7 +107,7 @@ class MarginalRelease(Release):
             if axis.column == column:
                 return axis
         names = ", ".join(axis.column for axis in self.axes)
-        raise ParameterError(column, "is no column of this answer", f"one of {names}")
+        raise ParameterError(column, "is not a column of this answer", f"one of {names}")
 
     def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw the marginal of a column, or of two, named as "city" or "city, age"; by default the first."""
@@ -138,7 +138,7 @@ class MarginalRelease(Release):
         sets = [chosen for chosen in self.released.tables if places <= set(chosen)]
         if not sets:
             raise ParameterError(
-                "columns", "are some of which no table was asked together", f"columns of {self._sets()}"
+                "columns", "were not asked for together in one table", f"columns of {self._sets()}"
             )
         return min(sets, key=self.design.workload.cells)
 
@@ -156,7 +156,7 @@ def _row(axis: Axis, conditions: dict[str, object]) -> tuple[NDArray[np.float64]
     wanted, row = conditions[axis.column], np.zeros(axis.cells)
     if isinstance(axis.values, Bounds):
         if not isinstance(wanted, tuple | list) or len(wanted) != 2:
-            raise ParameterError(axis.column, "is no range", "a pair (low, high): low <= x < high")
+            raise ParameterError(axis.column, "is not a range", "a pair (low, high): low <= x < high")
         first, after = range_cells(axis, *wanted)
         row[first:after] = 1.0
         return row, range_words(axis, *wanted)

@@ -1,4 +1,4 @@
-"""Marginals: tables of counts over sets of columns, all from one measurement, and all agreeing."""
+"""Marginals: tables of counts over sets of columns, all consistent, from one measurement."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from discreet.data import (
 )
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding.bind import free_name
@@ -33,7 +34,6 @@ from discreet.queries.counts.marginal_release import MarginalRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
@@ -58,9 +58,9 @@ class MarginalsQuestion(LinearQuestion):
     columns : tuple of str
         All columns, of keys or of numbers.
     sets : tuple of tuples of str
-        Of which of them tables are asked.
+        The sets of columns for which tables are asked.
     widths : tuple of (column, width)
-        How wide a cell of a column of numbers is, where it is said.
+        How wide a cell of a column of numbers is, if given.
     width : number or None
         How wide a cell of all other columns of numbers is.
     """
@@ -121,7 +121,7 @@ class MarginalsQuestion(LinearQuestion):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MarginalsOutput(WholeOutput):
-    """Estimates of all marginals, and of whatever is asked of them afterwards."""
+    """Estimates of all marginals, and of anything asked about them afterwards."""
 
     name: str
     axes: tuple[Axis, ...]
@@ -141,7 +141,7 @@ class MarginalsOutput(WholeOutput):
         return {"kind": type(self).__name__, "measures": measures, "sets": sets}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of a cell of the root mean square error, whatever the counts are."""
+        """Return the margin of a cell of the root mean square error, for any counts."""
         del parts, rows
         design, error = self.design, self.design.expected_error
         factor = error.mean_square / design.mechanism.error.variance
@@ -203,7 +203,7 @@ def marginals(
     sets: Iterable[Sequence[str]] | None = None,
     width: Number | Mapping[str, Number] | None = None,
 ) -> MarginalsQuestion:
-    """Ask for tables of counts over sets of columns, all for one price, and agreeing on what they share.
+    """Ask for tables of counts over sets of columns, all for one charge, and consistent with each other.
 
     Rows without a cell in some column (a missing number, another key) are left out of all tables.
 
@@ -214,7 +214,7 @@ def marginals(
     columns : sequence of str
         Columns with declared keys, or with bounds.
     ways : int, optional
-        Ask for the tables of all sets of so many columns; by default 2, or 1 where there is one column.
+        Ask for the tables of all sets of this many columns; by default 2, or 1 if there is one column.
     sets : iterable of sequences of str, optional
         Or for those of these sets of columns.
     width : number or mapping of columns to numbers, optional
@@ -235,19 +235,21 @@ def marginals(
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     _check_names(names)
     if ways is not None and sets is not None:
-        raise ParameterError("ways", "is given beside sets", "one of the two")
+        raise ParameterError("ways", "is given together with sets", "one of the two")
     if sets is None:
         several = min(2, len(names)) if ways is None else ways
         if not isinstance(several, int) or not 1 <= several <= len(names):
-            raise ParameterError("ways", "is no number of columns", f"from 1 to {len(names)}")
+            raise ParameterError("ways", "is not a number of columns", f"from 1 to {len(names)}")
         chosen = tuple(combinations(names, several))
     else:
         chosen = tuple(tuple([one] if isinstance(one, str) else one) for one in sets)
         for one in chosen:
             if not one or not set(one) <= set(names) or len(set(one)) != len(one):
-                raise ParameterError("sets", "names no column, another one or one twice", f"sets of {names}")
+                raise ParameterError(
+                    "sets", "is empty, names an unknown column or repeats one", f"sets of {names}"
+                )
     if not chosen:
-        raise ParameterError("sets", "are none", "at least one set of columns")
+        raise ParameterError("sets", "are empty", "at least one set of columns")
     return MarginalsQuestion(
         relation=relation_of(rows),
         columns=names,

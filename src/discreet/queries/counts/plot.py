@@ -68,7 +68,7 @@ def plot_marginal(release: MarginalRelease, columns: tuple[str, ...], ax: Axes |
     """Draw one marginal: of one column as bars with intervals, of two as a map."""
     ax = _axes(ax)
     if not 1 <= len(columns) <= 2:
-        raise ParameterError("columns", "are none, or more than two", "one or two columns of a marginal")
+        raise ParameterError("columns", "are empty, or more than two", "one or two columns of a marginal")
     cells, margin = release.cells(*columns)
     names = [labels(release.axis(column)) for column in columns]
     if len(columns) == 2:

@@ -17,11 +17,11 @@ from discreet.data.language.relations import leftmost
 from discreet.data.language.schema import column_type
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import bind, own_columns
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.counts.cells import default_width, widened
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import expectations
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.dataframe import TableRequest
@@ -61,7 +61,7 @@ class Domain:
     versions: tuple[tuple[str, str], ...]
 
     def axis(self, column: str, width: Number | None, most: int) -> Axis:
-        """Return the axis of a column of numbers, in cells of a width, or of at most so many cells."""
+        """Return the axis of a column of numbers, in cells of a width, or of at most this many cells."""
         column_type(column, types_of(self.columns))
         bounds = self.columns[column].bounds
         if bounds is None and not self.columns[column].type.is_number:
@@ -87,7 +87,7 @@ class Domain:
 
 
 class LinearQuestion(ABC):
-    """A question whose answer holds those to many others. Building it touches nothing."""
+    """A question whose answer contains those to many others. Building it reads no data."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class LinearQuestion(ABC):
     def domain(
         self, tables: Mapping[str, Table], by: tuple[str, ...] = (), listed: tuple[tuple[str, Keys], ...] = ()
     ) -> Domain:
-        """Return what is public about the rows, or refuse tables and groups that are not there."""
+        """Return what is public about the rows, or refuse tables and groups that do not exist."""
         query = Query(
             relation=self.relation,
             keys=tuple(key_of(name) for name in by),
@@ -137,7 +137,7 @@ class LinearQuestion(ABC):
         (output,) = self.request(tables, offer(Fraction(1)), confidence).outputs
         if not isinstance(error, Mapping) or set(error) != {output.name}:
             raise ParameterError(
-                "error", "names no output, or another one", f"error={{{output.name!r}: 100}}"
+                "error", "is empty, or names an unknown output", f"error={{{output.name!r}: 100}}"
             )
         wanted = rational(error[output.name], "error", positive=True)
 
@@ -150,7 +150,7 @@ class LinearQuestion(ABC):
 
 
 def _scaled(margin: Callable[[Fraction], float], wanted: float, power: int) -> Fraction | None:
-    """Return a parameter whose margin is what is wanted, or less by a millionth; None where that fails.
+    """Return a parameter whose margin is what is wanted, or less by a millionth; None if that fails.
 
     Margins fall about as 1 / epsilon, or 1 / sqrt(rho), so that few steps lead there.
     """

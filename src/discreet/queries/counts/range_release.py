@@ -32,7 +32,7 @@ _MOST_FITTED = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RangeRelease(Release):
-    """Noisy counts of all cells of a table, made so that ranges of them err as little as possible.
+    """Noisy counts of all cells of a table, made so that ranges of them have as little error as possible.
 
     As a `Release` it is a table of its cells, each by its group and its lowest numbers.
 
@@ -41,7 +41,7 @@ class RangeRelease(Release):
     axes : tuple of Axis
         The columns and their cells.
     groups : tuple of GroupKey
-        What the groups are made of, each of which has a table of its own.
+        What the groups are made of, each of which has its own table.
     design : Plan
         Which strategy was measured, with which error for all ranges, and the error that none is below.
     released : tuple of ReleasedCells
@@ -167,13 +167,13 @@ class RangeRelease(Release):
         if low is not None or high is not None:
             if len(self.axes) != 1 or self.axes[0].column in conditions:
                 raise ParameterError(
-                    "range", "is not clear: of which column is it?", "ranges by name, such as age=(20, 40)"
+                    "range", "does not say which column it is for", "ranges by name, such as age=(20, 40)"
                 )
             ends[self.axes[0].column] = (low, high)
         for name in columns & set(conditions):
             pair = conditions[name]
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ParameterError(name, "is no range", "a pair (low, high): low <= x < high")
+                raise ParameterError(name, "is not a range", "a pair (low, high): low <= x < high")
             ends[name] = (pair[0], pair[1])
         return ends
 
@@ -182,14 +182,14 @@ class RangeRelease(Release):
         names = [*(axis.column for axis in self.axes), *(key.column for key in self.groups)]
         for name in conditions:
             if name not in names:
-                raise ParameterError(name, "is no column of this answer", ", ".join(names))
+                raise ParameterError(name, "is not a column of this answer", ", ".join(names))
         wanted = []
         for key in self.groups:
             given = conditions.get(key.column, key.values.values)
             listed = tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
             if not listed or not set(listed) <= set(key.values.values):
                 allowed = f"one of {list(key.values.values[:10])!r}, or several of them"
-                raise ParameterError(key.column, "names no group of this answer", allowed)
+                raise ParameterError(key.column, "does not name a group of this answer", allowed)
             wanted.append(set(listed))
         groups = product(*(key.values.values for key in self.groups))
         return [

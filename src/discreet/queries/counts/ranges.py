@@ -15,6 +15,7 @@ from discreet.curator.release.release import Release, WholeOutput, as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part, Request
 from discreet.data import Axis, ContingencyTable, Group, Keys, Measure, Relation, Table, sensitivity, to_json
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.queries.counts.cells import labels
 from discreet.queries.counts.column_release import ColumnRelease
@@ -22,7 +23,6 @@ from discreet.queries.counts.question import LinearQuestion, name_of_counts, rel
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.question.dataframe import TableRequest
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
 from discreet.workloads.error.intervals import half_width
@@ -34,7 +34,7 @@ MOST_CELLS = 1 << 20
 _MOST_ON_ONE_AXIS = 512
 _MOST_BY_DEFAULT = 1 << 14
 _MOST_INTERVALS = 1 << 12
-"""For more cells than these, intervals are told one by one, not all ahead."""
+"""For more cells than these, intervals are computed one by one, not all in advance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +48,11 @@ class RangesQuestion(LinearQuestion):
     columns : tuple of str
         The columns; of several, boxes are asked.
     widths : tuple of (column, width)
-        How wide a cell is, where it is said.
+        How wide a cell is, if given.
     by : tuple of str
         The columns of keys for each of whose combinations the ranges are asked.
     listed : tuple of (column, Keys)
-        Keys that the question brings along, for columns of `by` whose keys nobody declared.
+        Keys that come with the question, for columns of `by` with undeclared keys.
     """
 
     relation: Relation
@@ -119,7 +119,7 @@ class CumulativeQuestion(RangesQuestion):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RangesOutput(WholeOutput):
-    """Estimates of all cells, and of whatever is asked of them afterwards."""
+    """Estimates of all cells, and of anything asked about them afterwards."""
 
     name: str
     measure: ContingencyTable
@@ -137,7 +137,7 @@ class RangesOutput(WholeOutput):
         return {"kind": self.asked, "measures": [json.loads(to_json(self.measure))]}
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of a query of the root mean square error, whatever the counts are."""
+        """Return the margin of a query of the root mean square error, for any counts."""
         del parts, rows
         design, error = self.design, self.design.expected_error
         factor = error.mean_square / design.mechanism.error.variance
@@ -156,7 +156,7 @@ class RangesOutput(WholeOutput):
         released = self.released(draws)
         values = as_drawn(np.concatenate([group.cells.reshape(-1) for group in released]), draws)
         if self.measure.width > _MOST_INTERVALS:
-            return AnswerColumn(name=self.name, values=values, offers="count(low, high) tells intervals")
+            return AnswerColumn(name=self.name, values=values, offers="count(low, high) gives intervals")
         unit = half_width(self.design.mechanism, 1.0, confidence)
         margins = np.tile(unit * np.sqrt(self.design.strategy.cell_variances()), len(released))
         return AnswerColumn(name=self.name, values=values, lower=values - margins, upper=values + margins)
@@ -204,7 +204,7 @@ def ranges(
     width: Number | Mapping[str, Number] | None = None,
     by: str | Iterable[str] | Mapping[str, Iterable[object]] = (),
 ) -> RangesQuestion:
-    """Ask how many rows lie in every range of a column of numbers: all ranges for one price.
+    """Ask how many rows lie in every range of a column of numbers: all ranges for one charge.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def ranges(
         step of the bounds, or a round multiple of it that leaves at most 512 cells (of
         several columns together 16,384).
     by : str, names, or mapping of names to keys, optional
-        Columns of keys: ranges are asked for each of their combinations. Keys that nobody declared are
-        listed here, by whoever knows them without looking at the data.
+        Columns of keys: ranges are asked for each of their combinations. Undeclared keys are
+        listed here; they must be known without looking at the data.
 
     Returns
     -------

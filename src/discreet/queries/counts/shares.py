@@ -34,7 +34,7 @@ class Share:
     Attributes
     ----------
     value : float
-        The ratio of the noisy counts, raised to 0 or lowered to 1; NaN where the noisy total is not positive.
+        The ratio of the noisy counts, raised to 0 or lowered to 1; NaN if the noisy total is not positive.
     about : str
         What was asked, in words.
     confidence : number
@@ -83,7 +83,7 @@ class Share:
 def share_of(
     row: Vector, cells: Vector, design: Plan, groups: int, *, about: str, confidence: Number
 ) -> Share:
-    """Return the share of a query's rows among all, from noisy cells that add up so many tables."""
+    """Return the share of a query's rows among all, from noisy cells that add up this many tables."""
     everything = np.ones(len(row))
     covered = design.strategy.covariance_times(np.stack([row, everything]))
     part, total, whole = float(row @ cells), float(cells.sum()), bool(row.all())

@@ -1,4 +1,4 @@
-"""How many counts at once are answered, step by step, in words."""
+"""A description of how many counts at once are answered, step by step."""
 
 from __future__ import annotations
 
@@ -8,22 +8,27 @@ from fractions import Fraction
 from discreet.curator.request.request import Request
 from discreet.data import Table, engine_sql, sensitivity
 from discreet.data.language.description import describe_measure
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import show
 from discreet.queries.counts.marginals import MarginalsOutput
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.counts.ranges import RangesOutput
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import expectations
+from discreet.queries.question.terms import CONFIDENCE
 
-__all__ = ["explain_linear"]
+__all__ = ["explain_counts"]
 
-_CONFIDENCE = Fraction(95, 100)
 _SHOWN = 12
 
 
-def explain_linear(
-    question: LinearQuestion, tables: Mapping[str, Table], offer: Offer | None = None, *, sql: bool = False
+def explain_counts(
+    question: LinearQuestion,
+    tables: Mapping[str, Table],
+    offer: Offer | None = None,
+    *,
+    confidence: Fraction = CONFIDENCE,
+    sql: bool = False,
 ) -> str:
     """Describe what a question computes and measures, from the rows up to the answer.
 
@@ -32,16 +37,18 @@ def explain_linear(
     question : LinearQuestion
         What is asked.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
-        What may be spent; without it, an epsilon of 1 is supposed.
+        What may be spent; without it, an epsilon of 1 is assumed.
+    confidence : Fraction
+        Of the intervals.
     sql : bool
         Whether to show the engine's statement too, which holds the literals of the question.
     """
-    request = question.request(tables, offer or Offer.pure(1), _CONFIDENCE)
+    request = question.request(tables, offer or Offer.pure(1), confidence)
     lines = [*_computed(request, tables), *_measured(request, supposed=offer is None)]
     if sql:
-        lines += ["the engine's statement, … for the lots:", engine_sql(request.plan, tables)]
+        lines += ["the engine's statement, with … for the lots:", engine_sql(request.plan, tables)]
     return "\n".join(lines)
 
 
@@ -53,7 +60,7 @@ def _computed(request: Request, tables: Mapping[str, Table]) -> Iterator[str]:
     yield from bounding(plan.source, tables, sensitivity(plan, tables).limits)
     if plan.present:
         yield f"only rows with a cell in each of {', '.join(repr(axis.column) for axis in plan.present)}"
-    yield "exact counts of every group, and the most that one person moves them all:"
+    yield "exact counts of every group, and how far one person can move all of them:"
     for part in request.parts[:_SHOWN]:
         bound = part.statistic.sensitivity
         yield f"  {describe_measure(part.measure)}: L1 {show(bound.l1)}, L2 {bound.l2:.6g}"

@@ -1,12 +1,13 @@
-"""What a query does, step by step, in words: the plan with units, bounds, limits, sensitivities and cost.
+"""A description of what a query does: the plan with units, bounds, limits, sensitivities and cost.
 
-It uses public facts only and, but for the statement of the engine where that is wanted, repeats no literal of
-the query. Where one decides the bounds of a calculation, these are shown.
+It uses public facts only and, except for the statement of the engine where that is wanted, repeats no
+literal of the query. Where one decides the bounds of a calculation, these are shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.request import Request
@@ -16,16 +17,14 @@ from discreet.data.key_counts import key_counts_sql, keys_of_a_person
 from discreet.data.language.description import describe_expression, describe_measure
 from discreet.data.language.measures import CountNonNull
 from discreet.mechanisms import Laplace
-from discreet.privacy.rational import Number, show, show_above
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import show, show_above
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.request import build_request, expectations
 from discreet.queries.noise.split import CONCENTRATED, PURE, shares_of
 from discreet.queries.noise.unknown_keys import (
-    SHARE,
     KeyChoice,
-    check_share,
     check_unknown,
     hypothetical_keys,
     key_plans,
@@ -34,16 +33,19 @@ from discreet.queries.noise.unknown_keys import (
 )
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import Terms
 
 __all__ = ["explain"]
+
+_USUAL = Terms()
 
 
 def explain(
     query: Query,
     tables: Mapping[str, Table],
     offer: Offer | None = None,
+    terms: Terms = _USUAL,
     *,
-    key_share: Number = SHARE,
     sql: bool = False,
 ) -> str:
     """Describe what a query computes, from the rows up to the answer.
@@ -53,19 +55,20 @@ def explain(
     query : Query
         From `parse` or a dataframe request.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer, optional
         With it, the noise and the cost of each measure; without, their shares of any offer.
-    key_share : number
-        How much of epsilon the choice of keys gets, where nobody declared them.
+    terms : Terms
+        What is stated beside the question: confidence, split, and the share of undeclared keys. Its offer or
+        wanted error is not looked at.
     sql : bool
-        Whether to show the engine's statement too. It holds the literals of the query, and a lot of the
-        draw in the place of which three dots stand.
+        Whether to show the engine's statement too. It contains the literals of the query, and the lot of the
+        draw, shown as three dots.
     """
     unknown = unknown_keys(query, tables)
     if unknown:
         check_unknown(query, tables)
-    selection = selection_for(query, tables, offer, share=key_share) if unknown and offer else None
+    selection = selection_for(query, tables, offer, share=terms.key_share) if unknown and offer else None
     settled = hypothetical_keys(query, tables) if unknown else query
     bound = bind(settled, tables)
     letters = {one.measure: _letter(place) for place, one in enumerate(bound.statistics.statistics)}
@@ -73,10 +76,10 @@ def explain(
     if selection is not None:
         lines += _choice(selection)
     if offer is None:
-        lines += _shares(bound, letters, key_share if unknown else None)
+        lines += _shares(bound, letters, terms.key_share if unknown else None)
     else:
         rest = offer if selection is None else selection.rest
-        request = build_request(settled, tables, rest)
+        request = build_request(settled, tables, rest, confidence=terms.confidence, split=terms.split)
         if request.plan != bound.plan:
             letters = {part.measure: _letter(len(letters)) for part in request.parts}
             lines += _together(request, letters)
@@ -105,12 +108,12 @@ def _computed(
         yield f"by {by}: as many groups as keys are shown"
         yield (
             f"  keys are chosen by their numbers of persons, each of whom counts for at most {count}; "
-            "a key of one person is all but never shown"
+            "a key of one person is almost never shown"
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
     yield from bounding(source, tables, bound.statistics.limits)
-    yield "exact integers of every group, and the most that one person moves them all:"
+    yield "exact integers of every group, and how far one person can move all of them:"
     for statistic in bound.statistics.statistics:
         yield f"  {letters[statistic.measure]}  {_described(statistic.measure)}"
         yield f"     {_sensitivity(statistic)}"
@@ -162,13 +165,13 @@ def _afterwards(after: PostProcessing) -> Iterator[str]:
 def _statements(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], unknown: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield what the engine runs. For keys that are to be chosen there is no second statement yet."""
+    """Yield what the engine runs. For keys that must be chosen there is no second statement yet."""
     if not unknown:
-        yield "the engine's statement, … for the lots:"
+        yield "the engine's statement, with … for the lots:"
         yield engine_sql(bound.plan, tables)
         return
     for name, plan in key_plans(query, tables):
-        yield f"the engine's statement for the keys of {name!r}, … for the lots:"
+        yield f"the engine's statement for the keys of {name!r}, with … for the lots:"
         yield key_counts_sql(plan, tables)
 
 
@@ -194,14 +197,13 @@ def _sensitivity(statistic: Statistic) -> str:
     )
 
 
-def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Number | None) -> Iterator[str]:
+def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Fraction | None) -> Iterator[str]:
     if key_share is None:
         yield "cost: what is offered, divided as"
     else:
-        share = show(check_share(key_share))
         yield (
-            f"cost: epsilon and delta; {share} of epsilon and half of delta choose the keys, the rest is "
-            "divided as"
+            f"cost: epsilon and delta; {show(key_share)} of epsilon and half of delta choose the keys, "
+            "the rest is divided as"
         )
     for words, power in (("epsilon", PURE), ("rho", CONCENTRATED)):
         shares = shares_of(bound, power)
@@ -232,8 +234,8 @@ def _noise(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
 
 
 def _together(request: Request, letters: Mapping[Measure, str]) -> Iterator[str]:
-    """Say what is measured instead, where all counts together err less than one by one."""
-    yield "measured instead, since all counts together then err less:"
+    """Describe what is measured instead, if all counts together have less error than one by one."""
+    yield "measured instead, because all counts together then have less error:"
     for part in request.parts:
         yield f"  {letters[part.measure]}  {_described(part.measure)}, which of the conditions a row meets"
         yield f"     {_sensitivity(part.statistic)}"

@@ -1,4 +1,4 @@
-"""Relations in words, from the tables up: which rows a query is about, and what one person adds to them.
+"""Relations in words, from the tables up: which rows a query is about, and how much one person adds to them.
 
 It uses public facts only and shows no literal of the query.
 """
@@ -59,16 +59,16 @@ def rows_in_words(relation: Relation, tables: Mapping[str, Table]) -> Iterator[s
 
 
 def bounding(relation: Relation, tables: Mapping[str, Table], limits: Limits) -> Iterator[str]:
-    """Say how much one person adds at most, and when the others of his rows are left out."""
+    """Say how much one person adds at most, and when their other rows are left out."""
     from discreet.data.prepared.sample import needs_no_bounding
 
     if not has_person(relation, tables):
         return
     if is_single(relation, tables):
-        yield "at most 1 row of each person: nobody can have more"
+        yield "at most 1 row of each person: no one can have more"
         return
     if needs_no_bounding(relation, tables):
-        yield f"at most {_limits(limits)}, drawn ahead: before any condition, and for all queries alike"
+        yield f"at most {_limits(limits)}, drawn in advance: before any condition, the same for all queries"
         return
     yield f"at most {_limits(limits)}, sampled by a keyed hash"
 
@@ -82,7 +82,7 @@ def _source(name: str, table: Table) -> str:
 
 
 def _beside(outer: bool) -> str:
-    return "each beside the" if not outer else "each, also if there is none, beside the"
+    return "each joined with the" if not outer else "each, even if there is none, joined with the"
 
 
 def _limits(limits: Limits) -> str:

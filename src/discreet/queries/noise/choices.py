@@ -1,12 +1,12 @@
 """How the budget of a histogram is divided over the choices that outputs make from it.
 
-Every question that outputs ask of it gets a share: as many parts as it has picks or, with a split, what its
-outputs were given. Each pick of a question gets an equal part. A person may fill g groups, so that a choice
-of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having bounded
-range. Permute-and-flip, which errs less at the same epsilon, has no such range and would cost g e^2 / 2: it
-is taken for the most frequent key where epsilon is what counts.
+Every question that outputs ask about it gets a share: as many parts as it has picks or, with a split, what
+its outputs were given. Each pick of a question gets an equal part. A person may fill g groups, so that a
+choice of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having
+bounded range. Permute-and-flip, which has less error at the same epsilon, has no such range and would cost g
+e^2 / 2: it is taken for the most frequent key where epsilon is what counts.
 
-An estimate by smooth sensitivity costs the same in every group that a person is in, however few of his rows
+An estimate by smooth sensitivity costs the same in every group that a person is in, however few of their rows
 are there, so that with a limit on rows it is charged for as many groups as rows.
 """
 
@@ -63,7 +63,7 @@ def pure_choices(
     statistic : Statistic
         The histogram.
     outputs : sequence of QueryOutput
-        All outputs of the query; those that do not read the histogram are passed over.
+        All outputs of the query; those that do not read the histogram are skipped.
     cells : int
         The number of groups.
     epsilon : Fraction
@@ -173,9 +173,9 @@ def _estimate(
         )
     except ParameterError:
         raise UnsupportedQuery(
-            "the budget for each group is too small for an estimate by smooth sensitivity, which takes an "
-            f"epsilon of some {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or groups "
-            "of a person, or ask for MEDIAN or QUANTILE"
+            "the budget for each group is too small for an estimate by smooth sensitivity, which needs an "
+            f"epsilon of about {show(3 * decay)}; offer more, ask for fewer outputs, limit the rows or "
+            "groups of a person, or ask for MEDIAN or QUANTILE"
         ) from None
     made = rule(share=parameter, rows=int(statistic.sensitivity.linf))
     return HistogramEstimate(rule=made, mechanism=mechanism, groups=statistic.groups)

@@ -1,11 +1,11 @@
-"""From an offer to the strategy and the noise of a table of counts: planned once, however often asked."""
+"""From an offer to the strategy and the noise of a table of counts; plans are cached."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from discreet.data import Statistic
-from discreet.queries.noise.offer import Offer
+from discreet.privacy.offer import Offer
 from discreet.workloads import MarginalPlan, Plan, Workload, plan
 
 __all__ = ["planned"]

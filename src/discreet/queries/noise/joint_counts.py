@@ -1,11 +1,11 @@
-"""Counts of rows under several conditions, measured together where that errs less than one by one.
+"""Counts of rows under several conditions, measured together if that has less error than one by one.
 
 Counts with conditions share rows: ranges overlap, and a row that is in no other range moves one count only.
 Rows fall into classes by which of the conditions they meet; the counts are sums of classes, and the
 best strategy for those sums is measured once, instead of each count for a share of the offer.
 
 The class of a row is a number with one binary digit for each condition, calculated by the engine with the
-very conditions of the query; which numbers are possible is known from `regions`.
+very conditions of the query; which numbers are possible is known from `data.facts.condition_regions`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from discreet.data.language.column_facts import types_of
 from discreet.data.language.expressions import Arithmetic, Case, Cast, Expression, Literal, When
 from discreet.data.language.relations import Named, Project
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, free_name
 from discreet.queries.noise.counts_plan import planned
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.offer import Offer
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.question.query import Query
 from discreet.workloads import Matrix, Plan
@@ -102,7 +102,7 @@ class JointCountOutput(QueryOutput):
         return AnswerColumn(name=self.name, values=values, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the margin of the noise, whatever the counts are."""
+        """Return the margin of the noise, for any counts."""
         del parts, rows
         return Expectation(
             name=self.name,
@@ -130,7 +130,7 @@ class JointCountOutput(QueryOutput):
 def counted_together(
     query: Query, bound: BoundQuery, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
 ) -> Request | None:
-    """Return the request that measures all counts of a query together; None where there is none.
+    """Return the request that measures all counts of a query together; None if there is none.
 
     There is one for two or more counts of rows, under conditions that compare columns with constants.
     """
@@ -181,7 +181,7 @@ def _request(
 
 
 def _condition(aggregate: Aggregate) -> Expression | None:
-    """Return under which condition an aggregate counts rows; None if it is no such count."""
+    """Return under which condition an aggregate counts rows; None if it is not such a count."""
     if aggregate.function is AggregateFunction.COUNT and not aggregate.operands:
         return literal(True)
     if aggregate.function not in {AggregateFunction.COUNT, AggregateFunction.SUM}:

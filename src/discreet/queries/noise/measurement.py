@@ -1,4 +1,4 @@
-"""A strategy at the door: the counts of a table become noisy linear measurements, and nothing else leaves."""
+"""A strategy in a request: the counts of a table become noisy linear measurements, and only these leave."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from discreet.data import ContingencyTable, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
+from discreet.records import Record
 from discreet.workloads.algebra.sealing import seal
 from discreet.workloads.strategies.base import Strategy
 from discreet.workloads.strategies.marginal_tables import TablePart
@@ -60,7 +61,7 @@ class Measurable(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StrategyMeasurement(HistogramMechanism):
+class StrategyMeasurement(Record, HistogramMechanism):
     """A strategy A applied to the table of every group, with independent noise on every integer.
 
     Guarantee
@@ -88,15 +89,15 @@ class StrategyMeasurement(HistogramMechanism):
     def __post_init__(self) -> None:
         whole(self.cells, "cells", least=1)
         if not isinstance(self.strategy, Strategy | ResidualPart | TablePart):
-            raise ParameterError("strategy", "is none whose norms are proven", "one of `workloads`")
+            raise ParameterError("strategy", "is not one whose norms are proven", "one of `workloads`")
         if not isinstance(self.noise, Laplace | Gaussian):
-            raise ParameterError("noise", "is of another kind", "Laplace or Gaussian")
+            raise ParameterError("noise", "has another type", "Laplace or Gaussian")
         if not self.noise.lattice.integers or self.noise.size != self.cells * self.strategy.measurements:
             raise ParameterError(
                 "noise", "is for another number of values", "integers, one for each measurement"
             )
         seal(self.strategy)
-        object.__setattr__(self, "_fingerprint", _fingerprint(self.strategy))
+        self._amend(_fingerprint=_fingerprint(self.strategy))
 
     @property
     def size(self) -> int:
@@ -114,7 +115,7 @@ class StrategyMeasurement(HistogramMechanism):
         return {"strategy": self._fingerprint, "cells": self.cells}
 
     def covers(self, statistic: Statistic) -> bool:
-        """Tell whether the noise suffices for a table that moves so far."""
+        """Return whether the noise suffices for a table that moves so far."""
         measure, bound = statistic.measure, statistic.sensitivity
         if not isinstance(measure, ContingencyTable | Histogram) or measure.width != self.strategy.size:
             return False

@@ -5,12 +5,12 @@ What an offer buys:
 - `epsilon` alone: pure DP. Every measure gets Laplace noise, and their epsilons add up to exactly the offer.
 - `rho`: zero-concentrated DP. Every measure gets the noise of the smaller variance: Gaussian, at its share of
   rho, or Laplace of the epsilon with epsilon^2 / 2 at most that share. The rhos add up to at most the offer.
-- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choosing`.
+- Quantiles and most frequent keys are chosen from histograms, which get no noise: see `choices`.
 - `epsilon` with `delta`: whichever of three has the smaller error: pure noise of this epsilon; Gaussian noise
   on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
   the noise of the largest rho that implies it, which serves choices too.
 
-The division over measures is that of `splitting`. Everything here depends on the query, the declarations
+The division over measures is that of `split`. Everything here depends on the query, the declarations
 and the offer, which are public.
 """
 
@@ -32,22 +32,18 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import counted_together
-from discreet.queries.noise.offer import Offer
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.choices import deviation_in_rows
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import CONFIDENCE, LARGEST_ROWS, ROWS
 
-__all__ = ["ROWS", "build_request", "expectations", "for_error", "level_of", "remeasuring_request"]
-
-ROWS = 1000
-"""How many values a group is supposed to have where the error of a mean depends on it."""
-
-LARGEST_ROWS = 10**18
+__all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
 
 Parts: TypeAlias = tuple[Part, ...]
 
@@ -57,19 +53,19 @@ def build_request(
     tables: Mapping[str, Table],
     offer: Offer,
     *,
-    confidence: Number = Fraction(95, 100),
+    confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
 ) -> Request:
-    """Return the request that an offer buys: everything is settled but the data and the noise.
+    """Return the request for an offer: everything is fixed except the data and the noise.
 
     Parameters
     ----------
     query : Query
         From `parse` or a dataframe request.
     tables : mapping of names to Table
-        The declared tables; no data is touched.
+        The declared tables; no data is read.
     offer : Offer
-        What may be spent; no more is.
+        The most that may be spent.
     confidence : number
         Of every interval, above 0 and below 1.
     split : mapping of output names to numbers, optional
@@ -80,9 +76,10 @@ def build_request(
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
     epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
     is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
-    theorem 7), or by way of rho.
+    theorem 7), or through rho.
     """
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level_of(confidence))
+    level = confidence_level(confidence)
+    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -93,7 +90,7 @@ def remeasuring_request(
     repetition: int,
     split: Mapping[str, Number] | None = None,
 ) -> Request:
-    """Return a request for what another one measured, with noise for another offer."""
+    """Return a request for what another one measured, with the noise of another offer."""
     bound = BoundQuery(
         plan=request.plan,
         outputs=tuple(output for output in request.outputs if isinstance(output, QueryOutput)),
@@ -119,33 +116,33 @@ def for_error(
     *,
     error: Mapping[str, Number],
     offer: Callable[[Fraction], Offer] = Offer.pure,
-    confidence: Number = Fraction(95, 100),
+    confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
     rows: int = ROWS,
 ) -> Offer:
-    """Return the smallest offer for which some outputs are as exact as wanted.
+    """Return the smallest offer for which some outputs are as accurate as wanted.
 
     Parameters
     ----------
     query, tables, confidence, split
-        As for `build_request`, which with the returned offer gives intervals that are as narrow.
+        As for `build_request`, which gives intervals that narrow with the returned offer.
     error : mapping of output names to numbers
         The margin that each named output may have at most.
     offer : callable
-        Makes an offer of the number that is looked for: by default of a pure epsilon;
+        Makes an offer from the number that is searched for: by default a pure epsilon;
         ``Offer.concentrated`` for rho, ``lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)`` for both.
     rows : int
-        The number of values that a group is supposed to have, which the error of a mean depends on.
+        The assumed number of values in a group, which the error of a mean depends on.
     """
-    bound, level = bind(query, tables), level_of(confidence)
+    bound, level = bind(query, tables), confidence_level(confidence)
     names = [output.name for output in bound.outputs]
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(
-            "error", "names no output, or another one", f"a margin for some of {', '.join(names)}"
+            "error", "is empty, or names an unknown output", f"a margin for some of {', '.join(names)}"
         )
     wanted = {name: rational(margin, "error", positive=True) for name, margin in error.items()}
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
-    shares_of(bound, PURE, split)  # what is wrong with `split` or `offer` is to be told, not searched around
+    shares_of(bound, PURE, split)  # a wrong `split` or `offer` must be reported, not searched around
     offer(Fraction(1))
 
     def suffices(parameter: Fraction) -> bool:
@@ -168,7 +165,7 @@ def _built(
     split: Mapping[str, Number] | None,
     confidence: Fraction,
 ) -> Request:
-    """Return the request whose outputs have noise of their own or, where that errs less, noise together."""
+    """Return the request whose outputs have their own noise or, if that has less error, joint noise."""
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
@@ -185,14 +182,6 @@ def _built(
 def _deviation_of(request: Request) -> float:
     """Return the root of the summed variances of counts."""
     return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
-
-
-def level_of(confidence: Number) -> Fraction:
-    """Return the confidence of intervals as a fraction, if it is one."""
-    level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 0.95")
-    return level
 
 
 def _parts(
@@ -293,7 +282,7 @@ def _smaller_error(bound: BoundQuery, *choices: Callable[[], Parts]) -> Parts:
 
 
 def _variance(part: Part) -> float:
-    """Return the variance of a part's noise in steps; of choices, of what would choose alike."""
+    """Return the variance of a part's noise in steps; for choices, of equivalent noise."""
     if isinstance(part.mechanism, Laplace | Gaussian):
         return part.mechanism.error.variance
     assert isinstance(part.mechanism, Choices)  # noqa: S101

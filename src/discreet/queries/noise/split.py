@@ -38,7 +38,7 @@ CONCENTRATED = Fraction(1)
 """The power of the weighted L2 sensitivity that rho is proportional to."""
 
 _GRAIN = 1000
-"""Proportions are rounded to so many parts of the smallest; the error grows by less than a millionth."""
+"""Proportions are rounded to this many parts of the smallest; the error grows by less than a millionth."""
 
 
 def shares_of(bound: BoundQuery, power: Fraction, split: Mapping[str, Number] | None = None) -> Shares:

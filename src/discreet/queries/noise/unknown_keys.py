@@ -1,7 +1,7 @@
-"""Keys that nobody declared: which they are, and what it takes to have them chosen privately.
+"""Undeclared keys: which they are, and what it costs to have them chosen privately.
 
-A part of the offer goes to the choice of keys, by persons; the values on the chosen keys are paid for with
-the rest. Both are requests of their own: if the second is never asked, the first is paid for all the same.
+A part of the offer is spent on the choice of keys, by persons; the values for the chosen keys are paid for
+with the rest. Both are separate requests: if the second is never asked, the first is paid for anyway.
 """
 
 from __future__ import annotations
@@ -19,27 +19,21 @@ from discreet.data.facts.relation_facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import Project, public_tables, sources_of
-from discreet.errors import ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
-from discreet.queries.noise.offer import Offer
 from discreet.queries.question.query import Query, key_facts, key_of
+from discreet.queries.question.terms import KEY_SHARE
 
 __all__ = [
-    "SHARE",
     "KeyChoice",
-    "check_share",
     "check_unknown",
     "hypothetical_keys",
     "key_plans",
     "selection_for",
     "unknown_keys",
 ]
-
-SHARE = Fraction(1, 3)
-"""How much of an offer's epsilon the choice of keys gets."""
 
 _HYPOTHETICAL = 1000
 _FIRST_DAY = date(2000, 1, 1)
@@ -52,7 +46,7 @@ class KeyChoice:
     Attributes
     ----------
     requests : tuple of (name, KeyRequest)
-        One for each key that nobody declared.
+        One for each undeclared key.
     rest : Offer
         For the values.
     """
@@ -62,13 +56,13 @@ class KeyChoice:
 
 
 def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """Return the names of the keys that were neither declared nor listed nor follow from a calculation."""
+    """Return the names of the keys that are neither declared, listed nor implied by a calculation."""
     columns, listed = key_facts(query, tables), dict(query.listed)
     return tuple(key.name for key in query.keys if key.name not in listed and columns[key.name].keys is None)
 
 
 def selection_for(
-    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Number = SHARE
+    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Fraction = KEY_SHARE
 ) -> KeyChoice:
     """Divide an offer between the choice of keys and the values on them.
 
@@ -77,33 +71,26 @@ def selection_for(
     """
     check_unknown(query, tables)
     plans = key_plans(query, tables)
-    part = check_share(share)
     if offer.epsilon is None or offer.delta is None:
         bind(query, tables)  # refuses, saying what to offer or to declare
     assert offer.epsilon is not None  # noqa: S101
     assert offer.delta is not None  # noqa: S101
     source, count = plans[0][1].source, plans[0][1].keys
     mechanism = KeySelection.best(
-        epsilon=offer.epsilon * part / len(plans), delta=offer.delta / 2 / len(plans), keys=count
+        epsilon=offer.epsilon * share / len(plans), delta=offer.delta / 2 / len(plans), keys=count
     )
     read = (*sources_of(source), *public_tables(source))
     versions = tuple((name, tables[name].version) for name in read)
     requests = tuple(
         (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
     )
-    return KeyChoice(requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - part), delta=offer.delta / 2))
-
-
-def check_share(share: Number) -> Fraction:
-    """Return how much of epsilon the choice of keys gets, if that leaves something for the values."""
-    part = rational(share, "key_share", positive=True)
-    if not part < 1:
-        raise ParameterError("key_share", "leaves nothing for the values", "above 0 and below 1")
-    return part
+    return KeyChoice(
+        requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - share), delta=offer.delta / 2)
+    )
 
 
 def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:
-    """Return what is counted to choose each of the keys that nobody declared, by its name."""
+    """Return what is counted to choose each of the undeclared keys, by its name."""
     plain = all(key == key_of(key.name) for key in query.keys)
     source = query.relation if plain else Project(source=query.relation, columns=query.keys)
     count = keys_of_a_person(limits_of(source, tables))
@@ -112,7 +99,7 @@ def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, Key
 
 
 def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
-    """Refuse keys that cannot be chosen: persons themselves, and what no group can be named by."""
+    """Refuse keys that cannot be chosen: persons themselves, and values that cannot name a group."""
     columns = key_facts(query, tables)
     persons = person_columns(_grouped(query), tables)
     for name, plan in key_plans(query, tables):
@@ -122,7 +109,7 @@ def check_unknown(query: Query, tables: Mapping[str, Table]) -> None:
 
 
 def hypothetical_keys(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Return the query with made-up keys in the place of unknown ones: more than most people have."""
+    """Return the query with made-up keys in place of unknown ones: more than most people have."""
     columns, listed, names = (
         key_facts(query, tables),
         dict(query.listed),

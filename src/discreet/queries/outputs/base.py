@@ -1,4 +1,4 @@
-"""What all outputs of queries share: how much they care about each measure, and margins of noise."""
+"""What all outputs of queries share: weights of their measures, and margins of noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["QueryOutput", "excess_of", "margin_of", "of_several", "variance_of"]
 
 
 class QueryOutput(Output):
-    """An output of a query, which also knows how much it cares about each of its measures."""
+    """An output of a query, which also knows the weight of each of its measures."""
 
     __slots__ = ()
 
@@ -71,5 +71,5 @@ def _noise(part: Part) -> Laplace | Gaussian | Averaged:
 
 
 def of_several(confidence: Fraction, count: int) -> Fraction:
-    """Return the confidence at which so many noises together keep the one that is wanted (union bound)."""
+    """Return the confidence at which this many noises together keep the one that is wanted (union bound)."""
     return 1 - (1 - confidence) / count

@@ -1,6 +1,6 @@
 """Quantiles and extremes: chosen from histograms, not calculated from noisy counts.
 
-An output says which choices it needs, given a maker of mechanisms; `choosing` gives each its part of the
+An output says which choices it needs, given a maker of mechanisms; `noise.choices` gives each its part of the
 budget. (Proof: aggregates.)
 """
 
@@ -78,7 +78,7 @@ class ChoiceOutput(QueryOutput):
     @property
     @abstractmethod
     def question(self) -> tuple[object, ...]:
-        """What it asks of the histogram; outputs that ask the same share the answer."""
+        """What it asks for; outputs that ask the same share the answer."""
 
     @abstractmethod
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice | HistogramEstimate, ...]:
@@ -91,12 +91,12 @@ class QuantileOutput(ChoiceOutput):
 
     Three choices of equal budget: one near the rank q n is the value; one a little below and one a little
     above are the ends of the interval, so far from q n that they lie on their sides with the confidence.
-    The value is brought into the interval. Several quantiles of one column are in order: values are sorted,
+    The value is moved into the interval. Several quantiles of one column are in order: values are sorted,
     lower ends lowered to those of higher quantiles, upper ends raised to those of lower ones.
 
     Error
     -----
-    With t the most by which a choice's score falls short (but for half of the failure probability), the
+    With t the most by which a choice's score falls short (except for half of the failure probability), the
     lower end has less than q n values below it, and the upper end at least q n up to it: the quantile is
     between.
     """
@@ -173,15 +173,15 @@ class QuantileOutput(ChoiceOutput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtremeOutput(ChoiceOutput):
-    """A value a few ranks inside of the least (or the largest) value, as many as privacy needs.
+    """A value a few ranks inside the least (or the largest) value, as many as privacy needs.
 
-    Nobody's single row may show, so the least value itself cannot. One choice, at rank T from the end: with
+    No single row may show, so the least value itself cannot. One choice, at rank T from the end: with
     t the most by which its score falls short, T = t + 1.
 
     Error
     -----
     With the confidence at least one value is at most (least) the one returned, so the true least value lies
-    between the lower bound and it; nothing better can be said of the other end, which one row decides.
+    between the lower bound and it; nothing better can be said about the other end, which one row decides.
     """
 
     name: str
@@ -212,7 +212,7 @@ class ExtremeOutput(ChoiceOutput):
     def formula(self) -> str:
         """In words."""
         end = "largest" if self.largest else "least"
-        return f"a value a few ranks inside of the {end}, chosen from {self.histogram.width} grid points"
+        return f"a value a few ranks inside the {end}, chosen from {self.histogram.width} grid points"
 
     @property
     def identity(self) -> dict[str, object]:
@@ -253,7 +253,7 @@ class ExtremeOutput(ChoiceOutput):
             margin=expected.margin,
             standard_deviation=expected.standard_deviation,
             assumes=expected.assumes,
-            means=f"how far inside of the {'largest' if self.largest else 'least'} value it may be",
+            means=f"how far inside the {'largest' if self.largest else 'least'} value it may be",
         )
 
 
@@ -295,7 +295,7 @@ def _reach(rule: Rule) -> int:
 def _three(
     mechanism: Choices, steps: Integers, share: Fraction, confidence: Fraction
 ) -> tuple[Integers, Integers, Integers]:
-    """Return the value, the lower and the upper end of a quantile, as places; ends only where they hold."""
+    """Return the value, the lower and the upper end of a quantile, as positions; ends only if they hold."""
     rules = {
         np.sign(one.rule.shift): one.rule
         for one in mechanism.selections

@@ -1,4 +1,4 @@
-"""How counts, sums and means are read off noisy integers, with intervals that cover.
+"""How counts, sums and means are computed from noisy integers, with intervals that cover.
 
 Every interval covers the bounded statistic with at least the confidence of the request, each group on its
 own. Where one noise is involved this is the exact law of the mechanism; where two are, each may fail with
@@ -68,7 +68,7 @@ class CountOutput(QueryOutput):
         return AnswerColumn(name=self.name, values=steps, lower=lower, upper=upper, excess=excess)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the quantile of the noise, whatever the count is."""
+        """Return the quantile of the noise, for any count."""
         return Expectation(
             name=self.name,
             margin=float(margin_of(parts[0], confidence)),
@@ -125,7 +125,7 @@ class SumOutput(QueryOutput):
         )
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return the quantile of the noise, whatever the sum is."""
+        """Return the quantile of the noise, for any sum."""
         step = self.total.bounds.step
         variances = [variance_of(part) for part in parts]
         scales = (1, self.total.center_steps)

@@ -21,7 +21,7 @@ __all__ = ["FrequentOutput"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequentOutput(ChoiceOutput):
-    """The most frequent of the declared keys, or a list of several in order; or ones nearly as frequent.
+    """The most frequent of the declared keys, or a list of several in order; or some nearly as frequent.
 
     Error
     -----
@@ -86,12 +86,12 @@ class FrequentOutput(ChoiceOutput):
         )
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return how many rows a key may be short, whatever the counts are."""
+        """Return how many rows a key may be short, for any counts."""
         del rows
         mechanism = choices_of(parts[0]).of(self.rule)
         return Expectation(
             name=self.name,
             margin=float(shortfall(mechanism, confidence, self.histogram.width)),
             standard_deviation=deviation_in_rows(self.rule, mechanism),
-            means="rows that it may be short of the most frequent",
+            means="by how many rows it may fall short of the most frequent",
         )

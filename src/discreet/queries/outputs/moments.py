@@ -1,4 +1,4 @@
-"""Variances, deviations, covariances and correlations, read off noisy sums of powers and products.
+"""Variances, deviations, covariances and correlations, computed from noisy sums of powers and products.
 
 With x the values less the center of their bounds, in steps, n their number and h the shift of their
 squares: the variance is h + (sum of x^2 - h) / n - ((sum of x) / n)^2, in squared steps. Each noisy sum
@@ -345,7 +345,7 @@ def _widest_pair(axes: Sequence[Factor]) -> Fraction:
 
 
 def _ratio(above: Floats, below: Floats, *, at_zero: float | None = None) -> Floats:
-    """Return a quotient; without a divisor, infinity of its sign, or what is told."""
+    """Return a quotient; without a divisor, infinity of its sign, or a given value."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = above / below
     return np.where(below > 0, found, np.sign(above) * np.inf if at_zero is None else at_zero)

@@ -31,11 +31,12 @@ NO_INTERVAL = "no interval: how large the noise is depends on the data, and stay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmoothOutput(ChoiceOutput):
-    """A statistic of a column's values in each group, with noise to its smooth sensitivity.
+    """A statistic of a column's values in each group, with noise for its smooth sensitivity.
 
     Error
     -----
-    No interval, since its width would tell how close together the values lie. MEDIAN and QUANTILE have one.
+    No interval, because its width would reveal how close together the values are. MEDIAN and QUANTILE have
+    one.
     """
 
     name: str
@@ -100,7 +101,7 @@ class SmoothOutput(ChoiceOutput):
             margin=min(error.quantile(float(confidence)) * step, float(bounds.upper - bounds.lower)),
             standard_deviation=min(error.deviation * step, float(bounds.upper - bounds.lower)),
             assumes=f"{rows} values in every group, spread evenly over the bounds",
-            means="how far off it would be; the answer does not tell",
+            means="how far off it would be; the answer does not show it",
         )
 
     @property

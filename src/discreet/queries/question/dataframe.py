@@ -1,4 +1,4 @@
-"""Requests in the manner of dataframes.
+"""Requests that are built like a dataframe.
 
 >>> from discreet.data import col, count
 >>> visits = TableRequest(table="visits")
@@ -7,7 +7,7 @@ Query(source visits; where age < ?; by city; n: count; m: mean of cost)
 >>> visits.per_person(k=count()).filter(col("k") > 3).agg(n=count())
 Query(source visits; where k > ?; per person: count of rows as k; n: count)
 
-Building a request uses names alone: it opens no table and checks no column. The result is the same `Query`
+Building a request uses only names: it opens no table and checks no column. The result is the same `Query`
 that SQL gives.
 """
 
@@ -37,7 +37,7 @@ __all__ = ["GroupedRequest", "TableRequest"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GroupedRequest:
-    """Rows of a table in groups: what is left to say is what to compute for each."""
+    """Rows of a table in groups; `agg` says what to compute for each group."""
 
     relation: Relation
     keys: tuple[Named, ...]
@@ -76,7 +76,7 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, str) or not self.table:
-            raise ParameterError("table", "is no name of a table", "text such as 'visits'")
+            raise ParameterError("table", "is not a table name", "text such as 'visits'")
 
     def filter(self, *conditions: Formula) -> TableRequest:
         """Return the rows for which every condition is TRUE; FALSE and NULL leave a row out."""
@@ -88,7 +88,7 @@ class TableRequest:
         return self._with(relation)
 
     def derive(self, **formulas: Formula) -> TableRequest:
-        """Return the rows with calculated columns beside their own; one of the same name is replaced."""
+        """Return the rows with calculated columns added; one of the same name is replaced."""
         return self._with(derived(self._rows(), _calculated(formulas)))
 
     def select(self, *columns: str | Formula, **formulas: Formula) -> TableRequest:
@@ -104,7 +104,7 @@ class TableRequest:
         how: str = "inner",
         columns: Sequence[str] | Mapping[str, str] | None = None,
     ) -> TableRequest:
-        """Return every row beside the rows of something else that it equals.
+        """Return every row joined with the rows of something else that match it.
 
         Parameters
         ----------
@@ -114,12 +114,12 @@ class TableRequest:
             The columns that are equal: of a public table at least one, of private rows those besides the
             person.
         how : "inner" or "left"
-            Whether a row that equals none stays, with missing values beside it.
+            Whether a row without a match stays, with missing values in the other columns.
         columns : names, or mapping of new names to names there, optional
             Which columns are added; by default all but the person and those of `on`.
         """
         if how not in {"inner", "left"}:
-            raise UnsupportedQuery("a join is of another kind; write how='inner' or how='left'")
+            raise UnsupportedQuery("a join has an unknown kind; write how='inner' or how='left'")
         equal = _equalities([on] if isinstance(on, str) else on)
         added = None if columns is None else _equalities(columns)
         if isinstance(other, TableRequest):
@@ -144,7 +144,7 @@ class TableRequest:
         return self._with(united(one._rows() for one in (self, *others)))
 
     def distinct(self) -> TableRequest:
-        """Return the rows of each person that are equal in every column once."""
+        """Return the distinct rows of each person."""
         return self._with(Distinct(source=self._rows()))
 
     def per_person(self, *keys: str, **aggregates: Aggregate) -> TableRequest:
@@ -173,11 +173,11 @@ class TableRequest:
         Parameters
         ----------
         order_by : name or names
-            The order; rows equal in it are ordered by all their columns. Missing values come last.
+            The order; ties are ordered by all columns. Missing values come last.
         descending : bool, or one for each name
             Whether it descends.
         within : name or names
-            Further columns within whose values rows are numbered anew.
+            Further columns within whose values rows are numbered again.
         name : str
             The name of the column.
         """
@@ -224,7 +224,9 @@ def _key(key: str | Formula) -> Named:
 def _calculated(formulas: Mapping[str, Formula]) -> tuple[Named, ...]:
     for formula in formulas.values():
         if not isinstance(formula, Formula):
-            raise UnsupportedQuery("a calculated column is no formula; write one such as double=col('x') * 2")
+            raise UnsupportedQuery(
+                "a calculated column is not a formula; write one such as double=col('x') * 2"
+            )
     return tuple(Named(name=name, expression=formula.expression) for name, formula in formulas.items())
 
 

@@ -55,7 +55,7 @@ def per_person_of(relation: Relation, keys: tuple[str, ...], aggregates: Mapping
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken, whatever the case, and take it."""
+    """Return a name that is not taken, ignoring case, and take it."""
     free, number = name, 1
     while free.lower() in taken:
         number += 1

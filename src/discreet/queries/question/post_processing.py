@@ -1,11 +1,12 @@
-"""What is done with an answer once it is there: groups dropped, sorted and cut by released values.
+"""What is done with a finished answer: groups are dropped, sorted and cut by released values.
 
-Released values are public, so this costs nothing and protects nobody less. HAVING, ORDER BY and LIMIT of a
-query mean this, and nothing that happens before noise.
+Released values are public, so this costs nothing and loses no privacy. HAVING, ORDER BY and LIMIT of a
+query mean this; they do nothing before noise is added.
 
 >>> from discreet.data.language.formula import col
->>> after = After(having=(col("n") > 2).expression, order=(Order(column="n", descending=True),), limit=1)
->>> applied(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})
+>>> order = (Order(column="n", descending=True),)
+>>> after = PostProcessing(having=(col("n") > 2).expression, order=order, limit=1)
+>>> post_processed(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})
 {'city': ['Rome'], 'n': [7]}
 """
 
@@ -53,11 +54,11 @@ class PostProcessing:
     having : Expression or None
         A condition over columns of the answer; groups for which it is not TRUE are dropped.
     order : tuple of Order
-        Columns of the answer to sort by. Missing values come last either way; ties stay in order.
+        Columns of the answer to sort by. Missing values always come last; ties stay in order.
     limit : int or None
-        At most so many groups are shown.
+        At most this many groups are shown.
     offset : int
-        So many are left out before that.
+        How many are left out before that.
     """
 
     having: Expression | None = field(default=None)
@@ -84,7 +85,7 @@ NOTHING = PostProcessing()
 
 
 def check_after(after: PostProcessing, names: Sequence[str]) -> None:
-    """Refuse what names no column of the answer."""
+    """Refuse names that are not columns of the answer."""
     used = [part.column for part in after.order]
     used += [] if after.having is None else columns_of(after.having)
     if not set(used) <= set(names):
@@ -94,7 +95,7 @@ def check_after(after: PostProcessing, names: Sequence[str]) -> None:
 
 
 def check_types(after: PostProcessing, schema: Schema) -> None:
-    """Refuse a condition that its types do not admit, and an order of what has none.
+    """Refuse a condition whose types do not fit, and an order of values that have none.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def shown_groups(
     columns: Mapping[str, Sequence[Any]],
     unknown: Mapping[str, Iterable[Any]] | None = None,
 ) -> list[int]:
-    """Return the places of the groups that are shown, in the order in which they are.
+    """Return the positions of the groups that are shown, in the order in which they are shown.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def shown_groups(
     columns : mapping of names to lists or arrays
         The released columns of an answer.
     unknown : mapping of names to lists or arrays, optional
-        Where nothing is known of a value: sorted by it, the group comes last, as if it were missing.
+        Where nothing is known about a value: sorted by it, the group comes last, as if it were missing.
     """
     lists = {name: [_plain(value) for value in values] for name, values in columns.items()}
     places = list(range(len(next(iter(lists.values()), []))))

@@ -42,9 +42,9 @@ class Query:
     outputs : tuple of (name, Aggregate)
         What to compute for every group. An aggregate is taken of columns or calculations, or counts rows.
     after : After
-        What is done with the answer once it is there, by its released values.
+        What is done with the finished answer, by its released values.
     listed : tuple of (name, Keys)
-        Keys that the request brings along, for columns whose keys nobody declared.
+        Keys that come with the request, for columns with undeclared keys.
     """
 
     relation: Relation
@@ -65,8 +65,8 @@ class Query:
             _check_name(name)
             if name.lower() in taken:
                 raise UnsupportedQuery(
-                    "two columns of the answer would have one name, but for upper and lower case; "
-                    "name the aggregates apart with AS"
+                    "two columns of the answer would have the same name, apart from case; "
+                    "give the aggregates different names with AS"
                 )
             taken.add(name.lower())
         check_after(self.after, [*(key.name for key in self.keys), *self.names])
@@ -78,7 +78,9 @@ class Query:
         """
         having = self.after.having
         if self.after.limit is not None or self.after.offset:
-            raise UnsupportedQuery("having comes after head, which would drop others; call having first")
+            raise UnsupportedQuery(
+                "having is called after head, which would then keep other groups; call having first"
+            )
         for condition in conditions:
             if not isinstance(condition, Formula):
                 raise UnsupportedQuery("having takes conditions; write one such as col('n') > 10")
@@ -89,7 +91,9 @@ class Query:
     def sort_by(self, *names: str, descending: bool | Sequence[bool] = False) -> Query:
         """Return the query with its answer sorted by released values; missing ones come last."""
         if self.after.limit is not None or self.after.offset:
-            raise UnsupportedQuery("sort_by comes after head, which would cut others; call sort_by first")
+            raise UnsupportedQuery(
+                "sort_by is called after head, which would then keep other groups; call sort_by first"
+            )
         return replace(self, after=replace(self.after, order=orders(names, descending)))
 
     def head(self, n: int, *, offset: int = 0) -> Query:
@@ -101,7 +105,7 @@ class Query:
     def with_keys(self, **keys: Keys | Iterable[object]) -> Query:
         """Return the query with the values to group by, for keys that were never declared.
 
-        Whoever asks must know them without looking at the data. Where they are declared, fewer may be
+        They must be known without looking at the data. If keys are declared, fewer may be
         listed here.
         """
         names = {key.name for key in self.keys}
@@ -147,7 +151,7 @@ def key_of(column: str) -> Named:
 def filtered(relation: Relation, condition: Expression) -> Relation:
     """Return the rows for which a condition is TRUE; conditions on top of each other become one AND.
 
-    A row passes two filters just if both conditions are TRUE, just if their AND is.
+    A row passes two filters exactly if both conditions are TRUE, which is when their AND is.
     """
     if isinstance(relation, Filter):
         return Filter(source=relation.source, condition=And(operands=(relation.condition, condition)))
@@ -155,7 +159,7 @@ def filtered(relation: Relation, condition: Expression) -> Relation:
 
 
 def derived(relation: Relation, columns: tuple[Named, ...]) -> Relation:
-    """Return the rows with columns beside their own; without any, as they are.
+    """Return the rows with columns added; without any, as they are.
 
     Columns on top of columns that they do not read are one step.
     """
@@ -173,7 +177,9 @@ def orders(names: Sequence[str], descending: bool | Sequence[bool]) -> tuple[Ord
     """Return columns to order by; `descending` is one for all, or one for each."""
     directions = [descending] * len(names) if isinstance(descending, bool) else list(descending)
     if not names or len(directions) != len(names):
-        raise UnsupportedQuery("the order names no column, or not one direction for each; write sort_by('n')")
+        raise UnsupportedQuery(
+            "sort_by names no column, or does not give one direction for each; write sort_by('n')"
+        )
     return tuple(
         Order(column=name, descending=direction) for name, direction in zip(names, directions, strict=True)
     )
@@ -197,7 +203,7 @@ def _check_name(name: object) -> None:
     except UnicodeEncodeError:
         encodable = False
     if not encodable:
-        raise UnsupportedQuery(f"the name of an output holds a NUL or half a character; {allowed}")
+        raise UnsupportedQuery(f"the name of an output contains a NUL or an incomplete character; {allowed}")
 
 
 def key_facts(query: Query, tables: Tables) -> Columns:

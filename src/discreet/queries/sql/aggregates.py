@@ -10,9 +10,9 @@ Which there are, and what they mean where engines differ:
 - MEDIAN(x), QUANTILE(x, q), APPROX_QUANTILE(x, q), and PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN
   GROUP (ORDER BY x) are all the least value that at least the share q of the values do not exceed: there is
   no interpolation.
-- MIN and MAX are values a few ranks inside of the extremes. MODE(x), MODE() WITHIN GROUP (ORDER BY x) and
+- MIN and MAX are values a few ranks inside the extremes. MODE(x), MODE() WITHIN GROUP (ORDER BY x) and
   APPROX_TOP_K(x, k) are chosen from declared keys.
-- FILTER (WHERE c) is CASE WHEN c THEN x END inside of the aggregate, and COUNT_IF(c) is COUNT(CASE WHEN c
+- FILTER (WHERE c) is CASE WHEN c THEN x END inside the aggregate, and COUNT_IF(c) is COUNT(CASE WHEN c
   THEN 1 END).
 """
 
@@ -95,7 +95,7 @@ def aggregate_of(node: exp.Expression, columns: Columns) -> Aggregate:
     Parameters
     ----------
     node : sqlglot expression
-        An item of SELECT that is no plain column.
+        An item of SELECT that is not a plain column.
     columns : callable
         Returns the column that a node names, or refuses it.
     """
@@ -230,7 +230,7 @@ def _with_parameter(
 def _where(aggregate: Aggregate, condition: Expression) -> Aggregate:
     """Return the aggregate over the rows for which a condition is TRUE."""
     if aggregate.function is AggregateFunction.COUNT_PERSONS:
-        raise refused("FILTER of a count of persons", "move the condition to WHERE, in a query of its own")
+        raise refused("FILTER of a count of persons", "move the condition to WHERE, in a separate query")
     operand, *others = aggregate.operands or (literal(1),)
     case = Case(branches=(When(condition=condition, value=operand),), otherwise=literal(None))
     return aggregate.of(case, *others)

@@ -12,7 +12,7 @@ The walk knows a closed list of nodes; all others are refused by name. Meaning i
 - ``x IS TRUE`` is ``COALESCE(x, FALSE)``; ``a IS NOT DISTINCT FROM b`` says that they are equal or both NULL.
 - ``CASE x WHEN 1 ...`` is ``CASE WHEN x = 1 ...``; ``IF(c, a, b)`` is ``CASE WHEN c THEN a ELSE b END``.
 - ``%`` binds as tightly as ``*``; where the parser would read it differently, parentheses are asked for.
-- `sql_functions` has the functions.
+- `functions` has the functions.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
     Parameters
     ----------
     node : sqlglot expression
-        What stands in SELECT, WHERE or GROUP BY, or in an aggregate.
+        What is in SELECT, WHERE or GROUP BY, or in an aggregate.
     columns : callable
         Returns the column that a node names, or refuses it.
     members : callable, optional
@@ -111,7 +111,7 @@ def expression_of(node: exp.Expression, columns: Columns, members: Members | Non
 
 
 def condition_of(node: exp.Expression, columns: Columns, members: Members | None = None) -> Expression:
-    """Return the expression that a condition of SQL means; `checking` refuses one that is no condition."""
+    """Return the expression that a condition of SQL means; `type_check` refuses others."""
     return expression_of(node, columns, members)
 
 
@@ -182,7 +182,7 @@ class _Walk:
         return Case(branches=tuple(listed), otherwise=otherwise)
 
     def cast(self, node: exp.Expression, below: int) -> Expression:
-        """Read CAST, TRY_CAST and ::, which all give NULL where a value does not convert."""
+        """Read CAST, TRY_CAST and ::, which all give NULL if a value does not convert."""
         check_parts(node, "this", "to", "safe")
         kind, written = node.args["to"], None
         if isinstance(kind, exp.DataType) and not kind.args.get("nested"):
@@ -258,7 +258,7 @@ class _Walk:
 
 
 def unwrapped(node: exp.Expression) -> exp.Expression:
-    """Return what stands in any number of parentheses."""
+    """Return what is inside any number of parentheses."""
     while isinstance(node, exp.Paren):
         check_parts(node, "this")
         node = node.this

@@ -26,7 +26,7 @@ Subquery = Callable[[exp.Expression, "FromClause"], Scope]
 
 
 class FromClause:
-    """Reads what stands behind FROM, given declared tables and the queries of WITH.
+    """Reads what follows FROM, given declared tables and the queries of WITH.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class FromClause:
         if clause is None:
             return self
         if clause.args.get("recursive"):
-            raise refused("WITH RECURSIVE", "write WITH, for queries that do not name themselves")
+            raise refused("WITH RECURSIVE", "write WITH without RECURSIVE")
         check_parts(clause, "expressions")
         inner = FromClause(self.tables, self._subquery, self._queries)
         for query_ in clause.expressions:
@@ -140,7 +140,7 @@ class FromClause:
         last = names[-1] if names else ""
         if any(same(last, quoted=False, other=name) for name in names[:-1]):
             raise UnsupportedQuery(
-                "two tables of FROM go by one name; give them aliases, as in FROM visits a JOIN visits b "
+                "two tables in FROM have the same name; give them aliases, as in FROM visits a JOIN visits b "
                 "ON ..."
             )
 

@@ -42,7 +42,7 @@ _LISTED = [
     *(function.sql[0] for function in FUNCTIONS.values() if not function.extract),
 ]
 _KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
-_MOMENT = "it is no function of the row; write the date or time itself, such as DATE '2026-01-31'"
+_MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
 _POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
@@ -62,7 +62,7 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "CurrentDatetime": ("CURRENT_DATETIME", _MOMENT),
     "Localtime": ("LOCALTIME", _MOMENT),
     "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
-    "CurrentUser": ("CURRENT_USER", "it is no function of the row; leave it out"),
+    "CurrentUser": ("CURRENT_USER", "it is not a function of the row; leave it out"),
     "ILike": ("ILIKE", "write LOWER(name) LIKE 'a%'"),
     "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
     "RegexpLike": ("a regular expression", _PATTERN),
@@ -167,7 +167,7 @@ def _placeholders(function: ScalarFunction) -> str:
 
 
 def refused_function(node: exp.Expression) -> UnsupportedQuery:
-    """Return the refusal of a node that is no part of any expression."""
+    """Return the refusal of a node that is not part of any expression."""
     name = type(node).__name__
     if name in _REFUSED:
         return refused(*_REFUSED[name])
@@ -201,7 +201,7 @@ def _modulo(node: exp.Expression, read: Read) -> Expression:
     # The parser gives % the precedence of +, so what it read without parentheses may not be what was meant.
     if isinstance(node.this, _TERMS) or isinstance(node.expression, _FACTORS):
         raise refused(
-            "% beside other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
+            "% next to other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
         )
     return Call(function=MODULO, operands=(read(node.this), read(node.expression)))
 

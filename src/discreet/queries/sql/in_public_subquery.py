@@ -93,7 +93,7 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
 
 
 def _decided(condition: Expression, item: PublicItem) -> bool:
-    """Tell whether a condition can be worked out here exactly as an engine would."""
+    """Return whether a condition can be worked out here exactly as an engine would."""
     for node in walk(condition):
         if isinstance(node, Compare | IsIn):
             operand = node.left if isinstance(node, Compare) else node.operand

@@ -40,7 +40,7 @@ _WITHOUT = "write JOIN ... ON with the columns that are equal, as in ON v.city =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicItem:
-    """A public table in FROM: its declared name, and the one it goes by."""
+    """A public table in FROM: its declared name, and its name in FROM."""
 
     table: str
     alias: str
@@ -55,7 +55,7 @@ def joined(
     Parameters
     ----------
     left : Scope
-        What stands before JOIN.
+        What is before JOIN.
     join : sqlglot Join
         The clause.
     right : Scope or PublicItem
@@ -198,7 +198,7 @@ def _without_person(
 
 
 class _Mentions:
-    """Which columns the SELECT around a join calls, outside of the join itself."""
+    """Which columns the SELECT around a join calls, outside the join itself."""
 
     def __init__(self, select: exp.Select, join: exp.Join, left: Scope, equated: set[str]) -> None:
         inside = {id(node) for node in join.walk()}
@@ -209,11 +209,11 @@ class _Mentions:
         self._equated = equated
 
     def uses(self, field: Field) -> bool:
-        """Tell whether USING makes a column one with that of the left."""
+        """Return whether USING makes a column one with that of the left."""
         return any(same(one.name, quoted=is_quoted(one), other=field.name) for one in self._using)
 
     def mentions(self, field: Field) -> bool:
-        """Tell whether a column of the right is called."""
+        """Return whether a column of the right is called."""
         if self._starred and not self.uses(field):
             return True
         return any(self._means(node, field) for node in self._nodes)

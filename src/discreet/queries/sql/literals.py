@@ -42,7 +42,7 @@ _MOMENTS = {exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ, exp.Dat
 
 
 def is_literal(node: exp.Expression) -> bool:
-    """Tell whether a node states a constant by itself."""
+    """Return whether a node states a constant by itself."""
     if isinstance(node, exp.Cast):
         return type(node) is exp.Cast and _is_text(node.this) and not node.to.expressions
     return isinstance(node, exp.Literal | exp.Boolean | exp.Null)
@@ -90,7 +90,7 @@ def _typed(node: exp.Cast) -> Literal:
     else:
         raise refused("CAST of a text to this type", "write the value itself, such as 40, TRUE or 'a'")
     if value is None:
-        raise UnsupportedQuery(f"a date or time is none that the calendar has; write it like {wanted}")
+        raise UnsupportedQuery(f"a date or time does not exist in the calendar; write it like {wanted}")
     return literal(value)
 
 

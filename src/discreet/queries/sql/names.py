@@ -1,8 +1,8 @@
 """Which table or column a name in SQL means.
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
-the only one that differs in upper and lower case alone. What is not found is not repeated: a
-name that nobody declared may be text in the wrong quotes.
+the only one that differs in upper and lower case alone. What is not found is not repeated: annnnn
+undeclared name may be text in the wrong quotes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
     found = _found(name, quoted, tables)
     if found is None:
         known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
-        raise UndeclaredColumn(f"there is no such table; there is {known}")
+        raise UndeclaredColumn(f"there is no such table; known tables: {known}")
     return found
 
 
@@ -31,12 +31,12 @@ def column_named(name: str, *, quoted: bool, schema: Schema) -> str:
     found = _found(name, quoted, schema)
     if found is None:
         quotes = "; text is written in single quotes, as in 'x'" if quoted else ""
-        raise UndeclaredColumn(f"there is no such column; there is {suggestion(name, schema)}{quotes}")
+        raise UndeclaredColumn(f"there is no such column; known columns: {suggestion(name, schema)}{quotes}")
     return found
 
 
 def same(name: str, *, quoted: bool, other: str) -> bool:
-    """Tell whether a name means a thing that is called `other`."""
+    """Return whether a name means a thing that is called `other`."""
     return name == other or (not quoted and name.lower() == other.lower())
 
 

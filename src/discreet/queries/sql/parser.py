@@ -160,8 +160,8 @@ def _parsed(tokens: Sequence[Token]) -> exp.Expression | None:
         line, column = found.get("line"), found.get("col")
         place = f", near line {line}, column {column}" if line else ""
     except RecursionError:
-        place = ", being nested too deep"
-    except Exception:  # noqa: S110 - whatever else a parser of all of SQL may trip over
+        place = ", which is nested too deep"
+    except Exception:  # noqa: S110 - anything else that a parser of all of SQL may raise
         pass
     rewrite = "write SELECT keys and aggregates FROM a table WHERE ... GROUP BY keys"
     raise UnsupportedQuery(f"the text cannot be read as SQL{place}; {rewrite}")

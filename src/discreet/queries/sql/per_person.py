@@ -78,7 +78,7 @@ class _Grouping:
                 fields.append(Field(table="", name=alias, column=alias))
         if len({field.name.lower() for field in fields}) != len(fields):
             raise UnsupportedQuery(
-                "two columns of a subquery have one name, but for upper and lower case; name them apart "
+                "two columns of a subquery have the same name, apart from case; give them different names "
                 "with AS"
             )
         having = self._having()
@@ -152,7 +152,7 @@ class _Grouping:
         return self._scope.field(node).name if type(node) is exp.Column else key
 
     def _personal(self, node: exp.Expression, alias: str | None) -> str:
-        """Return the name of an aggregate; without an alias, that of an equal one if there is."""
+        """Return the name of an aggregate; without an alias, that of an equal one if there is one."""
         function, column = self._read(node)
         if alias is None:
             for known in self._personals:

@@ -138,10 +138,10 @@ def position_of(node: exp.Literal, items: int, clause: str) -> int:
     digits = "" if node.is_string else str(node.this)
     if not digits.isdecimal() or len(digits) > _DIGITS:
         raise refused(
-            f"{clause} with a constant", "write the name of the column, or its place among the items"
+            f"{clause} with a constant", "write the name of the column, or its position among the items"
         )
     if not 1 <= int(digits) <= items:
-        raise UnsupportedQuery(f"{clause} names a place that is not there; items are counted from 1")
+        raise UnsupportedQuery(f"{clause} names a position that does not exist; items are counted from 1")
     return int(digits) - 1
 
 

@@ -1,7 +1,7 @@
-"""Queries without columns of the person that nobody reads.
+"""Queries without unused columns of the person.
 
 SQL must list the person in GROUP BY of a subquery, where a dataframe says per_person. One row per person
-and its keys is the same rows either way; where nothing above reads the column, it goes, so that both are
+and keys is the same rows either way; if nothing above reads the column, it is removed, so that both are
 one query.
 """
 

@@ -1,4 +1,4 @@
-"""What SQL has and private queries have not: each construct by name, and what to write instead.
+"""Constructs of SQL that private queries do not have, by name, and what to write instead.
 
 A refusal names the construct in the words of SQL. It never repeats what was typed: literals may be
 sensitive, and so may text that was meant as one.
@@ -30,7 +30,7 @@ AGGREGATES = (
 """What can be asked instead of another aggregate."""
 
 _AFTERWARDS = "ask for the aggregates themselves and calculate with the answer, which costs nothing"
-_FLAT = "ask of declared tables, with JOIN, WHERE and GROUP BY"
+_FLAT = "ask about declared tables, with JOIN, WHERE and GROUP BY"
 _OTHERS = (
     "it could let other people's rows decide about a row; JOIN private rows on the person, JOIN public "
     "tables, or write the value itself"
@@ -48,7 +48,7 @@ _WITHIN = (
 CLAUSES: dict[str, tuple[str, str]] = {
     "with": ("WITH inside", "write WITH once, before the first SELECT"),
     "distinct": ("SELECT DISTINCT", "the groups of GROUP BY are distinct already; leave DISTINCT out"),
-    "into": ("SELECT INTO", "leave INTO out; an answer can be stored by who receives it"),
+    "into": ("SELECT INTO", "leave INTO out; an answer can be stored by whoever receives it"),
     "joins": (
         "JOIN inside parentheses",
         "write the tables one after the other: a JOIN b ON ... JOIN c ON ...",
@@ -82,10 +82,10 @@ CLAUSES: dict[str, tuple[str, str]] = {
     "version": ("a version of a table", "write the name of the table alone"),
     "when": ("a version of a table", "write the name of the table alone"),
     "columns": ("an alias with column names", "keep the names that the columns have"),
-    "rollup": ("ROLLUP", "group by columns, and ask for totals in a query of their own"),
-    "cube": ("CUBE", "group by columns, and ask for totals in a query of their own"),
+    "rollup": ("ROLLUP", "group by columns, and ask for totals in a separate query"),
+    "cube": ("CUBE", "group by columns, and ask for totals in a separate query"),
     "grouping_sets": ("GROUPING SETS", "ask one query for each set of columns"),
-    "totals": ("WITH TOTALS", "ask for totals in a query of their own"),
+    "totals": ("WITH TOTALS", "ask for totals in a separate query"),
     "all": ("GROUP BY ALL", "name the columns, as in GROUP BY city"),
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower end first, and BETWEEN alone"),
     "query": (
@@ -116,17 +116,17 @@ _NODES: dict[str, tuple[str, str]] = {
         "a window (OVER) here",
         "compute it in a subquery, within each person: OVER (PARTITION BY person)",
     ),
-    "Filter": ("FILTER here", "put it behind an aggregate in SELECT, as in SUM(x) FILTER (WHERE x > 0)"),
+    "Filter": ("FILTER here", "put it after an aggregate in SELECT, as in SUM(x) FILTER (WHERE x > 0)"),
     "WithinGroup": (
         "WITHIN GROUP here",
-        "put it behind PERCENTILE_CONT or MODE in SELECT, as in MODE() WITHIN GROUP (ORDER BY x)",
+        "put it after PERCENTILE_CONT or MODE in SELECT, as in MODE() WITHIN GROUP (ORDER BY x)",
     ),
     "Distinct": (
         "DISTINCT here",
         "leave it out, or write COUNT(DISTINCT x) in SELECT",
     ),
-    "IgnoreNulls": ("IGNORE NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
-    "RespectNulls": ("RESPECT NULLS", "leave it out: aggregates pass over NULL by the rule of the column"),
+    "IgnoreNulls": ("IGNORE NULLS", "leave it out: aggregates skip NULL by the rule of the column"),
+    "RespectNulls": ("RESPECT NULLS", "leave it out: aggregates skip NULL by the rule of the column"),
     "Order": ("ORDER BY in an aggregate", "leave it out: the order of rows does not matter"),
     "Star": ("*", "list the keys and aggregates, as in SELECT city, COUNT(*) AS n"),
     "BitwiseAnd": ("&", "write AND"),
@@ -185,7 +185,7 @@ def refused_clause(part: str, owner: exp.Expression) -> UnsupportedQuery:
 
 
 def refused_node(node: object, rewrite: str = _CONDITIONS) -> UnsupportedQuery:
-    """Return the refusal of a node that has no place where it stands.
+    """Return the refusal of a node in the wrong place.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def function_name(node: exp.Expression) -> str:
 def no_aggregate_here(place: str) -> UnsupportedQuery:
     """Return the refusal of an aggregate where rows are meant."""
     return refused(
-        f"an aggregate in {place}", "aggregates stand in SELECT; drop groups from the answer instead"
+        f"an aggregate in {place}", "aggregates belong in SELECT; drop groups from the answer instead"
     )
 
 

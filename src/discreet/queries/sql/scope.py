@@ -1,4 +1,4 @@
-"""What names mean inside one SELECT: the columns that its FROM brings into sight."""
+"""What names mean inside one SELECT: the columns that its FROM makes visible."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Scope:
         return fields
 
     def has(self, node: exp.Column) -> bool:
-        """Tell whether a node names a column in sight, and one only."""
+        """Return whether a node names a column in sight, and one only."""
         try:
             self.field(node)
         except (UndeclaredColumn, UnsupportedQuery):
@@ -89,7 +89,7 @@ class Scope:
         return tuple(field for field in self.fields if not field.qualified)
 
     def called(self, table: str) -> Scope:
-        """Return the same rows as a table of FROM that goes by a name."""
+        """Return the same rows as a table of FROM with a name of its own."""
         fields = tuple(Field(table=table, name=field.name, column=field.column) for field in self.fields)
         return Scope(relation=self.relation, fields=fields)
 
@@ -115,5 +115,5 @@ class Scope:
 
 
 def is_quoted(identifier: exp.Expression) -> bool:
-    """Tell whether a name stands in double quotes."""
+    """Return whether a name is in double quotes."""
     return bool(identifier.args.get("quoted"))

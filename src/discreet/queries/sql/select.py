@@ -10,14 +10,14 @@ The language::
     [GROUP BY key, ...]
     [HAVING condition] [ORDER BY column [DESC], ...] [LIMIT n] [OFFSET n]
 
-`sql_reading` turns text into a syntax tree, `sql_from` says which rows are meant, `sql_joins` how tables
-meet, `sql_subqueries`, `sql_personal` and `sql_windows` what happens to rows below, `sql_expressions` and
-`sql_literals` what an expression means, `sql_after` what is done with the answer, `sql_scope` and `names`
-which column a name means, and `sql_refusals` what to write instead of everything else. The tree is walked
-by a closed list of nodes; the text goes nowhere.
+`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `joins` how tables
+meet, `subqueries`, `per_person` and `windows` what happens to rows below, `expressions` and
+`literals` what an expression means, `post_processing` what is done with the answer, `scope` and `names`
+which column a name means, and `refusals` what to write instead of everything else. The tree is walked
+by a closed list of nodes; the text itself is not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
-- Keys may stand anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
+- Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
 - An aggregate without AS is called count, count_x, sum_x or avg_x.
 - COUNT of a constant is COUNT(*).
@@ -63,21 +63,21 @@ _PARTS = (
 
 
 def parse(text: str, tables: Tables) -> Query:
-    """Return the query that a text of SQL means, or refuse it.
+    """Return the query that SQL text means, or refuse it.
 
     Parameters
     ----------
     text : str
         One SELECT of the language above.
     tables : mapping of names to Table or PublicTable
-        The declared tables; only their public names and columns are looked at.
+        The declared tables; only their public names and columns are used.
 
     Raises
     ------
     UnsupportedQuery
         For everything outside the language: it names the construct and what to write instead.
     UndeclaredColumn
-        For a table or a column that is not there: it names those that are.
+        For a table or a column that does not exist: it names those that do.
     """
     select = read_select(text)
     check_parts(select, *_PARTS)
@@ -127,7 +127,7 @@ class _Reader:
         raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
 
     def _key_at(self, place: int) -> Named:
-        """Return the key that stands at a place of SELECT."""
+        """Return the key at a position of SELECT."""
         item, alias = self._items[place]
         if item.find(exp.AggFunc, exp.Star):
             raise no_aggregate_here("GROUP BY")
@@ -144,7 +144,7 @@ class _Reader:
         if node.args.get("table") is None and alias is not None:
             if self._scope.has(node):
                 raise UnsupportedQuery(
-                    "a name in GROUP BY is that of a column and of a calculation in SELECT; give the "
+                    "a name in GROUP BY means both a column and a calculation in SELECT; give the "
                     "calculation "
                     "another name with AS"
                 )
@@ -156,7 +156,7 @@ class _Reader:
         return Named(name=field.name, expression=Column(name=field.column))
 
     def _calculated(self, node: exp.Column) -> Named | None:
-        """Return what SELECT calls by a name, if it is no plain column of the same name."""
+        """Return what SELECT calls by a name, if it is not a plain column of the same name."""
         for item, alias in self._items:
             if alias is None or not isinstance(node.this, exp.Identifier):
                 continue

@@ -1,8 +1,8 @@
-"""Subqueries: rows calculated, filtered, numbered, put under each other, or aggregated per person.
+"""Subqueries: rows calculated, filtered, numbered, united, or aggregated per person.
 
-What a subquery may do is what keeps every row the work of one person: DISTINCT beside the person, GROUP BY
-with the person, windows partitioned by the person. The rest is refused, since whether a row is there would
-depend on other people.
+A subquery may do what keeps every row the work of one person: DISTINCT with the person, GROUP BY
+with the person, windows partitioned by the person. The rest is refused, because whether a row is present
+would depend on other people.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _item(node: exp.Expression) -> tuple[exp.Expression, str | None]:
 
 
 def _aggregates(item: exp.Expression, select: exp.Select) -> bool:
-    """Tell whether an item of SELECT aggregates rows, rather than looking at them through a window."""
+    """Return whether an item of SELECT aggregates rows, rather than looking at them through a window."""
     return any(one.find_ancestor(exp.Select, exp.Window) is select for one in item.find_all(exp.AggFunc))
 
 
@@ -116,7 +116,7 @@ def _named(alias: str | None) -> str:
 def _check_apart(fields: tuple[Field, ...]) -> None:
     if len({field.name.lower() for field in fields}) != len(fields):
         raise UnsupportedQuery(
-            "two columns of a subquery have one name, but for upper and lower case; name them apart with AS"
+            "two columns of a subquery have the same name, apart from case; give them different names with AS"
         )
 
 
@@ -129,7 +129,7 @@ def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
     if not person_columns(scope.relation, rows.tables) & {field.column for field in scope.fields}:
         raise refused(
             "DISTINCT without the person",
-            "whether a row is there would depend on other people; select the person column, too: "
+            "whether a row is present would depend on other people; select the person column, too: "
             "SELECT DISTINCT person, x",
         )
     exact = scope.exact(columns=iter(columns_of_relation(scope.relation, rows.tables)))
@@ -146,7 +146,7 @@ def _union(node: exp.Union, rows: FromClause) -> Scope:
         if one.args.get("distinct"):
             raise refused(
                 "UNION without ALL",
-                "whether a row is there would depend on other people; write UNION ALL, and SELECT DISTINCT "
+                "whether a row is present would depend on other people; write UNION ALL, and SELECT DISTINCT "
                 "with the person around it",
             )
         parts.append(one.expression)

@@ -66,7 +66,7 @@ def _orders(order: exp.Order, scope: Scope) -> tuple[Order, ...]:
 
 
 def order_of(part: exp.Ordered) -> bool:
-    """Tell whether an item of ORDER BY descends; missing values come last either way."""
+    """Return whether an item of ORDER BY descends; missing values come last either way."""
     check_parts(part, "this", "desc", "nulls_first")
     if part.args.get("nulls_first"):
         raise refused("NULLS FIRST", "leave it out: missing values come last")

@@ -104,7 +104,7 @@ def persons_and_edges(
 ) -> tuple[NDArray[Any], Integers, Integers]:
     """Return the distinct persons, sorted, and the places in it of both ends of each edge between them.
 
-    Self-loops and edges to anyone who is not among the persons are dropped, and an edge that is there
+    Self-loops and edges to someone not among the persons are dropped, and an edge that is there
     twice or in both directions counts once: the graph without a person is the graph of the others.
     """
     present = np.unique(exact_integers(persons, "persons"))
@@ -138,7 +138,7 @@ def project(
     -----
     Edges are ordered by a hash of their two identifiers and the salt, and where two hashes are equal by the
     identifiers. The place of a pair before another pair therefore depends on these two pairs
-    alone: whoever else is there, and which other edges there are, does not change it.
+    alone: other persons and other edges do not change it.
     """
     bound = whole(degree, "degree", least=1, most=_MOST_DEGREE)
     key = whole(salt, "salt", least=0, most=2**64 - 1)
@@ -170,7 +170,7 @@ def _hashes(low: NDArray[Any], high: NDArray[Any], salt: int) -> NDArray[np.uint
 
 
 def _words(identifiers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return identifiers modulo 2^64, whatever the type of the array that holds them."""
+    """Return identifiers modulo 2^64, for any type of the array that holds them."""
     wrapped = identifiers % 2**64 if identifiers.dtype == object else identifiers
     return wrapped.astype(np.uint64)
 

@@ -111,7 +111,7 @@ class Listed(OrderedValues):
         return np.clip(ranks, 0, self.size + 1)
 
     def cumulative(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return plain sums; the lower bound is no value."""
+        """Return plain sums; the lower bound is not a value."""
         return np.cumsum(np.concatenate(([0], part[1:-1])))
 
     def sum_to(
@@ -124,7 +124,7 @@ class Listed(OrderedValues):
         """Return the widest gap of the windows [s, s + length] for the starts s from `first` to `last`.
 
         Where s < 0 the gap grows with s, and where s + length > n + 1 it falls, so
-        that beside the windows within 0..n+1 only the ends of those ranges matter.
+        that apart from the windows within 0..n+1 only the ends of those ranges matter.
         """
         end = self.size + 1
         corners = {first, last, min(max(0, first), last), min(max(end - length, first), last)}
@@ -148,7 +148,7 @@ def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:
     Raises
     ------
     ParameterError
-        Where the bounds are no integers of at most 2^53 in size or out of order, or the values are no list of
+        If the bounds are not integers of at most 2^53 in size or out of order, or the values not a list of
         integers by their type. The values themselves are never a reason.
     """
     lower = whole(lower, "lower", least=-LARGEST_BOUND, most=LARGEST_BOUND)
@@ -157,7 +157,7 @@ def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:
         raise ParameterError("lower", "is above upper", "a number that is at most upper")
     held = clamped_integers(values, "values")
     if held.ndim != 1:
-        raise ParameterError("values", "is no list of integers", "integers in one dimension")
+        raise ParameterError("values", "is not a list of integers", "integers in one dimension")
     padded = np.empty(held.size + 2, dtype=np.int64)
     padded[0], padded[-1] = lower, upper
     padded[1:-1] = np.clip(held, lower, upper)

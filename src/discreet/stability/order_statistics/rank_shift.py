@@ -33,7 +33,7 @@ Ranks: TypeAlias = NDArray[np.int64]
 
 
 def reach_of_shifts(size: int, rows: int) -> int:
-    """Return after how many persons nobody may be left, so that the next makes any value the quantile."""
+    """Return after how many persons no one may be left, so that the next makes any value the quantile."""
     return -(-size // rows)
 
 
@@ -58,7 +58,7 @@ def windows(size: int, rule: RankRule, rows: int, distance: int) -> Iterator[tup
     adding = np.arange(distance + 1, dtype=np.int64)
     added, removed = adding * rows, (distance - adding) * rows
     sizes = size + added - removed
-    # Window lengths repeat with the denominator of the level, but for sizes up to that of a person.
+    # Window lengths repeat with the denominator of the level, except for sizes up to that of a person.
     margin = rule.level.denominator + rows + 1
     for window in (_high_added, _low_added, _high_removed, _low_removed):
         first, _ = window(sizes, rule, rows)
@@ -124,7 +124,7 @@ def _records(
 
 
 def _next_longer(length: Ranks, sign: int) -> Ranks:
-    """Return, for each index, the next one in a direction with a larger entry; -1 where there is none."""
+    """Return, for each index, the next one in a direction with a larger entry; -1 if there is none."""
     entries = length[::sign]
     count = len(entries)
     following = np.full(count, -1, dtype=np.int64)

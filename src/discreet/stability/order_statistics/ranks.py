@@ -65,7 +65,7 @@ def rank_rule(level: Number) -> RankRule:
     """
     exact = rational(level, "level")
     if not 0 <= exact <= 1:
-        raise ParameterError("level", "is no part of a whole", "from 0, the minimum, to 1, the maximum")
+        raise ParameterError("level", "is out of range", "from 0, the minimum, to 1, the maximum")
     if exact.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
             "level", "is too long", f"a fraction of a denominator up to {LARGEST_DENOMINATOR}"

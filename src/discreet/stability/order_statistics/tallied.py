@@ -85,7 +85,7 @@ def tallied(counts: ArrayLike, *, spacing: int) -> Tallied:
     held = np.asarray(counts)
     spacing = whole(spacing, "spacing", least=1, most=LARGEST_BOUND)
     if held.ndim != 1 or not held.size or held.dtype.kind not in "iu":
-        raise ParameterError("counts", "is no list of integers", "one dimension of a NumPy integer type")
+        raise ParameterError("counts", "is not a list of integers", "one dimension of a NumPy integer type")
     if (held.size - 1) * spacing > LARGEST_BOUND:
         raise ParameterError("spacing", "is too wide", "with all points up to 2^53")
     limited = np.clip(held, 0, MOST_VALUES // held.size).astype(np.int64)

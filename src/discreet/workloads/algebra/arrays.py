@@ -1,7 +1,7 @@
 """How noisy answers, their weights and public constants enter inference.
 
 Everything here was released already or is public: no rule about private values applies, and
-refusals may say which entry they are about. They never print a value all the same.
+refusals may say which entry they are about. They still never print a value.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def real_matrix(values: ArrayLike, name: str, rows: str, instead: str) -> Real:
     except ValueError:
         raise ParameterError(name, "does not form a matrix", f"two dimensions: {rows}") from None
     if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise ParameterError(name, "is no matrix of numbers", f"two dimensions: {rows}")
+        raise ParameterError(name, "is not a matrix of numbers", f"two dimensions: {rows}")
     check_entries(given.shape, name, instead)
     matrix = given.astype(np.float64)
     if not np.isfinite(matrix).all():
@@ -67,7 +67,9 @@ def real_vector(values: ArrayLike, name: str, size: int | None = None) -> Real:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(name, "hold something that is no number", "a list or array of numbers") from None
+        raise ParameterError(
+            name, "hold something that is not a number", "a list or array of numbers"
+        ) from None
     if array.ndim != 1:
         raise ParameterError(name, f"have {array.ndim} dimensions", "numbers in one dimension")
     if size is not None and array.size != size:
@@ -91,7 +93,7 @@ def weight_vector(weights: ArrayLike | None, size: int, name: str = "weights") -
 
 
 def precision(variances: Real) -> Real:
-    """Return 1 / variance, which is 0 where nothing was measured and infinite where a value is known."""
+    """Return 1 / variance, which is 0 where nothing was measured and infinite if a value is known."""
     with np.errstate(divide="ignore"):
         return np.divide(1.0, variances)
 

@@ -18,7 +18,7 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Keep the last `most` results of a pure function, by its arguments.
 
     Workloads are compared by value, matrices by identity. Arguments that have no hash, such as a
-    workload of one's own with `__eq__` alone, are computed anew each time.
+    workload of one's own with `__eq__` alone, are computed again each time.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -56,7 +56,7 @@ def clamped_counts(x: Any, size: int, name: str = "x") -> NDArray[np.int64]:
         counts = np.zeros(0, np.int64)
     if counts.size != size:
         raise ParameterError(
-            name, "is no array of as many integers as the domain has cells", f"{size} counts"
+            name, "is not an array of as many integers as the domain has cells", f"{size} counts"
         )
     return counts.clip(-LARGEST_CELL, LARGEST_CELL)
 

@@ -1,4 +1,4 @@
-"""Arrays that nobody writes to: a strategy is shared by plans, requests and releases."""
+"""Read-only arrays: a strategy is shared by plans, requests and releases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["seal"]
 
 
 def seal(value: object) -> None:
-    """Make all arrays that a record holds, itself or in records inside of it, read-only.
+    """Make all arrays that a record holds, itself or in records inside it, read-only.
 
     A matrix that is changed after its norms were taken would be measured with noise for another one.
     """

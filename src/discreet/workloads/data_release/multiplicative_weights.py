@@ -17,7 +17,8 @@ from discreet.noise import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, probability, rational, whole
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,
@@ -76,7 +77,7 @@ class MultiplicativeWeightsRelease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
-class MultiplicativeWeights:
+class MultiplicativeWeights(Record):
     """Learn an estimate of all cells that answers many linear queries.
 
     Parameters
@@ -94,7 +95,7 @@ class MultiplicativeWeights:
     total_share : number
         The share that buys the total.
     rows, groups : int
-        How many rows one person has at most; with `groups`, in each of at most so many cells.
+        How many rows one person has at most; with `groups`, in each of at most this many cells.
     neighbors : Neighbors
         The relation; by default adding or removing a person.
     passes : int
@@ -169,25 +170,23 @@ class MultiplicativeWeights:
         budget, bought = rational(epsilon, "epsilon", positive=True), Fraction(0)
         counting = None
         if total is None:
-            bought = budget * _share(total_share, "total_share")
+            bought = budget * probability(total_share, "total_share", zero=False, one=False)
             counting = Laplace(sensitivity=change.counts, epsilon=bought, neighbors=neighbors)
         else:
             total = whole(total, "total", least=1, most=_most_count(matrix))
         each = (budget - bought) / count
-        chosen = each * _share(selection, "selection")
-        values = {
-            "queries": matrix,
-            "rounds": count,
-            "total": total,
-            "change": change,
-            "passes": whole(passes, "passes", least=0, most=1 << 16),
-            "confidence": rational(confidence, "confidence", positive=True),
-            "choice": Exponential(sensitivity=_STEPS * moved, epsilon=chosen, neighbors=neighbors),
-            "measurement": Laplace(sensitivity=moved, epsilon=each - chosen, neighbors=neighbors),
-            "counting": counting,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        chosen = each * probability(selection, "selection", zero=False, one=False)
+        self._set(
+            queries=matrix,
+            rounds=count,
+            total=total,
+            change=change,
+            passes=whole(passes, "passes", least=0, most=1 << 16),
+            confidence=confidence_level(confidence),
+            choice=Exponential(sensitivity=_STEPS * moved, epsilon=chosen, neighbors=neighbors),
+            measurement=Laplace(sensitivity=moved, epsilon=each - chosen, neighbors=neighbors),
+            counting=counting,
+        )
         self._slack()  # refuses a confidence out of range
 
     def __repr__(self) -> str:
@@ -225,7 +224,9 @@ class MultiplicativeWeights:
         It holds with the stated confidence for data of the public total.
         """
         if self.total is None:
-            raise ParameterError("total", "is not public, so that no bound is known ahead", "a public total")
+            raise ParameterError(
+                "total", "is not public, so that no bound is known in advance", "a public total"
+            )
         half = int((self.queries.max(axis=1) - self.queries.min(axis=1)).max()) / 2
         noise, shortfall = self._slack()
         learned = 2 * self.total * half * sqrt(log(self.queries.shape[1]) / self.rounds)
@@ -279,13 +280,6 @@ class MultiplicativeWeights:
             (start, start + self.change.rows * (np.arange(cells) == cell).astype(np.int64))
             for cell in range(cells)
         )
-
-
-def _share(value: Number, name: str) -> Fraction:
-    share = rational(value, name, positive=True)
-    if share >= 1:
-        raise ParameterError(name, "leaves nothing for the rest", "between 0 and 1")
-    return share
 
 
 def _most_count(queries: NDArray[np.int64]) -> int:

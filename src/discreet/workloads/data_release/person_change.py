@@ -13,6 +13,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.values import Lattice, Value
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import whole
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import check_entries
 
 __all__ = ["HasMatrix", "PersonChange", "counts_of", "integer_queries", "largest_change"]
@@ -29,7 +30,7 @@ class HasMatrix(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonChange:
+class PersonChange(Record):
     """What one person may change in the counts of the cells.
 
     Parameters
@@ -47,9 +48,9 @@ class PersonChange:
     neighbors: Neighbors = ADD_REMOVE_PERSON
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", whole(self.rows, "rows", least=1, most=1 << 30))
+        self._amend(rows=whole(self.rows, "rows", least=1, most=1 << 30))
         if self.groups is not None:
-            object.__setattr__(self, "groups", whole(self.groups, "groups", least=1, most=1 << 30))
+            self._amend(groups=whole(self.groups, "groups", least=1, most=1 << 30))
         check_relation(self.neighbors)
         if self.neighbors.size != 1:
             raise ParameterError("neighbors", "is not the relation of one unit", "of size 1")
@@ -95,7 +96,7 @@ def integer_queries(queries: object) -> NDArray[np.int64]:
     if array.dtype.kind == "f" and np.array_equal(array, np.rint(array)):
         array = array.astype(np.int64) if (np.abs(array) <= LARGEST_ENTRY).all() else array
     if array.dtype.kind not in "iu":
-        raise ParameterError("queries", "hold numbers that are no integers, or too large", allowed)
+        raise ParameterError("queries", "hold numbers that are not integers, or too large", allowed)
     if (array > LARGEST_ENTRY).any() or (array.astype(np.int64) < -LARGEST_ENTRY).any():
         raise ParameterError(
             "queries", "hold entries out of range", f"from -{LARGEST_ENTRY} to {LARGEST_ENTRY}"

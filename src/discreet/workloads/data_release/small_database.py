@@ -17,7 +17,8 @@ from discreet.noise import current
 from discreet.privacy.events import ExponentialChoice
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, confidence_level, rational, whole
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import MOST_ENTRIES, Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,
@@ -60,7 +61,7 @@ class SmallDatabaseRelease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
-class SmallDatabase:
+class SmallDatabase(Record):
     """Release, in place of the data, the database of a few records that answers all queries alike.
 
     Parameters
@@ -75,7 +76,7 @@ class SmallDatabase:
     total : int
         The public number N of rows of the data, or a public guess of it: it sets the scale of the answers.
     rows, groups : int
-        How many rows one person has at most; with `groups`, in each of at most so many cells.
+        How many rows one person has at most; with `groups`, in each of at most this many cells.
     neighbors : Neighbors
         The relation; by default adding or removing a person.
     confidence : number
@@ -132,16 +133,14 @@ class SmallDatabase:
         change = PersonChange(rows=rows, groups=groups, neighbors=neighbors)
         most = _LARGEST_SCORE // (size * int(np.abs(matrix).max()) * matrix.shape[1])
         sensitivity = size * largest_change(matrix, change)
-        values = {
-            "queries": matrix,
-            "records": size,
-            "total": whole(total, "total", least=1, most=most),
-            "change": change,
-            "confidence": rational(confidence, "confidence", positive=True),
-            "choice": Exponential(sensitivity=sensitivity, epsilon=epsilon, neighbors=neighbors),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            queries=matrix,
+            records=size,
+            total=whole(total, "total", least=1, most=most),
+            change=change,
+            confidence=confidence_level(confidence),
+            choice=Exponential(sensitivity=sensitivity, epsilon=epsilon, neighbors=neighbors),
+        )
         self.error_bound(self.confidence)  # refuses a confidence out of range
 
     def __repr__(self) -> str:

@@ -64,5 +64,5 @@ def expected_error(workload: Workload, strategy: Strategy, mechanism: Laplace | 
 
 
 def direct_error(workload: Workload, mechanism: Laplace | Gaussian) -> ExpectedError:
-    """Return the error when each query of the workload gets noise of its own, and nothing is estimated."""
+    """Return the error when each query of the workload gets its own noise, and nothing is estimated."""
     return ExpectedError(total=mechanism.error.variance * workload.queries, queries=workload.queries)

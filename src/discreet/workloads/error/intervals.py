@@ -10,13 +10,11 @@ w is sigma^2, for rounded noise sigma^2 + 1/12. Laplace: see `laplace_tails`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import log, sqrt
 
-from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.decimals import number
-from discreet.privacy.rational import Number, float_below, rational
+from discreet.privacy.rational import Number, confidence_level, float_below
 from discreet.workloads.error.laplace_tails import laplace_units
 
 __all__ = ["LinearAnswer", "half_width"]
@@ -25,15 +23,11 @@ _LEAST_SIGMA = 4.0
 _DISTANCE = 2.0
 _NEGLIGIBLE = 1e-9
 _CONFIDENCE = 0.95
-_LEAST_FAILURE = Fraction(1, 10**300)
 
 
 def half_width(mechanism: Laplace | Gaussian, factor: float, confidence: Number) -> float:
     """Return t with P(abs(L) <= t) at least the confidence, for squared coefficients that sum to `factor`."""
-    level = rational(confidence, "confidence")
-    if not 0 < level <= 1 - _LEAST_FAILURE:
-        raise ParameterError("confidence", "is out of range", "between 0 and 1, and at most 1 - 10^-300")
-    failure = float_below(1 - level)
+    failure = float_below(1 - confidence_level(confidence))
     if isinstance(mechanism, Gaussian):
         spread = mechanism.error.sub_gaussian
         return _gaussian_units(sqrt(spread), failure) * sqrt(spread * factor)
@@ -80,7 +74,7 @@ class LinearAnswer:
         return sqrt(self.variance)
 
     def interval(self, confidence: Number | None = None) -> tuple[float, float]:
-        """Return an interval that holds the exact answer with at least this probability.
+        """Return an interval that contains the exact answer with at least this probability.
 
         By default the confidence is that of the question.
         """

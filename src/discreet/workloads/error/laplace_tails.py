@@ -1,4 +1,4 @@
-"""How far a linear combination of discrete Laplace noise can be from zero, whatever its coefficients are.
+"""How far a linear combination of discrete Laplace noise can be from zero, for any coefficients.
 
 Let L = sum of c_i N_i with independent N_i of scale b steps, and c = ||c||_2. Two bounds, in units of b c:
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, probability, rational, whole
 from discreet.workloads.algebra.arrays import Real, real_vector
 from discreet.workloads.inference.estimate import Estimate
 from discreet.workloads.inference.fitting import fit_cells, project
@@ -62,10 +62,7 @@ class Cumulative:
 
         Never falls as the level rises.
         """
-        exact = rational(level, "level")
-        if not 0 <= exact <= 1:
-            raise ParameterError("level", "is out of range", "a number from 0 to 1")
-        wanted = float(exact) * self._positive_total()
+        wanted = float(probability(level, "level")) * self._positive_total()
         first = int(np.searchsorted(self.counts, wanted, side="left"))
         return min(first, int(self.counts.size) - 1)
 
@@ -153,7 +150,7 @@ class RangeSums:
         if ranges.size == 0:
             raise ParameterError("ranges", "are empty", f"at least one of {allowed}")
         if ranges.ndim != 2 or ranges.shape[1] != 2 or ranges.dtype.kind not in "iu":
-            raise ParameterError("ranges", "are no pairs of integers", allowed)
+            raise ParameterError("ranges", "are not pairs of integers", allowed)
         ends = ranges.astype(np.int64)
         for problem, wrong in (
             ("are reversed", ends[:, 0] > ends[:, 1]),

@@ -129,7 +129,7 @@ def _product(workload: Product, norm: int, bits: int) -> Strategy:
 
 
 def _is_long(factor: Workload) -> bool:
-    """Tell whether an axis of ranges is too long for a table; at the first place it may be implicit."""
+    """Return whether an axis of ranges is too long for a table; at the first place it may be implicit."""
     return isinstance(factor, AllRanges | Prefixes) and factor.size > LARGEST_AXIS
 
 

@@ -1,6 +1,6 @@
 """What no strategy can beat, with its certificate.
 
-For Gaussian noise, whatever the strategy, the total variance at L2 sensitivity 1 and variance 1 is at least
+For Gaussian noise and any strategy, the total variance at L2 sensitivity 1 and variance 1 is at least
 
     sum over cells j of (G^(1/2))[j, j]^2,
 

@@ -65,7 +65,7 @@ class ReleasedMarginals:
         chosen = tuple(sorted(attributes))
         if chosen not in self.tables:
             raise ParameterError(
-                "attributes", "is no set of the workload", "one of the sets that were asked for"
+                "attributes", "is not a set of the workload", "one of the sets that were asked for"
             )
         return chosen
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import expm1
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.rational import Number, float_below, rational
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import float_below
 from discreet.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
@@ -37,23 +37,21 @@ class PersonReach:
         return strategy.sensitivity(self.rows, groups=self.groups)
 
 
-def allowed_noise(epsilon: Number | None, delta: Number | None, rho: Number | None) -> dict[str, Loss]:
+def allowed_noise(offer: Offer) -> dict[str, Loss]:
     """Return the parameters with which each kind of noise may be built.
 
     Epsilon alone allows Laplace noise; epsilon with delta, both; rho, both, Laplace noise with
     epsilon = sqrt(2 rho), rounded down, since pure epsilon is epsilon^2 / 2 concentrated.
     """
-    if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
-        allowed = "epsilon, epsilon with delta, or rho"
-        raise ParameterError("epsilon", "or rho must be given, and not both", allowed)
-    if rho is not None:
-        rate = rational(rho, "rho", positive=True)
-        return {"Gaussian": {"rho": rate}, "Laplace": {"epsilon": sqrt_interval(2 * rate)[0]}}
-    loss = rational(epsilon, "epsilon", positive=True)  # type: ignore[arg-type]
-    if delta is None:
-        return {"Laplace": {"epsilon": loss}}
-    failure = rational(delta, "delta", positive=True)
-    return {"Gaussian": {"epsilon": loss, "delta": failure}, "Laplace": {"epsilon": loss}}
+    if offer.rho is not None:
+        return {"Gaussian": {"rho": offer.rho}, "Laplace": {"epsilon": sqrt_interval(2 * offer.rho)[0]}}
+    assert offer.epsilon is not None  # noqa: S101
+    if offer.delta is None:
+        return {"Laplace": {"epsilon": offer.epsilon}}
+    return {
+        "Gaussian": {"epsilon": offer.epsilon, "delta": offer.delta},
+        "Laplace": {"epsilon": offer.epsilon},
+    }
 
 
 def mechanism_for(noise: str, loss: Loss, sensitivity: Sensitivity | int, size: int) -> Laplace | Gaussian:

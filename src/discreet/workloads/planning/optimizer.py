@@ -8,7 +8,7 @@ tr(G X^-1). For all weights v > 0 on cells,
 and R gives a strategy too, X = V^(-1/2) R V^(-1/2). At the optimum v = diag(R) and both meet
 (Denisov, McMahan, Rush, Smith & Thakurta 2022, who iterate v <- diag(R)). Here v <- diag(R)^2 / v:
 the same fixed points, reached in one step where V and G commute, and in two or three for ranges.
-Each step gives a bound and a strategy, so the gap is known whatever the path.
+Each step gives a bound and a strategy, so the gap is known for any path.
 """
 
 from __future__ import annotations

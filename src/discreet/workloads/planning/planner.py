@@ -14,6 +14,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
+from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
 from discreet.workloads.algebra.sealing import seal
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
@@ -132,7 +133,7 @@ def plan(
     rows : int
         How many rows one person may have in a table.
     groups : int
-        In how many tables one person may have so many rows, where the workload is asked of several.
+        In how many tables one person may have this many rows, where the workload is asked of several.
     tables : int
         How many tables there are, each to be measured by itself with the noise of the plan.
 
@@ -151,7 +152,7 @@ def plan(
         groups=whole(groups, "groups", least=1, most=tables),
         tables=tables,
     )
-    losses = allowed_noise(epsilon, delta, rho)
+    losses = allowed_noise(Offer(epsilon=epsilon, delta=delta, rho=rho))
     if isinstance(workload, Marginals):
         return plan_marginals(workload, losses, reach)
     check_size_of(workload)

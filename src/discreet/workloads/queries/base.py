@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def checked_size(size: int, name: str = "size") -> int:
 def checked_shape(shape: Sequence[int], name: str = "shape") -> tuple[int, ...]:
     """Check the shape of a product domain; only its axes need to fit in memory."""
     if isinstance(shape, str | bytes) or not hasattr(shape, "__len__") or len(shape) == 0:
-        raise ParameterError(name, "is no sequence of sizes", "one size of at least 1 for each attribute")
+        raise ParameterError(name, "is not a sequence of sizes", "one size of at least 1 for each attribute")
     return tuple(checked_size(size, name) for size in shape)
 
 
@@ -59,7 +60,7 @@ def flat(cells: NDArray[Any], size: int) -> NDArray[Any]:
     return array.reshape(size)
 
 
-class Workload(ABC):
+class Workload(Record, ABC):
     """Linear queries over a domain of `size` cells.
 
     Attributes
@@ -67,6 +68,8 @@ class Workload(ABC):
     shape : tuple of int
         The domain: one number of values for each attribute.
     """
+
+    __slots__ = ()
 
     shape: tuple[int, ...]
 

@@ -31,7 +31,7 @@ class Identity(Workload):
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Sequence[int]) -> None:
-        object.__setattr__(self, "shape", _domain(shape))
+        self._set(shape=_domain(shape))
 
     @property
     def queries(self) -> int:
@@ -80,7 +80,7 @@ class Total(Workload):
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Sequence[int]) -> None:
-        object.__setattr__(self, "shape", _domain(shape))
+        self._set(shape=_domain(shape))
 
     @property
     def queries(self) -> int:
@@ -141,13 +141,12 @@ class Matrix(Workload):
         array = np.array(rows, dtype=np.float64)
         if array.ndim != 2 or 0 in array.shape:
             raise ParameterError(
-                "rows", "is no table of coefficients", "an array of at least one row and column"
+                "rows", "is not a table of coefficients", "an array of at least one row and column"
             )
         if not np.isfinite(array).all():
             raise ParameterError("rows", "holds coefficients that are not finite", "finite numbers")
         domain = (array.shape[1],) if shape is None else checked_shape(shape)
-        object.__setattr__(self, "shape", domain)
-        object.__setattr__(self, "coefficients", array)
+        self._set(shape=domain, coefficients=array)
         if self.size != array.shape[1]:
             raise ParameterError(
                 "shape", "has another number of cells than the rows", f"{array.shape[1]} cells"

@@ -60,8 +60,7 @@ class Marginals(Workload):
         else:
             chosen = sorted({_checked_set(attributes, len(domain)) for attributes in sets or ()})
             _check_count(len(chosen))
-        object.__setattr__(self, "shape", domain)
-        object.__setattr__(self, "sets", tuple(chosen))
+        self._set(shape=domain, sets=tuple(chosen))
 
     def cells(self, attributes: Sequence[int]) -> int:
         """Return the number of cells of the marginal over some attributes."""

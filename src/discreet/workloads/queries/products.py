@@ -48,8 +48,7 @@ class Product(Workload):
     def __init__(self, *factors: Workload) -> None:
         if not factors:
             raise ParameterError("factors", "is empty", "at least one workload")
-        object.__setattr__(self, "factors", factors)
-        object.__setattr__(self, "shape", tuple(size for factor in factors for size in factor.shape))
+        self._set(factors=factors, shape=tuple(size for factor in factors for size in factor.shape))
 
     @property
     def queries(self) -> int:
@@ -113,11 +112,8 @@ class WeightedUnion(Workload):
         weights = [1] * len(parts) if weights is None else weights
         if len(weights) != len(parts):
             raise ParameterError("weights", "has another length than parts", f"{len(parts)} weights")
-        object.__setattr__(self, "parts", parts)
-        object.__setattr__(
-            self, "weights", tuple(float(rational(weight, "weights", positive=True)) for weight in weights)
-        )
-        object.__setattr__(self, "shape", parts[0].shape)
+        exact = (rational(weight, "weights", positive=True) for weight in weights)
+        self._set(parts=parts, weights=tuple(map(float, exact)), shape=parts[0].shape)
 
     @property
     def queries(self) -> int:

@@ -38,7 +38,7 @@ class _Ordered(Workload):
     shape: tuple[int, ...]
 
     def __init__(self, size: int) -> None:
-        object.__setattr__(self, "shape", (checked_size(size),))
+        self._set(shape=(checked_size(size),))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -186,8 +186,8 @@ class RangesOfWidth(_Ordered):
     width: int
 
     def __init__(self, size: int, width: int) -> None:
-        _Ordered.__init__(self, size)
-        object.__setattr__(self, "width", whole(width, "width", least=1, most=self.size))
+        cells = checked_size(size)
+        self._set(shape=(cells,), width=whole(width, "width", least=1, most=cells))
 
     @property
     def queries(self) -> int:

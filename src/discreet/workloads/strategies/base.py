@@ -19,6 +19,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts, fold
 from discreet.workloads.queries.base import LARGEST_DENSE, Vector, Workload, about
 
@@ -30,7 +31,7 @@ __all__ = ["Strategy", "check_domain"]
 _AT_ONCE = 512
 
 
-class Strategy(ABC):
+class Strategy(Record, ABC):
     """An integer matrix A of full column rank, applied without being built.
 
     Attributes
@@ -38,6 +39,8 @@ class Strategy(ABC):
     shape : tuple of int
         The domain.
     """
+
+    __slots__ = ()
 
     shape: tuple[int, ...]
 
@@ -111,7 +114,7 @@ class Strategy(ABC):
             and by exactly that where they share a cell.
         groups : int
             In how many groups, each with a table x of its own that A is applied to, a person may
-            have so many rows. (Where the cells of one table are the groups, a person of g cells with
+            have this many rows. (Where the cells of one table are the groups, a person of g cells with
             r rows each has g r rows.)
         """
         rows, groups = whole(rows, "rows", least=1), whole(groups, "groups", least=1)

@@ -3,7 +3,7 @@
 Let w_0 = 1 | w_1 | … | w_k be block widths over n cells; the last block of a level may be cut by the end
 of the domain. Let A^T A be the sum over levels l and blocks b of c_l 1_b 1_b^T. Then least squares is
 solved block by block in O(n): from the cells up, each block's sum has a variance V', that of what
-its parts say, and V = 1 / (1 / V' + c_l) with what is known of the block itself; from the top down,
+its parts say, and V = 1 / (1 / V' + c_l) with what is known about the block itself; from the top down,
 what is known above is shared among the parts in proportion to their variances.
 (docs/proofs/strategies.md, proposition 5.)
 """
@@ -86,7 +86,7 @@ def level_traces(workload: Workload, widths: Sequence[int]) -> Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Variances of a block's sum: from its parts alone, and with what is known of the block itself."""
+    """Variances of a block's sum: from its parts alone, and with what is known about the block itself."""
 
     parts: float
     whole: float
@@ -94,6 +94,8 @@ class Spread:
 
 class LevelStrategy(Strategy):
     """A strategy with A^T A = sum of c_l 1_b 1_b^T over nested blocks b."""
+
+    __slots__ = ()
 
     widths: tuple[int, ...]
 
@@ -166,7 +168,7 @@ class LevelStrategy(Strategy):
         return self.solve(cells, [None] * (len(self.widths) - 1))
 
     def trace(self, workload: Workload) -> float:
-        """Sum over the levels what is not known of blocks' parts once the blocks' sums are.
+        """Sum over the levels what is not known about blocks' parts once the blocks' sums are.
 
         With V and V' as above and p_b the share of each cell in a change of b's sum, (A^T A)^-1 is the sum
         over blocks b with parts a of (sum of V_a p_a p_a^T) - V'_b p_b p_b^T, and V p p^T for the whole.

@@ -62,7 +62,7 @@ class DenseStrategy(Strategy):
     ) -> None:
         entries = np.asarray(rows)
         if entries.ndim != 2 or 0 in entries.shape or entries.dtype.kind not in "iu":
-            raise ParameterError("rows", "is no table of integers", "an array of shape (p, n) of integers")
+            raise ParameterError("rows", "is not a table of integers", "an array of shape (p, n) of integers")
         if max(int(entries.max()), -int(entries.min())) > LARGEST_COEFFICIENT:
             raise ParameterError(
                 "rows", "holds coefficients that are too large", "magnitudes of at most 2^24"
@@ -77,16 +77,15 @@ class DenseStrategy(Strategy):
             )
         product = IntegerMatrix.of(entries)
         norms, orthonormal, triangle = _factors(product.entries)
-        for name_of, value in {
-            "shape": domain,
-            "name": name,
-            "entries": entries,
-            "_product": product,
-            "_norms": norms,
-            "_orthonormal": orthonormal,
-            "_triangle": triangle,
-        }.items():
-            object.__setattr__(self, name_of, value)
+        self._set(
+            shape=domain,
+            name=name,
+            entries=entries,
+            _product=product,
+            _norms=norms,
+            _orthonormal=orthonormal,
+            _triangle=triangle,
+        )
 
     @classmethod
     def rounded(

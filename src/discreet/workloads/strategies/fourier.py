@@ -48,8 +48,7 @@ class Fourier(Strategy):
         roots = np.maximum(gamma, gamma.max() * 1e-14) ** 0.25
         ideal = np.fft.irfft(roots, workload.size)
         half = np.rint(ideal * (2.0**bits / np.abs(ideal).max())).astype(np.int64)[: workload.size // 2 + 1]
-        object.__setattr__(self, "shape", (workload.size,))
-        object.__setattr__(self, "taps", np.append(half, half[1 : (workload.size + 1) // 2][::-1]))
+        self._set(shape=(workload.size,), taps=np.append(half, half[1 : (workload.size + 1) // 2][::-1]))
         magnitudes = np.abs(self.spectrum)
         if magnitudes.min() <= LEAST_CONDITION * magnitudes.max():
             raise ParameterError(

@@ -48,9 +48,8 @@ class Hierarchy(LevelStrategy):
     def __init__(
         self, size: int, branching: int | Sequence[int] = 2, weights: Sequence[int] | None = None
     ) -> None:
-        object.__setattr__(self, "shape", (checked_size(size),))
-        object.__setattr__(self, "widths", widths_of(size, branching))
-        object.__setattr__(self, "weights", checked_weights(weights, len(self.widths)))
+        shape, widths = (checked_size(size),), widths_of(size, branching)
+        self._set(shape=shape, widths=widths, weights=checked_weights(weights, len(widths)))
         if self.weights[0] == 0:
             raise ParameterError(
                 "weights",

@@ -27,7 +27,7 @@ class MeasureCells(Strategy):
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Sequence[int]) -> None:
-        object.__setattr__(self, "shape", Identity(shape).shape)
+        self._set(shape=Identity(shape).shape)
 
     @property
     def measurements(self) -> int:

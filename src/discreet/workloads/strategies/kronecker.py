@@ -50,8 +50,7 @@ class Kronecker(Strategy):
                 "has a strategy behind the first that takes only single cells",
                 "SquareRoot and Fourier as the first factor; all others at any place",
             )
-        object.__setattr__(self, "factors", factors)
-        object.__setattr__(self, "shape", tuple(size for factor in factors for size in factor.shape))
+        self._set(factors=factors, shape=tuple(size for factor in factors for size in factor.shape))
 
     @property
     def measurements(self) -> int:
@@ -110,7 +109,7 @@ class Kronecker(Strategy):
 
 
 def _takes_single_cells(factor: Strategy) -> bool:
-    """Tell whether a strategy, or one that is nested in it, takes cells up to 2^29 - 1 only."""
+    """Return whether a strategy, or one that is nested in it, takes cells up to 2^29 - 1 only."""
     if isinstance(factor, Kronecker):
         return any(_takes_single_cells(part) for part in factor.factors)
     return isinstance(factor, SquareRoot | Fourier)

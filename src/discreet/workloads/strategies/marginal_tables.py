@@ -2,7 +2,7 @@
 
 Every marginal is measured as it is, so that a column of the strategy holds a one for each of them, and
 nothing else. Each interaction S is then seen in all marginals T that hold it, with independent noise: summed
-over the attributes outside of S, a cell has |T| / |S| times the variance. The average weighted by
+over the attributes outside S, a cell has |T| / |S| times the variance. The average weighted by
 1 / |T| is the least-squares estimate, since the parts of a table that belong to different interactions are
 orthogonal (docs/proofs/strategies.md, proposition 12).
 """
@@ -19,6 +19,7 @@ import numpy as np
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_CELL, clamped_counts
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class TablePart:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class MarginalTables:
+class MarginalTables(Record):
     """All marginals of a workload, measured as they are and made to agree by least squares.
 
     Parameters
@@ -94,8 +95,7 @@ class MarginalTables:
         for holder in workload.sets:
             for part in _subsets(holder):
                 precisions[part] = precisions.get(part, 0.0) + workload.cells(part) / workload.cells(holder)
-        object.__setattr__(self, "workload", workload)
-        object.__setattr__(self, "_precisions", precisions)
+        self._set(workload=workload, _precisions=precisions)
 
     @property
     def measurements(self) -> int:
@@ -167,7 +167,7 @@ class MarginalTables:
     def variance(self, chosen: Set, query: Vector) -> float:
         """Return the variance of a linear query of one marginal, for noise of variance 1.
 
-        With q_S the query summed over the attributes outside of S, and P q_S its part that sums to zero along
+        With q_S the query summed over the attributes outside S, and P q_S its part that sums to zero along
         every attribute of S: the sum over S of ||P q_S||^2 (|S| / |T|)^2 / (|S| sum of 1 / |T'|), T' the
         marginals that hold S.
         """

@@ -20,6 +20,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts
 from discreet.workloads.queries.base import about
 from discreet.workloads.strategies.residual_part import (
@@ -45,7 +46,7 @@ _FINEST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class ResidualBasis:
+class ResidualBasis(Record):
     """The residual basis for a workload of marginals.
 
     Parameters
@@ -77,10 +78,8 @@ class ResidualBasis:
         largest = max(ideal.values())
         smallest = min(value for value in ideal.values())
         scale = max(_FINEST / largest, 64 / smallest)
-        object.__setattr__(self, "workload", workload)
-        object.__setattr__(
-            self, "weights", {chosen: max(1, round(value * scale)) for chosen, value in ideal.items()}
-        )
+        weights = {chosen: max(1, round(value * scale)) for chosen, value in ideal.items()}
+        self._set(workload=workload, weights=weights)
 
     @property
     def measurements(self) -> int:
@@ -187,7 +186,7 @@ class ResidualBasis:
     def variance(self, chosen: Set, query: Vector) -> float:
         """Return the variance of a linear query of one marginal, for noise of variance 1.
 
-        With q_S the query summed over the attributes outside of S, and P q_S its part that sums to zero along
+        With q_S the query summed over the attributes outside S, and P q_S its part that sums to zero along
         every attribute of S, it is the sum over S of ||P q_S||^2 / (weight_S n)^2, n the number of cells.
         """
         table, total = np.asarray(query, np.float64), 0.0

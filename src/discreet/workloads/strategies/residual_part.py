@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import Record
 from discreet.workloads.algebra.modular import clamped_counts, fold
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Set: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResidualPart:
+class ResidualPart(Record):
     """For some subsets S of a marginal's attributes, weight_S times the contrasts of S's own marginal.
 
     Contrasts along an attribute of n values are n I - J, with J all ones. All columns have the same norm.
@@ -51,8 +52,8 @@ class ResidualPart:
             for subset, weight in self.weights.items()
         }
         if not weights or not all(set(subset) <= set(self.chosen) for subset in weights):
-            raise ParameterError("weights", "are none, or of other attributes", "one for each subset")
-        object.__setattr__(self, "weights", MappingProxyType(weights))
+            raise ParameterError("weights", "are empty, or of other attributes", "one for each subset")
+        self._amend(weights=MappingProxyType(weights))
 
     @property
     def size(self) -> int:

@@ -87,17 +87,16 @@ class SquareRoot(Strategy):
         scales = scales[: workload.size]
         norms = _squared_norms(half, padded, folded)
         norms = (norms[::-1] if folded else norms)[: workload.size]
-        for name, value in {
-            "shape": workload.shape,
-            "folded": folded,
-            "padded": padded,
-            "half": half,
-            "scales": scales,
-            "squared_column_norm2": _largest(norms, scales),
-            "_spectrum": _eigenvalues(half, folded),
-            "_product": SineProduct.of(half, LARGEST_CELL * int(scales.max())),
-        }.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            shape=workload.shape,
+            folded=folded,
+            padded=padded,
+            half=half,
+            scales=scales,
+            squared_column_norm2=_largest(norms, scales),
+            _spectrum=_eigenvalues(half, folded),
+            _product=SineProduct.of(half, LARGEST_CELL * int(scales.max())),
+        )
 
     @property
     def measurements(self) -> int:

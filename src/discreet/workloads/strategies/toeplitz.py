@@ -54,13 +54,12 @@ class ToeplitzRoot(Strategy):
         taps = np.rint(ideal * 2.0**_TAP_BITS).astype(np.int64)
         norms = np.sqrt(np.cumsum(ideal**2))[::-1]  # of the column that has size - j taps
         scales = np.rint(2.0**_SCALE_BITS * (norms.min() / norms)) if normalized else np.ones(size)
-        for name, value in {
-            "shape": (size,),
-            "taps": taps,
-            "scales": scales.astype(np.int64),
-            "inverse": triangular_inverse(taps.astype(np.float64)),
-        }.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            shape=(size,),
+            taps=taps,
+            scales=scales.astype(np.int64),
+            inverse=triangular_inverse(taps.astype(np.float64)),
+        )
 
     @property
     def measurements(self) -> int:

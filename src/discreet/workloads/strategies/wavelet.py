@@ -33,7 +33,7 @@ _FINEST = 1 << 12
 class Wavelet(LevelStrategy):
     """Haar's wavelet over an ordered domain (Privelet: Xiao, Wang & Gehrke 2011).
 
-    Of a domain that is no power of two, the last blocks are cut: their rows are shorter, and more than cells.
+    If the domain is not a power of two, the last blocks are cut: their rows are shorter, and more than cells.
 
     Parameters
     ----------
@@ -56,9 +56,8 @@ class Wavelet(LevelStrategy):
     weights: tuple[int, ...]
 
     def __init__(self, size: int, weights: Sequence[int] | None = None) -> None:
-        object.__setattr__(self, "shape", (checked_size(size),))
-        object.__setattr__(self, "widths", widths_of(size, 2))
-        object.__setattr__(self, "weights", checked_weights(weights, len(self.widths)))
+        shape, widths = (checked_size(size),), widths_of(size, 2)
+        self._set(shape=shape, widths=widths, weights=checked_weights(weights, len(widths)))
         if min(self.weights) == 0:
             raise ParameterError(
                 "weights", "leave a level unmeasured, so cells cannot be told apart", "integers of at least 1"

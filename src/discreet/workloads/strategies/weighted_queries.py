@@ -36,7 +36,7 @@ _UNSEEN = 1e-10
 
 
 def holds_few_queries(workload: Workload) -> bool:
-    """Tell whether a workload has no more queries than cells, and few enough to be written down."""
+    """Return whether a workload has no more queries than cells, and few enough to be written down."""
     return (
         workload.queries <= min(MOST_QUERIES, workload.size)
         and workload.queries * workload.size <= MOST_COEFFICIENTS
@@ -72,16 +72,15 @@ class WeightedQueries(Strategy):
         entries, cell_weight = _weighted(workload.matrix(), norm, bits)
         left, sizes, right = np.linalg.svd(entries.astype(np.float64), full_matrices=False)
         seen = sizes > sizes[0] * _UNSEEN
-        for name, value in {
-            "shape": workload.shape,
-            "cell_weight": cell_weight,
-            "entries": entries,
-            "_product": IntegerMatrix.of(entries),
-            "_left": left[:, seen],
-            "_sizes": sizes[seen],
-            "_right": right[seen],
-        }.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            shape=workload.shape,
+            cell_weight=cell_weight,
+            entries=entries,
+            _product=IntegerMatrix.of(entries),
+            _left=left[:, seen],
+            _sizes=sizes[seen],
+            _right=right[seen],
+        )
 
     @property
     def measurements(self) -> int:

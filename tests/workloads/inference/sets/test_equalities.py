@@ -24,7 +24,7 @@ def made(random, rows, columns):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 7), (7, 7), (9, 5)])
-def test_B2_both_solve_the_system_of_conditions(shape):
+def test_both_solve_the_system_of_conditions(shape):
     random = np.random.default_rng(1)
     for _ in range(5):
         matrix, values = made(random, *shape)

@@ -31,7 +31,7 @@ def min_max(values, weights):
 @given(
     pairs=st.lists(st.tuples(st.integers(-20, 20), st.integers(1, 5)), min_size=1, max_size=8),
 )
-def test_B2_pooling_is_the_min_max_formula(pairs):
+def test_pooling_is_the_min_max_formula(pairs):
     values, weights = zip(*pairs, strict=True)
     pooled = pool_adjacent_violators(np.array(values, float), np.array(weights, float))
     assert pooled == pytest.approx([float(x) for x in min_max(values, weights)], abs=1e-12)

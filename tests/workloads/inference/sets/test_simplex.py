@@ -32,7 +32,7 @@ def by_supports(answers, weights, total):
 
 
 @given(answers=vectors, total=st.floats(0.1, 60), data=st.data())
-def test_B2_the_simplex_is_projected_on_exactly(answers, total, data):
+def test_the_simplex_is_projected_on_exactly(answers, total, data):
     answers = np.array(answers)
     weights = np.array(data.draw(st.lists(st.floats(0.2, 5), min_size=len(answers), max_size=len(answers))))
     point = Simplex(total).project(answers, weights)

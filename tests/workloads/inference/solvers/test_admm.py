@@ -1,4 +1,4 @@
-"""Alternating directions: the residual is a certificate, also when steps run out."""
+"""Alternating directions: the residual is a certificate, even when steps run out."""
 
 from __future__ import annotations
 

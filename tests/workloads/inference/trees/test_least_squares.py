@@ -42,7 +42,7 @@ def least_squares(tree, answers, variances):
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.widths))
 @pytest.mark.parametrize("kind", ["equal", "levels", "nodes", "unasked above", "public total"])
-def test_B2_tree_consistency_is_least_squares(tree, kind):
+def test_tree_consistency_is_least_squares(tree, kind):
     random = np.random.default_rng(1)
     levels = len(tree.widths)
     for _ in range(5):
@@ -83,7 +83,7 @@ def test_consistency_keeps_the_mean_and_lowers_every_variance():
     assert exact.max() < 1
 
 
-def test_B2_a_consistent_tree_is_never_farther_from_the_truth():
+def test_a_consistent_tree_is_never_farther_from_the_truth():
     random = np.random.default_rng(3)
     for _ in range(50):
         tree = Tree.over(int(random.integers(2, 40)), int(random.integers(2, 6)))

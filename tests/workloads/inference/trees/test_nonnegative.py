@@ -29,7 +29,7 @@ def solved(tree, answers, variances):
 
 @pytest.mark.parametrize(("leaves", "branching"), [(1, 2), (2, 2), (7, 2), (16, 4), (23, 3)])
 @pytest.mark.parametrize("kind", ["equal", "nodes", "unasked above", "public total", "public regions"])
-def test_B2_a_non_negative_tree_matches_a_general_solver(leaves, branching, kind):
+def test_a_non_negative_tree_matches_a_general_solver(leaves, branching, kind):
     random = np.random.default_rng(1)
     tree = Tree.over(leaves, branching)
     for _ in range(3):

@@ -31,7 +31,7 @@ def ask(connection: Connection, statement: str, values: Values | None = None) ->
     Raises
     ------
     LedgerUnavailable
-        Where PostgreSQL fails, in the words of `faults`.
+        If PostgreSQL fails, in the words of `curator.ledger.messages`.
     """
     with _translated():
         cursor = connection.execute(statement.encode(), values)
@@ -39,7 +39,7 @@ def ask(connection: Connection, statement: str, values: Values | None = None) ->
 
 
 def commit(connection: Connection) -> None:
-    """Commit, and make sure that it was one: a transaction that failed is rolled back by COMMIT, silently."""
+    """Commit, and check that it did: COMMIT silently rolls back a transaction that failed."""
     with _translated():
         if connection.execute("COMMIT").statusmessage != "COMMIT":
             raise LedgerUnavailable(messages.FAILED)

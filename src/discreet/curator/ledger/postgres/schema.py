@@ -1,7 +1,8 @@
 """The tables of ledgers in PostgreSQL, and the triggers that let them grow and never change.
 
-All ledgers of a database share three tables and are told apart by name. Triggers are a second wall, against
-mistakes; give the role that writes INSERT, SELECT, and UPDATE on `discreet_ledgers` (for its lock), no more.
+All ledgers of a database share three tables and are distinguished by name. Triggers are a second protection,
+against mistakes; give the role that writes INSERT, SELECT, and UPDATE on `discreet_ledgers` (for its lock),
+no more.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ WHERE i.indrelid IN ('discreet_entries'::regclass, 'discreet_answers'::regclass)
 
 
 def has_schema(connection: Connection) -> bool:
-    """Return whether the tables are there."""
+    """Return whether the tables exist."""
     return bool(ask(connection, _HAS_SCHEMA))
 
 
@@ -91,14 +92,14 @@ def create_schema(connection: Connection, name: str) -> None:
 
 
 def check_schema(connection: Connection, name: str) -> bool:
-    """Check the form of a ledger and that its triggers and indexes are at work; return whether it exists.
+    """Check the form of a ledger and that its triggers and indexes are active; return whether it exists.
 
     Raises
     ------
     LedgerMismatch
-        Where it is of a later form.
+        If it has a later form.
     LedgerTampered
-        Where a trigger or an index is missing or switched off.
+        If a trigger or an index is missing or switched off.
     """
     if not has_schema(connection):
         return False

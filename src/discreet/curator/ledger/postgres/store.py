@@ -2,11 +2,11 @@
 
 Decisions
 ---------
-- The one writer is whoever holds the lock on the row of the ledger (``SELECT … FOR UPDATE``), under READ
+- The one writer is the one that holds the lock on the row of the ledger (``SELECT … FOR UPDATE``), under READ
   COMMITTED: each statement after the lock sees all that was committed before it.
-- ``synchronous_commit`` is at least ``on`` in every transaction, whatever the server's default; a server with
+- ``synchronous_commit`` is at least ``on`` in every transaction, for any default of the server; a server with
   ``fsync = off`` is refused.
-- Connections are kept and reused by one thread at a time; those that came along in a fork are left alone.
+- Connections are kept and reused by one thread at a time; those inherited through a fork are not used.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PostgreSQLStore:
     name : str
         The name of the ledger among those of the database.
     create : bool
-        Whether to make a new ledger where there is none of this name, and the tables where they are missing.
+        Whether to create a new ledger if there is none of this name, and the tables if they are missing.
     timeout : float
         For how many seconds to wait for others, before `LedgerUnavailable`.
     """
@@ -108,7 +108,7 @@ class PostgreSQLStore:
             yield _View(connection, self._name)
 
     def check(self) -> None:
-        """Check that triggers and indexes are at work. See `Store`."""
+        """Check that triggers and indexes are active. See `Store`."""
         with self._connected() as connection:
             if not check_schema(connection, self._name):
                 raise LedgerUnavailable(messages.MISSING)
@@ -131,13 +131,13 @@ class PostgreSQLStore:
                 _inherited.append(connection)
 
     def _start_afresh(self) -> None:
-        """Begin without connections, and see to it that those to come are closed with this object."""
+        """Begin without connections, and make sure that later ones are closed with this object."""
         self._process = os.getpid()
         self._idle: list[psycopg.Connection] = []
         weakref.finalize(self, _end, self._idle, self._process)
 
     def _put_back(self, connection: psycopg.Connection) -> None:
-        """Keep a connection if it is in order."""
+        """Keep a connection if it still works."""
         with suppress(psycopg.Error):
             if connection.info.transaction_status != _IDLE:
                 connection.execute("ROLLBACK")

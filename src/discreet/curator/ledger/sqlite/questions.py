@@ -32,7 +32,7 @@ def ask(connection: sqlite3.Connection, statement: str, values: Values = ()) -> 
     Raises
     ------
     LedgerUnavailable
-        Where SQLite fails, in the words of `faults`.
+        If SQLite fails, in the words of `curator.ledger.messages`.
     """
     with translated():
         return connection.execute(statement, values).fetchall()

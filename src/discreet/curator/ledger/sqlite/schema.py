@@ -1,6 +1,7 @@
 """The tables of a ledger file, and the triggers that let them grow and never change.
 
-Triggers are a second wall, against mistakes. Against those who can write the file stands the chain.
+Triggers are a second protection, against mistakes. The hash chain protects against those who can write the
+file.
 """
 
 from __future__ import annotations
@@ -63,19 +64,19 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 
 def check_schema(connection: sqlite3.Connection) -> None:
-    """Check that a file is a ledger, of a form that is known, with all its triggers.
+    """Check that a file is a ledger, of a known form, with all its triggers.
 
     Raises
     ------
     LedgerMismatch
-        Where it is another kind of file, or of a later form.
+        If it is another kind of file, or of a later form.
     LedgerTampered
-        Where its tables or triggers are not those that were made.
+        If its tables or triggers are not those that were created.
     """
     ((application,),) = ask(connection, "PRAGMA application_id")
     ((version,),) = ask(connection, "PRAGMA user_version")
     if application != _APPLICATION:
-        raise LedgerMismatch("the file is no ledger")
+        raise LedgerMismatch("the file is not a ledger")
     if version != _VERSION:
         raise LedgerMismatch(f"the ledger has form {version}; this version of discreet reads form {_VERSION}")
     found = ask(connection, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")

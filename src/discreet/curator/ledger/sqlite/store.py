@@ -7,7 +7,7 @@ Decisions
 - Rollback journal with ``synchronous=EXTRA``, never a write-ahead log: a commit survives loss of power, at
   rest the ledger is one file, and the corruption by a reset of the write-ahead log in SQLite up
   to 3.51.2 cannot happen (https://www.sqlite.org/wal.html#walresetbug).
-- The file is made under another name and linked to its own when complete: an empty file is no new ledger.
+- The file is created under another name and linked when complete: an empty file is not a new ledger.
 
 A network file system must offer working POSIX locks and a faithful fsync, which many do not: use
 PostgreSQL instead.
@@ -63,7 +63,7 @@ class SQLiteStore:
     path : str or Path
         The file.
     create : bool
-        Whether to make a new ledger where there is none.
+        Whether to create a new ledger if there is none.
     timeout : float
         For how many seconds to wait for others, before `LedgerUnavailable`.
     """
@@ -134,7 +134,7 @@ class SQLiteStore:
             )
 
     def _create(self) -> None:
-        """Make a whole ledger under another name, then give it its own, unless somebody else was first."""
+        """Create a whole ledger under another name, then rename it, unless another process was first."""
         handle, name = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
         os.close(handle)
         try:
@@ -171,7 +171,7 @@ class _View:
             return None
         ((content,),) = found
         if not isinstance(content, bytes):
-            raise LedgerTampered("its answer is no sequence of bytes", charge)
+            raise LedgerTampered("its answer is not a sequence of bytes", charge)
         return content
 
     def answers(self) -> int:
@@ -206,7 +206,7 @@ def _translated_files() -> Iterator[None]:
 
 
 def _never_close(connection: sqlite3.Connection) -> None:
-    """Keep a connection that came along in a fork: closing it would roll back what the parent does."""
+    """Keep a connection inherited through a fork: closing it would roll back what the parent does."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

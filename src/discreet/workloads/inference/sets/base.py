@@ -17,7 +17,7 @@ __all__ = ["ConvexSet", "LinearRows"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearRows:
-    """A polyhedron as rows: `equal` x = `values`, and `least` x >= `bounds`; None where there are none."""
+    """A polyhedron as rows: `equal` x = `values`, and `least` x >= `bounds`; None if there are none."""
 
     equal: csr_array[Any] | None = None
     values: Real | None = None

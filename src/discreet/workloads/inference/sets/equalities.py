@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import (
     Operator,
     Real,
@@ -27,7 +28,7 @@ _MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False)
-class Equalities:
+class Equalities(Record):
     """C x = d for a small matrix C and public numbers d.
 
     Parameters
@@ -63,14 +64,7 @@ class Equalities:
         called = _names(names, right.size)
         origin, basis = _shortest_solution(rows, right)
         _check_consistent(right - rows @ origin, right, called)
-        for name, value in (
-            ("matrix", rows),
-            ("values", right),
-            ("names", called),
-            ("origin", origin),
-            ("basis", basis),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(matrix=rows, values=right, names=called, origin=origin, basis=basis)
 
     def check(self, size: int) -> None:
         """Refuse another number of entries than the matrix has columns."""
@@ -114,7 +108,7 @@ class Equalities:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False)
-class ImplicitEqualities:
+class ImplicitEqualities(Record):
     """C x = d for an operator C that is applied and never written down.
 
     As `Equalities`, with every shortest solution found by conjugate gradients. One projection takes
@@ -133,8 +127,7 @@ class ImplicitEqualities:
         called = _names(names, right.size)
         solution, _ = minimum_norm(operator.matvec, operator.rmatvec, right, operator.shape[1])
         _check_consistent(right - operator.matvec(solution), right, called)
-        for name, value in (("operator", operator), ("values", right), ("names", called)):
-            object.__setattr__(self, name, value)
+        self._set(operator=operator, values=right, names=called)
 
     def check(self, size: int) -> None:
         """Refuse another number of entries than the operator takes."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import Real, real_vector, weight_vector
 from discreet.workloads.inference.sets.base import LinearRows
 
@@ -39,7 +40,7 @@ def pool_adjacent_violators(values: Real, weights: Real) -> Real:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Ordered:
+class Ordered(Record):
     """Entries never fall (or never rise) from first to last, and lie within public bounds.
 
     Parameters
@@ -59,9 +60,11 @@ class Ordered:
     def __init__(
         self, *, lower: Number | None = None, upper: Number | None = None, falling: bool = False
     ) -> None:
-        object.__setattr__(self, "lower", -np.inf if lower is None else float(rational(lower, "lower")))
-        object.__setattr__(self, "upper", np.inf if upper is None else float(rational(upper, "upper")))
-        object.__setattr__(self, "falling", bool(falling))
+        self._set(
+            lower=-np.inf if lower is None else float(rational(lower, "lower")),
+            upper=np.inf if upper is None else float(rational(upper, "upper")),
+            falling=bool(falling),
+        )
         if self.lower > self.upper:
             raise ParameterError(
                 "constraints", "contradict each other: the lower bound is above the upper", "lower <= upper"

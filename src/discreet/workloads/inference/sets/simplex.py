@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
+from discreet.records import Record
 from discreet.workloads.algebra.arrays import Real, real_vector, weight_vector
 from discreet.workloads.inference.sets.base import LinearRows
 
@@ -17,7 +18,7 @@ __all__ = ["KnownTotal", "NonNegative", "Simplex"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonNegative:
-    """No entry is below zero. The projection sets negative entries to zero, whatever the weights."""
+    """No entry is below zero. The projection sets negative entries to zero, for any weights."""
 
     affine = False
     words = "entries are non-negative"
@@ -47,7 +48,7 @@ class NonNegative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class KnownTotal:
+class KnownTotal(Record):
     """The entries add up to a public total. The projection spreads the difference over all of them."""
 
     total: float
@@ -56,7 +57,7 @@ class KnownTotal:
     words = "entries add up to the total"
 
     def __init__(self, total: Number) -> None:
-        object.__setattr__(self, "total", float(rational(total, "total")))
+        self._set(total=float(rational(total, "total")))
 
     def check(self, size: int) -> None:
         """Without entries only a total of zero is possible."""
@@ -91,7 +92,7 @@ class KnownTotal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Simplex:
+class Simplex(Record):
     """Non-negative entries with a public total.
 
     With v_i = w_i y_i, the projection is x_i = max(y_i - price / w_i, 0) for the one price at which the
@@ -105,7 +106,7 @@ class Simplex:
     words = "entries are non-negative and add up to the total"
 
     def __init__(self, total: Number) -> None:
-        object.__setattr__(self, "total", float(rational(total, "total")))
+        self._set(total=float(rational(total, "total")))
         if self.total < 0:
             raise ParameterError(
                 "constraints",
@@ -162,4 +163,4 @@ def price_residual(prices: Real, point: Real) -> float:
 
 def _check_total(total: float, size: int) -> None:
     if size == 0 and total != 0:
-        raise ParameterError("constraints", "ask of no entries a total other than zero", "a total of 0")
+        raise ParameterError("constraints", "ask for a total other than zero of no entries", "a total of 0")

@@ -27,7 +27,7 @@ def descend(objective: Quadratic, member: ConvexSet, start: Real, *, tolerance: 
     face that comes again is searched to the last digit.
 
     With z = P(x - g), v = x - g - z is normal to the set at z, so the largest entry of gradient f(z) + v
-    says by how much z misses the optimum, whatever led to it (proof: docs/proofs/inference.md).
+    says by how much z misses the optimum, however it was found (proof: docs/proofs/inference.md).
     """
     point = member.project(start)
     gradient = objective.gradient(point)
@@ -51,7 +51,7 @@ def descend(objective: Quadratic, member: ConvexSet, start: Real, *, tolerance: 
 
 
 def _in_face(member: ConvexSet, point: Real, change: Real) -> bool:
-    """Tell whether a change stayed within the face of the point that it led to, up to rounding."""
+    """Return whether a change stayed within the face of the point that it led to, up to rounding."""
     outside = np.abs(member.along(point, change) - change).max(initial=0.0)
     return bool(outside <= _ROUNDING * np.abs(change).max(initial=0.0))
 

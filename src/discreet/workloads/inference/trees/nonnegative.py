@@ -167,7 +167,7 @@ def _pool(below: _Supply, bounds: NDArray[np.int64], offsets: NDArray[np.int64])
 
 
 def _running(values: Real, bounds: NDArray[np.int64]) -> Real:
-    """Return running sums that begin anew at each node."""
+    """Return running sums that begin again at each node."""
     total = np.cumsum(values)
     starts = bounds[:-1]
     before = total[starts] - values[starts]

@@ -1,4 +1,4 @@
-"""Rows of the foundations that belong to no single mechanism."""
+"""Basic theorems that belong to no single mechanism."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ laws = st.lists(st.integers(1, 1000), min_size=2, max_size=6).map(
 
 
 @given(p=laws, q=laws, epsilon=st.floats(0, 3))
-def test_A1_the_hockey_stick_is_never_above_the_probability_of_a_large_loss(p, q, epsilon):
+def test_the_hockey_stick_is_never_above_the_probability_of_a_large_loss(p, q, epsilon):
     """Pr[loss > epsilon] <= delta suffices for (epsilon, delta); the exact delta is smaller still."""
     epsilon = mpmath.mpf(epsilon)
     large = sum(
@@ -51,7 +51,7 @@ def test_A1_the_hockey_stick_is_never_above_the_probability_of_a_large_loss(p, q
     buckets=st.integers(1, 7),
     offset=st.integers(-3, 3),
 )
-def test_A6_no_function_of_a_release_reveals_more(scale, buckets, offset):
+def test_no_function_of_a_release_reveals_more(scale, buckets, offset):
     """Post-processing: the divergence of any function of the output is at most that of the output."""
     with mpmath.workdps(30):
         law = laplace_law(scale, 60)
@@ -72,7 +72,7 @@ def test_A6_no_function_of_a_release_reveals_more(scale, buckets, offset):
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3])
-def test_A8_basic_composition_is_tight_for_laplace(releases):
+def test_basic_composition_is_tight_for_laplace(releases):
     """Some outcome of k releases has a loss of exactly k epsilon."""
     epsilon = Fraction(1, 2)
     mechanism = Laplace(sensitivity=1, epsilon=epsilon)
@@ -90,7 +90,7 @@ def test_A8_basic_composition_is_tight_for_laplace(releases):
 
 
 @pytest.mark.parametrize("counts", [1, 4, 10])
-def test_A8_each_of_k_counts_has_variance_two_k_squared_over_epsilon_squared(counts):
+def test_each_of_k_counts_has_variance_two_k_squared_over_epsilon_squared(counts):
     """A budget divided over k counts: the variance grows with k squared."""
     epsilon = 0.01
     together = Laplace(sensitivity=counts, epsilon=epsilon)
@@ -99,7 +99,7 @@ def test_A8_each_of_k_counts_has_variance_two_k_squared_over_epsilon_squared(cou
     assert together.error.variance == pytest.approx(2 * counts**2 / epsilon**2, rel=1e-3)
 
 
-def test_A8_a_budget_divided_over_steps_adds_up_exactly():
+def test_a_budget_divided_over_steps_adds_up_exactly():
     """0.1 ten times is 1."""
     steps = [Laplace(sensitivity=1, epsilon=0.1).guarantee.epsilon for _ in range(10)]
     assert sum(steps) == 1
@@ -117,7 +117,7 @@ def largest_loss(scales: list[Fraction], shifts: tuple[int, ...]) -> mpmath.mpf:
     return worst
 
 
-def test_A8_parallel_parts_cost_their_maximum_or_the_two_largest():
+def test_parallel_parts_cost_their_maximum_or_the_two_largest():
     """Add or remove: a person is in one part. Replace: one leaves a part and another enters a part."""
     parts = [Laplace(sensitivity=1, epsilon=Fraction(1, 2)), Laplace(sensitivity=1, epsilon=Fraction(1, 4))]
     scales = [part.event.scale for part in parts]

@@ -1,8 +1,9 @@
-"""Keys that nobody declared: chosen first, with a part of the offer; then asked about."""
+"""Undeclared keys: chosen first, with a part of the offer; then asked about."""
 
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 from unittest import mock
 
 import pyarrow
@@ -75,7 +76,7 @@ def test_asking_again_costs_nothing(place):
 
 def test_the_parts_make_up_the_offer():
     tables = {"visits": TABLE}
-    selection = selection_for(parse(BY_TOWN, tables), tables, Offer(**OFFER), share="1/4")
+    selection = selection_for(parse(BY_TOWN, tables), tables, Offer(**OFFER), share=Fraction(1, 4))
     ((name, request),) = selection.requests
     assert name == "town"
     guarantee = request.mechanism.guarantee
@@ -115,7 +116,7 @@ def test_no_key_is_common_enough(place):
     answer = curator.ask(BY_TOWN, epsilon="0.001", delta="1e-9")
     assert answer.columns() == {"town": [], "n": [], "n_lower": [], "n_upper": []}
     assert curator.spent.requests == 1
-    assert str(answer).splitlines()[1:] == ["no key was shown: none was found that enough persons have"]
+    assert str(answer).splitlines()[1:] == ["no key was shown: none was found with enough persons"]
     assert answer.nonnegative().columns() == answer.columns()
     assert answer.to_pandas().empty
     valid(answer.label)
@@ -212,7 +213,7 @@ def test_after_a_crash_only_the_rest_is_paid(place):
 
 
 def test_a_choice_that_is_paid_is_not_asked_to_fit_again(place):
-    """With room for one more answer but not for both requests anew, the second ask succeeds."""
+    """With room for one more answer but not for both requests again, the second ask succeeds."""
     budget = Budget(epsilon="3.2", delta="1e-5")
     curator = clinic(place, budget)
     assert curator.preview(BY_TOWN, **OFFER).fits == 1
@@ -263,7 +264,7 @@ def test_a_preview_says_whether_there_is_an_answer(place):
     curator = clinic(place)
     before = curator.preview(BY_TOWN, **OFFER)
     assert not before.answered
-    assert "takes" in str(before)
+    assert "costs" in str(before)
     curator.ask(BY_TOWN, **OFFER)
     spent = curator.spent
     after = curator.preview(BY_TOWN, **OFFER)

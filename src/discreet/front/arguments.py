@@ -1,0 +1,46 @@
+"""Arguments that a curator does not take, and what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from discreet.errors import ParameterError
+
+__all__ = ["refuse_unknown", "refuse_unnamed"]
+
+_TAKEN = (
+    "epsilon",
+    "delta",
+    "rho",
+    "error",
+    "confidence",
+    "split",
+    "key_share",
+    "rows",
+    "analyst",
+    "sql",
+)
+_MEANT = {
+    "eps": "epsilon",
+    "budget": "epsilon",
+    "accuracy": "error",
+    "margin": "error",
+    "level": "confidence",
+}
+
+
+def refuse_unnamed(values: tuple[object, ...]) -> None:
+    """Refuse an offer without its name: a bare number could be an epsilon or a rho."""
+    if values:
+        number = values[0] if isinstance(values[0], int | float) else 0.3
+        raise ParameterError("the offer", "is given without its name", f"epsilon={number}, by name")
+
+
+def refuse_unknown(names: Iterable[str]) -> None:
+    """Refuse an argument that there is not, with the one that was probably meant."""
+    for name in names:
+        close = get_close_matches(name.lower(), _TAKEN, n=1, cutoff=0.5)
+        meant = _MEANT.get(name.lower()) or (close[0] if close else None)
+        hint = f"did you mean {meant}?" if meant else f"it takes {', '.join(_TAKEN)}"
+        raise TypeError(f"a question has no argument {name!r}; {hint}")

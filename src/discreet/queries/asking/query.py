@@ -1,0 +1,62 @@
+"""Questions in SQL or like dataframes, for keys that are declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.curator import Door, Release, Request
+from discreet.privacy.offer import Offer
+from discreet.queries.asking.asked import Asked
+from discreet.queries.explanation.query import explain
+from discreet.queries.noise.request import build_request, for_error
+from discreet.queries.question.post_processing import shown_groups
+from discreet.queries.question.query import Query
+
+__all__ = ["AskedQuery"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuery(Asked):
+    """A query on its terms."""
+
+    query: Query
+
+    def request(self) -> Request:
+        """Return the request that the offer buys, or that the wanted error needs."""
+        return self._request_for(self.query, self._offer())
+
+    def explain(self, *, sql: bool) -> str:
+        """Describe the plan and, if anything is offered, its noise and cost."""
+        is_priced = self.terms.offer is not None or self.terms.error is not None
+        return explain(self.query, self.tables, self._offer() if is_priced else None, self.terms, sql=sql)
+
+    def answer(self, door: Door, *, analyst: str) -> Release:
+        """Spend, answer, and show the groups that HAVING, ORDER BY and LIMIT ask for."""
+        release = self._release(door, analyst)
+        if not self.query.after:
+            return release
+        columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
+        unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
+        return release.at(shown_groups(self.query.after, columns, unknown))
+
+    def _release(self, door: Door, analyst: str) -> Release:
+        return door.answer(self.request(), analyst=analyst)
+
+    def _offer(self) -> Offer:
+        if self.terms.error is None:
+            return self.terms.stated_offer()
+        return for_error(
+            self.query,
+            self.tables,
+            error=self.terms.error,
+            offer=self.terms.of_the_kind,
+            confidence=self.terms.confidence,
+            rows=self.terms.rows,
+            split=self.terms.split,
+        )
+
+    def _request_for(self, query: Query, offer: Offer) -> Request:
+        return build_request(
+            query, self.tables, offer, confidence=self.terms.confidence, split=self.terms.split
+        )

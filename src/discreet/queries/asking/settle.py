@@ -1,0 +1,43 @@
+"""From what an analyst asks to a question on its terms: SQL is parsed, keys are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from discreet.curator import Request
+from discreet.data import Table
+from discreet.errors import ParameterError
+from discreet.queries.asking.asked import Asked, FinishedRequest
+from discreet.queries.asking.counts import AskedCounts
+from discreet.queries.asking.query import AskedQuery
+from discreet.queries.asking.unknown_keys import AskedByUnknownKeys
+from discreet.queries.counts.question import LinearQuestion
+from discreet.queries.noise.unknown_keys import unknown_keys
+from discreet.queries.question.query import Query
+from discreet.queries.question.terms import Terms
+from discreet.queries.sql.select import parse
+
+__all__ = ["Question", "settle"]
+
+Question: TypeAlias = str | Query | LinearQuestion | Request
+"""What may be asked: SQL, what `table(…)` built, many counts at once, or a finished request."""
+
+
+def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Asked:
+    """Return a question on its terms; it is refused here, or when its request is made, before any charge."""
+    if isinstance(question, Request):
+        return FinishedRequest(tables=tables, terms=terms, finished=question)
+    if isinstance(question, LinearQuestion):
+        return AskedCounts(tables=tables, terms=terms, question=question)
+    query = parse(question, tables) if isinstance(question, str) else question
+    if not isinstance(query, Query):
+        raise ParameterError(
+            "question",
+            "is neither SQL nor a request",
+            "text, table(…).agg(…), or ranges(…), cdf(…), marginals(…)",
+        )
+    # Where an error is wanted, undeclared keys are refused with what to declare: their choice has no error.
+    if terms.error is None and unknown_keys(query, tables):
+        return AskedByUnknownKeys(tables=tables, terms=terms, query=query)
+    return AskedQuery(tables=tables, terms=terms, query=query)

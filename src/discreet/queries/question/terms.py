@@ -1,0 +1,93 @@
+"""The terms of a question: what may be spent on it, or how wrong it may be, and how that is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import Number, confidence_level, probability, whole
+
+__all__ = ["CONFIDENCE", "KEY_SHARE", "LARGEST_ROWS", "ROWS", "Terms"]
+
+CONFIDENCE = Fraction(95, 100)
+KEY_SHARE = Fraction(1, 3)
+"""How much of an offer's epsilon the choice of undeclared keys gets."""
+
+ROWS = 1000
+"""How many values a group is supposed to have where the error of a mean depends on it."""
+LARGEST_ROWS = 10**18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an analyst states beside a question; checked, exact, and passed along as a whole.
+
+    Attributes
+    ----------
+    offer : Offer or None
+        What may be spent. None if an error is wanted instead, or nothing was said.
+    error : mapping of outputs to numbers, or None
+        The largest margins, at the confidence, of the cheapest answer that is good enough.
+    by_rho : bool
+        Whether an offer for a wanted error is a rho, as the budget counts it, rather than a pure epsilon.
+    confidence : Fraction
+        Of the intervals, above 0 and below 1.
+    split : mapping of outputs to numbers, or None
+        The shares of the offer; None makes the errors alike.
+    key_share : Fraction
+        How much of epsilon the choice of undeclared keys gets, above 0 and below 1.
+    rows : int
+        A hypothetical number of rows in a group, for the error of a mean.
+    """
+
+    offer: Offer | None = None
+    error: Mapping[str, Number] | None = None
+    by_rho: bool = False
+    confidence: Fraction = CONFIDENCE
+    split: Mapping[str, Number] | None = None
+    key_share: Fraction = KEY_SHARE
+    rows: int = ROWS
+
+    @classmethod
+    def stated(
+        cls,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Mapping[str, Number] | None = None,
+        by_rho: bool = False,
+        confidence: Number = CONFIDENCE,
+        split: Mapping[str, Number] | None = None,
+        key_share: Number = KEY_SHARE,
+        rows: int = ROWS,
+    ) -> Terms:
+        """Return terms as an analyst states them, in numbers of any exact kind."""
+        offered = any(part is not None for part in (epsilon, delta, rho))
+        if error is not None and offered:
+            raise ParameterError("error", "is given together with an offer", "an error or an offer")
+        return cls(
+            offer=Offer(epsilon=epsilon, delta=delta, rho=rho) if offered else None,
+            error=error,
+            by_rho=by_rho,
+            confidence=confidence_level(confidence),
+            split=split,
+            key_share=probability(key_share, "key_share", zero=False, one=False),
+            rows=whole(rows, "rows", least=1, most=LARGEST_ROWS),
+        )
+
+    @property
+    def are_stated(self) -> bool:
+        """Whether anything was said that a finished request has settled already."""
+        return self != Terms(by_rho=self.by_rho, key_share=self.key_share, rows=self.rows)
+
+    def of_the_kind(self, parameter: Fraction) -> Offer:
+        """Return an offer of the kind that the budget counts."""
+        return Offer.concentrated(parameter) if self.by_rho else Offer.pure(parameter)
+
+    def stated_offer(self) -> Offer:
+        """Return what is offered, or ask for an offer."""
+        return Offer() if self.offer is None else self.offer
