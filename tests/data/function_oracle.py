@@ -51,7 +51,7 @@ def order(value):
 
 def call(function, values):
     """The value of a function."""
-    name = function.value
+    name = function.name
     if name == "coalesce":
         return next((value for value in values if value is not None), None)
     if name in {"least", "greatest"}:

@@ -68,7 +68,7 @@ def evaluate(node, row):
 
 def called(node, row):
     values = [evaluate(operand, row) for operand in node.operands]
-    name = node.function.value
+    name = node.function.name
     if name == "nullif":
         found = None if compare("=", *values) is True else values[0]
         return as_shared(node.operands[:1], row, found)

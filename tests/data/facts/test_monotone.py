@@ -21,9 +21,9 @@ from discreet.data.language.expressions import (
     Column,
     Compare,
     Comparison,
-    Function,
     Literal,
 )
+from discreet.data.language.functions import FUNCTIONS
 
 AGE = Column(name="age")
 SIGNS = {
@@ -147,15 +147,15 @@ def calculated(shape, constant):
         "times": (two("*", several, AGE), lambda x: constant * x),
         "by": (two("/", AGE, several), lambda x: x / constant),
         "floor": (
-            two("*", Call(function=Function.FLOOR, operands=(two("/", AGE, several),)), several),
+            two("*", Call(function=FUNCTIONS["floor"], operands=(two("/", AGE, several),)), several),
             lambda x: floor(x / constant) * constant,
         ),
         "ceiling": (
-            two("-", several, Call(function=Function.CEILING, operands=(two("/", AGE, several),))),
+            two("-", several, Call(function=FUNCTIONS["ceiling"], operands=(two("/", AGE, several),))),
             lambda x: constant - ceil(x / constant),
         ),
         "bucket": (
-            Call(function=Function.WIDTH_BUCKET, operands=(AGE, number(-4), number(16), number(5))),
+            Call(function=FUNCTIONS["width_bucket"], operands=(AGE, number(-4), number(16), number(5))),
             lambda x: sum(x >= mark for mark in (-4, 0, 4, 8, 12, 16)),
         ),
     }[shape]
@@ -187,7 +187,7 @@ def test_an_expression_of_two_columns_or_a_reciprocal_is_monotone_in_none():
     other = Column(name="other")
     assert monotone_in(Arithmetic(operator="+", left=AGE, right=other)) is None
     assert monotone_in(Arithmetic(operator="/", left=number(1), right=AGE)) is None
-    assert monotone_in(Call(function=Function.ABS, operands=(AGE,))) is None
+    assert monotone_in(Call(function=FUNCTIONS["abs"], operands=(AGE,))) is None
     assert monotone_in(AGE) == "age"
 
 
@@ -216,7 +216,7 @@ def test_nothing_is_said_beyond_what_doubles_hold(far):
 
 def test_reals_below_a_condition_are_below_the_double_before_it():
     facts = ColumnFacts(type=Type.FLOAT, bounds=Bounds(-10, 20, step=1))
-    whole = Call(function=Function.FLOOR, operands=(AGE,))
+    whole = Call(function=FUNCTIONS["floor"], operands=(AGE,))
     assert ends(whole, [stated(Comparison.LESS, 4)], {"age": facts}) == (-inf, 3)
     assert ends(whole, [stated(Comparison.AT_MOST, 4)], {"age": facts}) == (-inf, 4)
     assert ends(whole, [stated(Comparison.GREATER, 4)], {"age": facts}) == (4, inf)

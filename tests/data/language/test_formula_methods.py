@@ -23,24 +23,25 @@ from discreet.data import (
     when,
 )
 from discreet.data.language.description import describe_expression
-from discreet.data.language.expressions import Call, Case, Cast, Column, Function, IsNull, Not, When
+from discreet.data.language.expressions import Call, Case, Cast, Column, IsNull, Not, When
+from discreet.data.language.functions import FUNCTIONS
 from discreet.errors import ParameterError, UnsupportedQuery
 
 X = Column(name="x")
 x = col("x")
 PLAIN = {
-    "abs": Function.ABS,
-    "floor": Function.FLOOR,
-    "ceil": Function.CEILING,
-    "round": Function.ROUND,
-    "sign": Function.SIGN,
-    "sqrt": Function.SQRT,
-    "lower": Function.LOWER,
-    "upper": Function.UPPER,
-    "strip": Function.TRIM,
-    "length": Function.LENGTH,
-    **{part: Function(part) for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")},
-    **{part: Function(part) for part in ("hour", "minute")},
+    "abs": FUNCTIONS["abs"],
+    "floor": FUNCTIONS["floor"],
+    "ceil": FUNCTIONS["ceiling"],
+    "round": FUNCTIONS["round"],
+    "sign": FUNCTIONS["sign"],
+    "sqrt": FUNCTIONS["sqrt"],
+    "lower": FUNCTIONS["lower"],
+    "upper": FUNCTIONS["upper"],
+    "strip": FUNCTIONS["trim"],
+    "length": FUNCTIONS["length"],
+    **{part: FUNCTIONS[part] for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")},
+    **{part: FUNCTIONS[part] for part in ("hour", "minute")},
 }
 
 

@@ -19,9 +19,8 @@ import pytest
 
 from data import three_engines
 from discreet.data import Bounds, Dates, Keys, Limits, Table, Type
-from discreet.data.compile.strings import FUNCTIONS
+from discreet.data.compile import strings
 from discreet.data.engines.base import fetch
-from discreet.data.language.expressions import Function
 from discreet.data.reading.normal_forms import LONGEST_TEXT
 from discreet.data.salt import Salt
 from discreet.data.tables.public_table import PublicTable
@@ -252,7 +251,7 @@ def test_a_person_of_too_long_a_name_is_nobody(tmp_path):
 def test_texts_end_where_they_must(engine):
     rows = pyarrow.table({"row": [0, 1], "t": ["ä" * 8000, "a" * LONGEST_TEXT]})
     table = engine.table(rows)
-    joined, replaced = FUNCTIONS[Function.CONCAT], FUNCTIONS[Function.REPLACE]
+    joined, replaced = strings.concat, strings.replace
     found = engine.values(
         table,
         whole=lambda rows: joined(rows.t, "", ""),

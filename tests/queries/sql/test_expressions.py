@@ -30,7 +30,8 @@ from discreet.data import (
 )
 from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
-from discreet.data.language.expressions import Column, Function, walk
+from discreet.data.language.expressions import Column, walk
+from discreet.data.language.functions import FUNCTIONS
 from discreet.errors import RequestRefused, UnsupportedQuery
 from discreet.queries.sql.expressions import condition_of, expression_of
 from discreet.queries.sql.parser import read_select
@@ -184,7 +185,7 @@ def test_every_function_has_a_spelling():
     called = {
         node.function for text, _ in SPELLINGS for node in walk(expression(text)) if hasattr(node, "function")
     }
-    assert called == set(Function)
+    assert called == set(FUNCTIONS.values())
 
 
 ROWS = [
@@ -333,4 +334,4 @@ def test_the_page_of_functions_is_in_sql_what_it_is_in_python():
             first = sql.split("`")[1].replace("¦", "|")
             read = expression(first)
             assert to_json(read) in built, line
-            assert read.function.value == function.strip("`")
+            assert read.function.name == function.strip("`")

@@ -23,7 +23,6 @@ import ibis
 from ibis.expr.types import BooleanValue, IntegerValue, StringValue, Value
 
 from discreet.data.compile import numeric, strings, temporal
-from discreet.data.language.expressions import Function
 from discreet.data.language.schema import Type
 
 __all__ = ["as_type", "cast_to"]
@@ -67,7 +66,7 @@ def _text(value: Value) -> StringValue:
     if not found.is_date():
         # Below CASE, since the COLLATE that PostgreSQL needs with it cannot stand everywhere.
         return ibis.ifelse(value.notnull(), value.cast("string"), ibis.null("string"))
-    parts = (temporal.PARTS[part](value) for part in (Function.YEAR, Function.MONTH, Function.DAY))
+    parts = (temporal.date_part(part, value) for part in ("year", "month", "day"))
     year, month, day = (
         part.cast("string").lpad(width, "0") for part, width in zip(parts, (4, 2, 2), strict=True)
     )

@@ -17,7 +17,8 @@ import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
-from discreet.data.compile import numeric, strings, temporal
+from discreet.data.compile import choices, numeric, strings, temporal
+from discreet.data.compile.calls import Line, Operands
 from discreet.data.compile.casts import as_type, cast_to
 from discreet.data.compile.comparisons import compare, compare_literal, is_in, moment, nearest
 from discreet.data.engines.base import double, public_type
@@ -33,7 +34,6 @@ from discreet.data.language.expressions import (
     Compare,
     Comparison,
     Expression,
-    Function,
     IsIn,
     IsNull,
     Literal,
@@ -136,48 +136,24 @@ class _Meaning:
         return value.cast("float64") if value.type().is_integer() else numeric.tame(value.cast("float64"))
 
     def _called(self, call: Call) -> Value:
-        function, (first, *rest) = call.function, call.operands
         kind = type_of(call, self._schema)
-        if function is Function.NULLIF:
-            equal = self._compared(Comparison.EQUAL, first, rest[0])
-            return ibis.ifelse(equal, ibis.null(IBIS_TYPES[kind]), self.typed(first, kind))
-        if function in _OF_ONE_TYPE:
-            return _OF_ONE_TYPE[function](*(self.typed(operand, kind) for operand in call.operands))
-        if function is Function.DATE_TRUNC:
-            return temporal.truncate_date(self.of(rest[0]), str(first.value))  # type: ignore[union-attr]
-        if function is Function.DATE_DIFFERENCE:
-            return temporal.days_between(*(temporal.date(self.of(operand)) for operand in call.operands))
-        if function in temporal.PARTS:
-            return temporal.PARTS[function](self.of(first))
-        if function in strings.FUNCTIONS:
-            return strings.FUNCTIONS[function](self._text(first), *(self._part(one) for one in rest))
-        value = self.of(first)
-        if function is Function.WIDTH_BUCKET:
-            low, high, parts = (Fraction(one.value) for one in rest)  # type: ignore[union-attr, arg-type]
-            return numeric.width_bucket(value, low, high, int(parts))
-        number = as_type(value, Type.INTEGER if self._is_integer(first) else Type.FLOAT)
-        if function is Function.MODULO:
-            return numeric.modulo(number, self.typed(rest[0], Type.INTEGER))
-        if function is Function.ROUND:
-            return numeric.rounded(number, int(rest[0].value) if rest else 0)  # type: ignore[union-attr, arg-type]
-        return numeric.FUNCTIONS[function](number)
+        operands = Operands(
+            nodes=call.operands, kind=kind, value=self.of, typed=self.typed, type_of=self._type_of
+        )
+        return FUNCTIONS[call.function.name](operands)
 
-    def _is_integer(self, node: Expression) -> bool:
-        return type_of(node, self._schema) is Type.INTEGER
-
-    def _text(self, node: Expression) -> Value:
-        return self.typed(node, Type.TEXT)
-
-    def _part(self, node: Expression) -> object:
-        """Return a constant as it is, and anything else as a text."""
-        return node.value if isinstance(node, Literal) else self._text(node)
+    def _type_of(self, node: Expression) -> Type:
+        return type_of(node, self._schema)
 
 
-_OF_ONE_TYPE = {
-    Function.COALESCE: ibis.coalesce,
-    Function.LEAST: ibis.least,
-    Function.GREATEST: ibis.greatest,
+FUNCTIONS: dict[str, Line] = {
+    **choices.FUNCTIONS,
+    **numeric.FUNCTIONS,
+    **strings.FUNCTIONS,
+    **temporal.FUNCTIONS,
 }
+"""What every function of the language is on an engine, by name."""
+
 IBIS_TYPES = {
     Type.BOOLEAN: "boolean",
     Type.INTEGER: "int64",

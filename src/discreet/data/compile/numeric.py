@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import ibis
 from ibis.expr.types import BooleanValue, NumericValue, Value
 
+from discreet.data.compile.calls import Line, Operands, of_numbers
 from discreet.data.compile.comparisons import compare_literal
 from discreet.data.engines.base import double
-from discreet.data.language.expressions import COLUMN_BITS, Comparison, Function, literal
+from discreet.data.language.expressions import COLUMN_BITS, Comparison, literal
 
-__all__ = ["FUNCTIONS", "as_integer", "modulo", "rounded", "tame", "width_bucket"]
+__all__ = ["FUNCTIONS", "as_integer", "rounded", "tame"]
 
 _LEAST = -(1 << 63)
 _BEYOND = 2.0**63
@@ -35,7 +35,7 @@ def _small(value: NumericValue) -> NumericValue:
     return ibis.ifelse(value.abs() < double(_BEYOND), value, ibis.null("float64"))
 
 
-def rounded(value: NumericValue, digits: int) -> NumericValue:
+def rounded(value: NumericValue, digits: int = 0) -> NumericValue:
     """Return the nearest multiple of 10^-digits, halves away from zero.
 
     The fraction x - floor(x) of a double is exact, so halves are recognized exactly.
@@ -63,16 +63,21 @@ def _nearest(value: NumericValue) -> NumericValue:
     return ibis.ifelse(value < double(0), double(-1), double(1)) * nearest
 
 
-def modulo(value: NumericValue, divisor: NumericValue) -> NumericValue:
+def _modulo(value: NumericValue, divisor: NumericValue | int) -> NumericValue:
     """Return the remainder with the sign of the value; NULL if the divisor is 0."""
     # The least integer divided by -1 overflows; by 1 it leaves the same remainder, 0.
     minus_one, one = (ibis.literal(number, type="int64") for number in (-1, 1))
+    if isinstance(divisor, int):
+        divisor = ibis.literal(divisor, type="int64")
     safe = ibis.ifelse(divisor == minus_one, one, divisor).nullif(ibis.literal(0, type="int64"))
     return (value % safe).cast("int64")
 
 
-def width_bucket(value: NumericValue, low: Fraction, high: Fraction, parts: int) -> NumericValue:
+def _width_bucket(operands: Operands) -> NumericValue:
     """Return the number of thresholds low + i (high - low) / parts, i = 0 to parts, that are not above."""
+    value = operands.value(operands.nodes[0])  # in its own type: decimals are compared exactly
+    low, high, count = (Fraction(constant) for constant in operands.others(operands.value))
+    parts = int(count)
     width = (high - low) / parts
 
     def reached(index: int) -> BooleanValue:
@@ -120,10 +125,13 @@ def _square_root(value: NumericValue) -> NumericValue:
     return ibis.ifelse(value < double(0), ibis.null("float64"), value).sqrt()
 
 
-FUNCTIONS: dict[Function, Callable[[NumericValue], NumericValue]] = {
-    Function.ABS: _absolute,
-    Function.FLOOR: _floor,
-    Function.CEILING: _ceiling,
-    Function.SIGN: _sign,
-    Function.SQRT: _square_root,
+FUNCTIONS: dict[str, Line] = {
+    "abs": of_numbers(_absolute),
+    "floor": of_numbers(_floor),
+    "ceiling": of_numbers(_ceiling),
+    "round": of_numbers(rounded),
+    "sign": of_numbers(_sign),
+    "sqrt": of_numbers(_square_root),
+    "modulo": of_numbers(_modulo),
+    "width_bucket": _width_bucket,
 }

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
 from typing import Any
 
 import ibis
 from ibis.expr.types import BooleanValue, IntegerValue, StringValue
 
-from discreet.data.language.expressions import Function
+from discreet.data.compile.calls import Line, of_texts
 from discreet.data.reading.normal_forms import LONGEST_RESULT
 
-__all__ = ["FUNCTIONS", "stripped", "without"]
+__all__ = ["FUNCTIONS", "concat", "replace", "stripped", "without"]
 
 _LOWER, _UPPER = string.ascii_lowercase, string.ascii_uppercase
 
@@ -59,12 +58,12 @@ def _cut(text: StringValue) -> StringValue:
     return _left(text, LONGEST_RESULT)
 
 
-def _concat(*parts: Any) -> StringValue:
+def concat(*parts: Any) -> StringValue:
     """Join texts as a balanced tree: the beginning of a whole is that of its parts' beginnings."""
     if len(parts) == 1:
         return ibis.literal(parts[0]) if isinstance(parts[0], str) else parts[0]
     half = len(parts) // 2
-    return _cut(_concat(*parts[:half]) + _concat(*parts[half:]))
+    return _cut(concat(*parts[:half]) + concat(*parts[half:]))
 
 
 def _starts_with(text: StringValue, start: Any) -> BooleanValue:
@@ -83,21 +82,22 @@ def _like(text: StringValue, pattern: str) -> BooleanValue:
     return text.like(pattern)
 
 
-def _replace(text: StringValue, old: str, new: str) -> StringValue:
+def replace(text: StringValue, old: str, new: str) -> StringValue:
+    """Return a text with every occurrence of another replaced, cut where it would become too long."""
     replaced = text.replace(old, new)
     return replaced if len(new) <= len(old) else _cut(replaced)
 
 
-FUNCTIONS: dict[Function, Callable[..., Any]] = {
-    Function.LOWER: _lower,
-    Function.UPPER: _upper,
-    Function.TRIM: stripped,
-    Function.LENGTH: _length,
-    Function.SUBSTRING: _substring,
-    Function.CONCAT: _concat,
-    Function.STARTS_WITH: _starts_with,
-    Function.ENDS_WITH: _ends_with,
-    Function.CONTAINS: _contains,
-    Function.LIKE: _like,
-    Function.REPLACE: _replace,
+FUNCTIONS: dict[str, Line] = {
+    "lower": of_texts(_lower),
+    "upper": of_texts(_upper),
+    "trim": of_texts(stripped),
+    "length": of_texts(_length),
+    "substring": of_texts(_substring),
+    "concat": of_texts(concat),
+    "starts_with": of_texts(_starts_with),
+    "ends_with": of_texts(_ends_with),
+    "contains": of_texts(_contains),
+    "like": of_texts(_like),
+    "replace": of_texts(replace),
 }

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from functools import partial
 
 import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import DateValue, IntegerValue, Value
 
+from discreet.data.compile.calls import Line, Operands, of_moment
 from discreet.data.compile.comparisons import moment
-from discreet.data.language.expressions import Function
+from discreet.data.language.expressions import Literal
 
-__all__ = ["INSTANT", "PARTS", "TIMESTAMP", "date", "days_between", "known", "truncate_date"]
+__all__ = ["FUNCTIONS", "INSTANT", "TIMESTAMP", "date", "date_part", "days_between", "known", "truncate_date"]
 
 TIMESTAMP = dt.Timestamp(scale=6)
 INSTANT = dt.Timestamp(timezone="UTC", scale=6)
@@ -58,7 +58,8 @@ def truncate_date(value: Value, unit: str) -> Value:
     return date(value).cast(TIMESTAMP).truncate(_UNITS[unit]).cast("date")
 
 
-def _part(name: str, value: Value) -> IntegerValue:
+def date_part(name: str, value: Value) -> IntegerValue:
+    """Return the year, quarter, month, day, day_of_year, hour or minute of a date or time."""
     return getattr(known(value), name)().cast("int64")
 
 
@@ -66,13 +67,25 @@ def _day_of_week(value: Value) -> IntegerValue:
     return known(value).day_of_week.index().cast("int64") + ibis.literal(1, type="int64")
 
 
-PARTS: dict[Function, Callable[[Value], IntegerValue]] = {
-    Function.YEAR: partial(_part, "year"),
-    Function.QUARTER: partial(_part, "quarter"),
-    Function.MONTH: partial(_part, "month"),
-    Function.DAY: partial(_part, "day"),
-    Function.DAY_OF_WEEK: _day_of_week,
-    Function.DAY_OF_YEAR: partial(_part, "day_of_year"),
-    Function.HOUR: partial(_part, "hour"),
-    Function.MINUTE: partial(_part, "minute"),
+def _truncate(operands: Operands) -> Value:
+    unit, moment = operands.nodes
+    assert isinstance(unit, Literal)  # noqa: S101
+    return truncate_date(operands.value(moment), str(unit.value))
+
+
+def _difference(operands: Operands) -> IntegerValue:
+    return days_between(*(date(operands.value(node)) for node in operands.nodes))
+
+
+FUNCTIONS: dict[str, Line] = {
+    "year": of_moment(partial(date_part, "year")),
+    "quarter": of_moment(partial(date_part, "quarter")),
+    "month": of_moment(partial(date_part, "month")),
+    "day": of_moment(partial(date_part, "day")),
+    "day_of_week": of_moment(_day_of_week),
+    "day_of_year": of_moment(partial(date_part, "day_of_year")),
+    "hour": of_moment(partial(date_part, "hour")),
+    "minute": of_moment(partial(date_part, "minute")),
+    "date_trunc": _truncate,
+    "date_difference": _difference,
 }

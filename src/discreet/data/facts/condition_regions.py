@@ -26,7 +26,7 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
-from discreet.data.language.functions import Comparison
+from discreet.data.language.operators import Comparison
 from discreet.data.language.schema import Schema, Type
 
 __all__ = ["possible_truths"]

@@ -7,20 +7,22 @@ values are clipped to the range, and are in no group. Conditions and cases are N
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any
 
-from discreet.data.facts.grid_interval import bounds_of
-from discreet.data.facts.inferred_dates import days_of, truncations
+from discreet.data.facts.inferred_dates import Dated, days_of
 from discreet.data.facts.inferred_ranges import is_never_null, range_of
 from discreet.data.facts.type_check import type_of
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_KEYS, Bounds, Keys, KeyValue
-from discreet.data.language.evaluation import evaluate_call, evaluate_cast, is_applicable
-from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Function, Literal
+from discreet.data.language.evaluation import evaluate_cast
+from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
+from discreet.data.language.functions.temporal import first_days
+from discreet.data.language.grid_interval import bounds_of
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
@@ -31,16 +33,15 @@ LARGEST_RANGE = 10_000
 LARGEST_IMAGE = 100_000
 """How many combinations of keys a function is worked out for."""
 
-_PARTS: dict[Function, range] = {
-    Function.QUARTER: range(1, 5),
-    Function.MONTH: range(1, 13),
-    Function.DAY: range(1, 32),
-    Function.DAY_OF_WEEK: range(1, 8),
-    Function.DAY_OF_YEAR: range(1, 367),
-    Function.HOUR: range(24),
-    Function.MINUTE: range(60),
-    Function.SIGN: range(-1, 2),
-}
+
+@dataclass(frozen=True, slots=True)
+class _Keyed(Dated):
+    """An operand with the values that it can have."""
+
+    @property
+    def values(self) -> tuple[KeyValue, ...] | None:
+        """Its possible values, if they are few and known."""
+        return _values(self.expression, self.columns)
 
 
 def infer(expression: Expression, columns: Columns) -> ColumnFacts:
@@ -77,7 +78,7 @@ def completed(facts: ColumnFacts) -> ColumnFacts:
         is_short = upper - lower < LARGEST_RANGE * step and lower >= -(1 << 63) and upper < 1 << 63
         return replace(facts, keys=Keys(range(lower, upper + 1, step))) if is_short else facts
     if facts.type is Type.DATE and facts.dates is not None:
-        return replace(facts, keys=_listed(truncations("day", facts.dates)))
+        return replace(facts, keys=_listed(first_days("day", facts.dates)))
     return facts
 
 
@@ -132,45 +133,24 @@ def _of_range(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] 
         facts = completed(ColumnFacts(type=found, bounds=bounds_of(range_of(expression, columns), found)))
         return None if facts.keys is None else facts.keys.values
     days = days_of(expression, columns) if found is Type.DATE else None
-    return None if days is None else truncations("day", days)
+    return None if days is None else first_days("day", days)
 
 
 def _called(call: Call, columns: Columns) -> tuple[KeyValue, ...] | None:
-    function, operands = call.function, call.operands
-    if function is Function.DATE_TRUNC:
-        days = days_of(operands[1], columns)
-        unit = str(operands[0].value)  # type: ignore[union-attr]
-        return None if days is None or unit == "hour" else truncations(unit, days)
-    below = [_values(operand, columns) for operand in operands]
-    if function is Function.COALESCE:
-        found = _union(below)
-        keeps_null = below[-1] is not None and None in below[-1]
-        return found if found is None or keeps_null else tuple(value for value in found if value is not None)
-    if function is Function.NULLIF:
-        return _null_if(below[0], below[1])
-    image = _image(function, below)
-    if image is not None:
-        return image
-    return tuple(_PARTS[function]) if function in _PARTS else None
-
-
-def _null_if(
-    values: tuple[KeyValue, ...] | None, removed: tuple[KeyValue, ...] | None
-) -> tuple[KeyValue, ...] | None:
-    if values is None:
+    operands = [_Keyed(operand, columns) for operand in call.operands]
+    if call.function.keys is not None:
+        return call.function.keys(operands)
+    known = [values for operand in operands if (values := operand.values) is not None]
+    if call.function.value is None or len(known) < len(operands):
         return None
-    if removed is not None and len(removed) == 1:
-        values = tuple(value for value in values if value != removed[0])
-    return (*values, None)
+    return _image(call.function.value, known)
 
 
-def _image(function: Function, below: list[tuple[KeyValue, ...] | None]) -> tuple[KeyValue, ...] | None:
-    known = [values for values in below if values is not None]
-    if not is_applicable(function) or len(known) < len(below):
-        return None
+def _image(value: Callable[..., KeyValue], known: list[tuple[KeyValue, ...]]) -> tuple[KeyValue, ...] | None:
+    """Return the values of a function on all combinations of its operands; NULL where one of these is."""
     if prod(len(values) for values in known) > LARGEST_IMAGE:
         return None
-    found = dict.fromkeys(evaluate_call(function, values) for values in product(*known))
+    found = dict.fromkeys(None if None in values else value(*values) for values in product(*known))
     if all(
         isinstance(value, int | datetime.date | None) for value in found
     ):  # texts keep the order of their keys

@@ -28,7 +28,6 @@ from discreet.data.language.expressions import (
     Compare,
     Comparison,
     Expression,
-    Function,
     IsIn,
     IsNull,
     Literal,
@@ -38,6 +37,7 @@ from discreet.data.language.expressions import (
     columns_of,
     walk,
 )
+from discreet.data.language.functions.choices import COALESCE
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
@@ -138,7 +138,7 @@ def conjuncts_of(condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, And):
         for operand in condition.operands:
             yield from conjuncts_of(operand)
-    elif isinstance(condition, Call) and condition.function is Function.COALESCE:
+    elif isinstance(condition, Call) and condition.function is COALESCE:
         first, *others = condition.operands
         if all(isinstance(other, Literal) and other.value is False for other in others):
             yield from conjuncts_of(first)

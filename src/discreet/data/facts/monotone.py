@@ -24,7 +24,6 @@ from discreet.data.language.expressions import (
     Compare,
     Comparison,
     Expression,
-    Function,
     Literal,
     LiteralValue,
 )
@@ -33,15 +32,6 @@ from discreet.errors import ParameterError
 
 __all__ = ["ends", "monotone_in", "within"]
 
-_MONOTONE: dict[Function, int] = {
-    Function.FLOOR: 0,
-    Function.CEILING: 0,
-    Function.ROUND: 0,
-    Function.WIDTH_BUCKET: 0,
-    Function.YEAR: 0,
-    Function.DATE_TRUNC: 1,
-}
-"""Functions that are monotone in one operand, the others being constants, and which it is."""
 _CALCULATE: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -58,8 +48,8 @@ def monotone_in(expression: Expression) -> str | None:
     """Return the only column of an expression if it is monotone in it, rising or falling."""
     if isinstance(expression, Column):
         return expression.name
-    if isinstance(expression, Call) and expression.function in _MONOTONE:
-        parts, place = list(expression.operands), _MONOTONE[expression.function]
+    if isinstance(expression, Call) and expression.function.rises_in is not None:
+        parts, place = list(expression.operands), expression.function.rises_in
     elif isinstance(expression, Arithmetic):
         parts = [expression.left, expression.right]
         place = int(isinstance(expression.left, Literal))
@@ -148,7 +138,7 @@ def _rises(expression: Expression) -> bool:
             )
         return _rises(inner) is not falls
     if isinstance(expression, Call):
-        return _rises(expression.operands[_MONOTONE[expression.function]])
+        return _rises(expression.operands[expression.function.rises_in or 0])
     return True
 
 
@@ -164,23 +154,16 @@ def _at(expression: Expression, value: float, *, whole: bool) -> float | None:
         if left is not None and right is not None and (right or expression.operator.value != "/"):
             found = _CALCULATE[expression.operator.value](left, right)
     elif isinstance(expression, Call):
-        first = _at(expression.operands[0], value, whole=whole)
-        found = None if first is None else _called(expression, first, whole=whole)
+        found = _called(expression, value, whole=whole)
     return found if found is not None and (found == 0 or _LEAST <= abs(found) <= _LARGEST) else None
 
 
 def _called(call: Call, value: float, *, whole: bool) -> float | None:
-    if call.function is Function.FLOOR:
-        return float(floor(value))
-    if call.function is Function.CEILING:
-        return float(ceil(value))
-    if call.function is not Function.WIDTH_BUCKET:
+    operands, function = list(call.operands), call.function
+    inner = _at(operands.pop(function.rises_in or 0), value, whole=whole)
+    if inner is None or function.at is None:
         return None
-    low, high, parts = (Fraction(one.value) for one in call.operands[1:])  # type: ignore[union-attr, arg-type]
-    marks = [low + index * (high - low) / parts for index in range(int(parts) + 1)]
-    if whole and any(value == float(mark) and Fraction(value) != mark for mark in marks):
-        return None  # integers are compared exactly, doubles with the nearest double
-    return float(sum(value >= float(mark) for mark in marks))
+    return function.at(inner, [one.value for one in operands if isinstance(one, Literal)], whole)
 
 
 def _numbers(said: list[tuple[Comparison, LiteralValue]], facts: ColumnFacts) -> ColumnFacts | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.data.facts.operands import Stated
 from discreet.data.language.expressions import (
     COLUMN_BITS,
     Arithmetic,
@@ -16,7 +17,6 @@ from discreet.data.language.expressions import (
     Case,
     Cast,
     Expression,
-    Function,
     Literal,
     children,
 )
@@ -31,20 +31,6 @@ LARGEST_STATEMENT = 300_000
 LARGEST_GROWTH = 100
 """How many times longer than the longest text of a row a text may become."""
 
-_READS: dict[Function, int] = {
-    **dict.fromkeys(Function, 1),
-    **dict.fromkeys(
-        (Function.NULLIF, Function.SQRT, Function.ENDS_WITH, Function.FLOOR, Function.CEILING), 2
-    ),
-    Function.ROUND: 22,
-    Function.SIGN: 4,
-    Function.ABS: 3,
-    Function.MODULO: 3,
-    Function.DATE_TRUNC: 4,
-    Function.DATE_DIFFERENCE: 4,
-    **dict.fromkeys((Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY), 4),
-    **dict.fromkeys((Function.DAY_OF_WEEK, Function.DAY_OF_YEAR, Function.HOUR, Function.MINUTE), 4),
-}
 _CAST_READS = {Type.INTEGER: 22, Type.FLOAT: 10, Type.DATE: 40, Type.TEXT: 12}
 
 
@@ -83,10 +69,8 @@ def _statement(expression: Expression) -> int:
     """Return a bound on the size of the statement that `compile` writes."""
     below = sum(_statement(child) for child in children(expression))
     if isinstance(expression, Call):
-        if expression.function is Function.WIDTH_BUCKET:
-            return 1 + below * (2 + int(expression.operands[3].value))  # type: ignore[union-attr, arg-type]
-        digits = expression.function is Function.ROUND and len(expression.operands) == 2
-        return 1 + below * _READS[expression.function] * (3 if digits else 1)
+        rule = expression.function.reads
+        return 1 + below * (rule if isinstance(rule, int) else rule(_stated(expression)))
     if isinstance(expression, Cast):
         return 1 + below * _CAST_READS.get(expression.type, 3)
     if isinstance(expression, Arithmetic):
@@ -108,10 +92,10 @@ def _growth(expression: Expression) -> Fraction:
             _growth(one) for one in (*(part.value for part in expression.branches), expression.otherwise)
         )
     below = [_growth(child) for child in children(expression)]
-    if isinstance(expression, Call):
-        if expression.function is Function.CONCAT:
-            return sum(below, Fraction(0))
-        if expression.function is Function.REPLACE:
-            old, new = (str(part.value).encode() for part in expression.operands[1:])  # type: ignore[union-attr]
-            return below[0] * max(Fraction(1), Fraction(len(new), max(1, len(old))))
+    if isinstance(expression, Call) and expression.function.growth is not None:
+        return expression.function.growth(below, _stated(expression))
     return max(below, default=Fraction(1))
+
+
+def _stated(call: Call) -> list[Stated]:
+    return [Stated(operand) for operand in call.operands]

@@ -6,7 +6,8 @@ contains a literal's value, which may be sensitive.
 
 from __future__ import annotations
 
-from discreet.data.facts.signatures import call_type, cast_type, common_type
+from discreet.data.facts.operands import Typed
+from discreet.data.facts.signatures import call_type, cast_type
 from discreet.data.facts.size_limits import LARGEST_LITERAL_EXPONENT, check_growth, magnitude
 from discreet.data.language.expressions import (
     And,
@@ -24,6 +25,7 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
+from discreet.data.language.functions.rules import common_type
 from discreet.data.language.schema import Schema, Type, column_type, comparable
 from discreet.errors import UnsupportedQuery
 
@@ -101,7 +103,7 @@ def _case_type(expression: Case, schema: Schema) -> Type:
                 f"CASE WHEN takes a condition, not {found.value}; write CASE WHEN age < 18 THEN 'child' END"
             )
     values = [*(branch.value for branch in expression.branches), expression.otherwise]
-    return common_type(values, [_type_of(value, schema) for value in values], "CASE")
+    return common_type([Typed(value, _type_of(value, schema)) for value in values], "CASE")
 
 
 def _check_comparison(expression: Compare, schema: Schema) -> None:

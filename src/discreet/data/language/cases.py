@@ -7,9 +7,12 @@ Formula(case when age < ? then ? when age < ? then ? else ? end)
 
 from __future__ import annotations
 
-from discreet.data.language.expressions import Call, Case, Function, When, literal
+from discreet.data.language.expressions import Call, Case, When, literal
 from discreet.data.language.formula import Formula
 from discreet.data.language.formula_methods import expression_of_value
+from discreet.data.language.functions import ScalarFunction
+from discreet.data.language.functions.choices import COALESCE, GREATEST, LEAST
+from discreet.data.language.functions.strings import CONCAT
 from discreet.errors import ParameterError
 
 __all__ = ["Branch", "Cases", "coalesce", "concat", "greatest", "least", "when"]
@@ -59,23 +62,23 @@ def when(condition: object) -> Branch:
 
 def least(*values: object) -> Formula:
     """Return the smallest value; NULL is skipped."""
-    return _call(Function.LEAST, values)
+    return _call(LEAST, values)
 
 
 def greatest(*values: object) -> Formula:
     """Return the largest value; NULL is skipped."""
-    return _call(Function.GREATEST, values)
+    return _call(GREATEST, values)
 
 
 def coalesce(*values: object) -> Formula:
     """Return the first value that is not NULL."""
-    return _call(Function.COALESCE, values)
+    return _call(COALESCE, values)
 
 
 def concat(*values: object) -> Formula:
     """Concatenate texts; NULL if one is."""
-    return _call(Function.CONCAT, values)
+    return _call(CONCAT, values)
 
 
-def _call(function: Function, values: tuple[object, ...]) -> Formula:
+def _call(function: ScalarFunction, values: tuple[object, ...]) -> Formula:
     return Formula(Call(function=function, operands=tuple(expression_of_value(value) for value in values)))

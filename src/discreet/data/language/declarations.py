@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Final, TypeAlias, cast
 
-from discreet.data.language.expressions import literal
+from discreet.data.language.literals import literal_value
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show, typed_as_integers, whole
@@ -326,7 +326,7 @@ def _key(value: object) -> KeyValue:
     """Return a key as a plain Python value, or anything else unchanged, to be refused."""
     if type(value) in {int, bool, datetime.date, type(None)}:
         return cast("KeyValue", value)
-    return cast("KeyValue", literal(value).value)
+    return cast("KeyValue", literal_value(value))
 
 
 Declared: TypeAlias = Bounds | Keys | Dates | Type

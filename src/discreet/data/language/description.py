@@ -193,7 +193,7 @@ def describe_expression(node: Expression) -> str:
     if isinstance(node, Cast):
         return f"cast({describe_expression(node.operand)} as {node.type.value})"
     if isinstance(node, Call):
-        return f"{node.function.value}({', '.join(describe_expression(one) for one in node.operands)})"
+        return f"{node.function.name}({', '.join(describe_expression(one) for one in node.operands)})"
     raise TypeError("not an expression")
 
 

@@ -20,7 +20,7 @@ Values and logic are those of SQL:
   refused by `data.facts.type_check`, so it never does, on any engine.
 - Sums, differences and products of integers are integers: exact up to 2^53, NULL from 2^63 on where they
   leave arithmetic. The difference of two dates is a number of days.
-- `functions` lists the functions, and says what each means where values are special.
+- `data.language.functions` lists the functions, and says what each means where values are special.
 
 Nodes are plain records that compare by structure, and hide literals when printed, since the
 literals of a request may be sensitive. `data.language.formula` has the operators that users type;
@@ -29,19 +29,16 @@ literals of a request may be sensitive. `data.language.formula` has the operator
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-import numpy as np
-
-from discreet.data.language.functions import EXAMPLES, OPERANDS, ArithmeticOperator, Comparison, Function
+from discreet.data.language.functions import ScalarFunction, function_named
+from discreet.data.language.literals import LiteralValue, literal_type, literal_value
+from discreet.data.language.operators import ArithmeticOperator, Comparison
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
-from discreet.privacy.rational import rational
 from discreet.records import Record
 
 __all__ = [
@@ -58,7 +55,6 @@ __all__ = [
     "Compare",
     "Comparison",
     "Expression",
-    "Function",
     "IsIn",
     "IsNull",
     "Literal",
@@ -79,9 +75,6 @@ LARGEST_SIZE = 10_000
 
 COLUMN_BITS = 67
 """In arithmetic a column's value is NULL beyond 2^67 in magnitude, and 0 below 2^-67."""
-
-LiteralValue: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.datetime | None
-"""What a literal holds: whole numbers are ints, other numbers fractions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +128,7 @@ class Literal(_Node):
         value = self.value
         if isinstance(value, Fraction) and value.denominator == 1:
             value = value.numerator
-        self._amend(value=value, type=_type_of_literal(value))
+        self._amend(value=value, type=literal_type(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,17 +260,18 @@ class Cast(_Node):
 class Call(_Node):
     """A function of some operands."""
 
-    function: Function
+    function: ScalarFunction
     operands: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        self._amend(function=Function(self.function))
-        if self.function is Function.ROUND and self.operands[1:] == (Literal(value=0),):
-            self._amend(operands=self.operands[:1])
-        least, most = OPERANDS[self.function]
+        self._amend(function=function_named(self.function))
+        least, most = self.function.operands
+        default = self.function.last_default
+        if default is not None and self.operands[most - 1 :] == (Literal(value=default),):
+            self._amend(operands=self.operands[:-1])
         if not isinstance(self.operands, tuple) or not least <= len(self.operands) <= most:
             raise UnsupportedQuery(
-                f"{self.function.name} has too few or too many operands; write {EXAMPLES[self.function]}"
+                f"{self.function.title} has too few or too many operands; write {self.function.example}"
             )
         super(Call, self).__post_init__()
 
@@ -289,29 +283,8 @@ Expression: TypeAlias = (
 
 
 def literal(value: object) -> Literal:
-    """Make a literal of what was typed.
-
-    Floats and Decimals mean the exact decimal that was typed, NumPy's scalars what they hold, and a
-    datetime with a time zone its instant in UTC. The message of a refusal never holds the value.
-    """
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-        value = value.item()
-    if value is None or isinstance(value, bool):
-        return Literal(value=value)
-    if isinstance(value, int | float | Decimal | Fraction):
-        return Literal(value=rational(value, "a literal"))
-    if isinstance(value, str):
-        return Literal(value=_text(value))
-    if isinstance(value, datetime.datetime):
-        # A subclass, such as that of pandas, may hold more than microseconds.
-        plain = datetime.datetime.combine(value.date(), value.time(), value.tzinfo)
-        return Literal(value=plain if plain.tzinfo is None else plain.astimezone(datetime.UTC))
-    if isinstance(value, datetime.date):
-        return Literal(value=value)
-    raise UnsupportedQuery(
-        f"a literal of type {type(value).__name__} is not supported; "
-        "write a number, text, a date, a datetime, True, False or None"
-    )
+    """Make a literal of what was typed, as `literal_value` normalizes it."""
+    return Literal(value=literal_value(value))
 
 
 def children(node: Expression | _Node) -> Iterator[Expression]:
@@ -365,36 +338,3 @@ def _flattened(kind: type[And] | type[Or], operands: tuple[Expression, ...]) -> 
     for operand in operands:
         flat.extend(operand.operands if isinstance(operand, kind) else (operand,))
     return tuple(flat)
-
-
-def _text(value: str) -> str:
-    try:
-        value.encode("utf-8")
-        encodable = "\0" not in value
-    except UnicodeEncodeError:
-        encodable = False
-    if not encodable:
-        raise UnsupportedQuery(
-            "a text literal contains a NUL or an incomplete character; write well-formed text"
-        )
-    return str(value)
-
-
-_LITERAL_TYPES: tuple[tuple[type, Type], ...] = (
-    (type(None), Type.NULL),
-    (bool, Type.BOOLEAN),
-    (int, Type.INTEGER),
-    (Fraction, Type.DECIMAL),
-    (str, Type.TEXT),
-    (datetime.datetime, Type.TIMESTAMP),
-    (datetime.date, Type.DATE),
-)
-
-
-def _type_of_literal(value: LiteralValue) -> Type:
-    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        return Type.INSTANT
-    for kind, found in _LITERAL_TYPES:
-        if isinstance(value, kind):
-            return found
-    raise UnsupportedQuery("a literal has an unknown type; make it with discreet.data.literal")

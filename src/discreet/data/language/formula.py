@@ -34,7 +34,6 @@ from discreet.data.language.expressions import (
     Compare,
     Comparison,
     Expression,
-    Function,
     IsIn,
     IsNull,
     Not,
@@ -42,6 +41,7 @@ from discreet.data.language.expressions import (
     literal,
 )
 from discreet.data.language.formula_methods import Calculated, expression_of_value
+from discreet.data.language.functions.numeric import MODULO
 from discreet.errors import ParameterError
 
 __all__ = [
@@ -142,10 +142,10 @@ class Formula(Aggregated, Calculated):
         return _arithmetic(ArithmeticOperator.DIVIDE, other, self)
 
     def __mod__(self, other: object) -> Formula:
-        return Formula(Call(function=Function.MODULO, operands=(self.expression, expression_of_value(other))))
+        return Formula(Call(function=MODULO, operands=(self.expression, expression_of_value(other))))
 
     def __rmod__(self, other: object) -> Formula:
-        return Formula(Call(function=Function.MODULO, operands=(expression_of_value(other), self.expression)))
+        return Formula(Call(function=MODULO, operands=(expression_of_value(other), self.expression)))
 
     def __neg__(self) -> Formula:
         return _arithmetic(ArithmeticOperator.SUBTRACT, 0, self)

@@ -17,12 +17,12 @@ from discreet.data.language.expressions import (
     Case,
     Cast,
     Expression,
-    Function,
     IsNull,
     Not,
     When,
     literal,
 )
+from discreet.data.language.functions import FUNCTIONS
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError
 
@@ -50,35 +50,35 @@ class Calculated:
 
     def abs(self) -> Formula:
         """Return the magnitude."""
-        return self._call(Function.ABS)
+        return self._call("abs")
 
     def floor(self) -> Formula:
         """Return the largest integer that is not above."""
-        return self._call(Function.FLOOR)
+        return self._call("floor")
 
     def ceil(self) -> Formula:
         """Return the smallest integer that is not below."""
-        return self._call(Function.CEILING)
+        return self._call("ceiling")
 
     def round(self, digits: int = 0) -> Formula:
         """Return the nearest multiple of 10^-digits, halves away from zero."""
-        return self._call(Function.ROUND, digits)
+        return self._call("round", digits)
 
     def sign(self) -> Formula:
         """Return -1, 0 or 1."""
-        return self._call(Function.SIGN)
+        return self._call("sign")
 
     def sqrt(self) -> Formula:
         """Return the square root; NULL below 0."""
-        return self._call(Function.SQRT)
+        return self._call("sqrt")
 
     def clip(self, lower: object, upper: object) -> Formula:
         """Return the value, but at least `lower` and at most `upper`; NULL stays NULL.
 
         A number without declared bounds has these bounds afterwards, so that it can be summed.
         """
-        raised = Call(function=Function.GREATEST, operands=(self.expression, expression_of_value(lower)))
-        clipped = Call(function=Function.LEAST, operands=(raised, expression_of_value(upper)))
+        raised = Call(function=FUNCTIONS["greatest"], operands=(self.expression, expression_of_value(lower)))
+        clipped = Call(function=FUNCTIONS["least"], operands=(raised, expression_of_value(upper)))
         present = Not(operand=IsNull(operand=self.expression))
         branch = When(condition=present, value=clipped)
         return _formula(Case(branches=(branch,), otherwise=literal(None)))
@@ -88,15 +88,15 @@ class Calculated:
 
         They are counted from 1; 0 is what lies below, and parts + 1 what is `upper` or more.
         """
-        return self._call(Function.WIDTH_BUCKET, lower, upper, parts)
+        return self._call("width_bucket", lower, upper, parts)
 
     def coalesce(self, *others: object) -> Formula:
         """Return the value, or where it is NULL the first of the others that is not."""
-        return self._call(Function.COALESCE, *others)
+        return self._call("coalesce", *others)
 
     def null_if(self, other: object) -> Formula:
         """Return the value, or NULL if it equals another."""
-        return self._call(Function.NULLIF, other)
+        return self._call("nullif", other)
 
     def cast(self, to: Type | str | type) -> Formula:
         """Return the value as another type, such as "integer", "float", "text" or "date"."""
@@ -110,93 +110,93 @@ class Calculated:
 
     def lower(self) -> Formula:
         """Return the text with A to Z in lower case."""
-        return self._call(Function.LOWER)
+        return self._call("lower")
 
     def upper(self) -> Formula:
         """Return the text with a to z in upper case."""
-        return self._call(Function.UPPER)
+        return self._call("upper")
 
     def strip(self) -> Formula:
         """Return the text without spaces at its ends."""
-        return self._call(Function.TRIM)
+        return self._call("trim")
 
     def length(self) -> Formula:
         """Return the number of code points of the text."""
-        return self._call(Function.LENGTH)
+        return self._call("length")
 
     def slice(self, start: int, length: int | None = None) -> Formula:
         """Return the code points of the text from a position on, counted from 0 as in Python."""
         if type(start) is not int or start < 0:
             raise ParameterError("start", "is not a position in a text", "a whole number from 0 on")
-        return self._call(Function.SUBSTRING, start + 1, *(() if length is None else (length,)))
+        return self._call("substring", start + 1, *(() if length is None else (length,)))
 
     def concat(self, *others: object) -> Formula:
         """Concatenate texts; NULL if one is."""
-        return self._call(Function.CONCAT, *others)
+        return self._call("concat", *others)
 
     def replace(self, old: str, new: str) -> Formula:
         """Return the text with every occurrence of `old` replaced."""
-        return self._call(Function.REPLACE, old, new)
+        return self._call("replace", old, new)
 
     def starts_with(self, start: object) -> Formula:
         """Whether the text begins with another."""
-        return self._call(Function.STARTS_WITH, start)
+        return self._call("starts_with", start)
 
     def ends_with(self, end: object) -> Formula:
         """Whether the text ends with another."""
-        return self._call(Function.ENDS_WITH, end)
+        return self._call("ends_with", end)
 
     def contains(self, part: object) -> Formula:
         """Whether another text is in this one."""
-        return self._call(Function.CONTAINS, part)
+        return self._call("contains", part)
 
     def like(self, pattern: str) -> Formula:
         """Whether the text matches a pattern: % stands for any text, _ for one code point."""
-        return self._call(Function.LIKE, pattern)
+        return self._call("like", pattern)
 
     def year(self) -> Formula:
         """Return the year."""
-        return self._call(Function.YEAR)
+        return self._call("year")
 
     def quarter(self) -> Formula:
         """Return the quarter, 1 to 4."""
-        return self._call(Function.QUARTER)
+        return self._call("quarter")
 
     def month(self) -> Formula:
         """Return the month, 1 to 12."""
-        return self._call(Function.MONTH)
+        return self._call("month")
 
     def day(self) -> Formula:
         """Return the day of the month."""
-        return self._call(Function.DAY)
+        return self._call("day")
 
     def day_of_week(self) -> Formula:
         """Return the day of the week: 1 for Monday to 7 for Sunday."""
-        return self._call(Function.DAY_OF_WEEK)
+        return self._call("day_of_week")
 
     def day_of_year(self) -> Formula:
         """Return the day of the year, 1 to 366."""
-        return self._call(Function.DAY_OF_YEAR)
+        return self._call("day_of_year")
 
     def hour(self) -> Formula:
         """Return the hour of a time, 0 to 23."""
-        return self._call(Function.HOUR)
+        return self._call("hour")
 
     def minute(self) -> Formula:
         """Return the minute of a time, 0 to 59."""
-        return self._call(Function.MINUTE)
+        return self._call("minute")
 
     def truncate(self, unit: str) -> Formula:
         """Return the first day of the "year", "quarter", "month", "week" or "day", or the "hour"."""
-        return _formula(Call(function=Function.DATE_TRUNC, operands=(literal(unit), self.expression)))
+        return _formula(Call(function=FUNCTIONS["date_trunc"], operands=(literal(unit), self.expression)))
 
     def days_since(self, other: object) -> Formula:
         """Return how many days the date is after another."""
-        return self._call(Function.DATE_DIFFERENCE, other)
+        return self._call("date_difference", other)
 
-    def _call(self, function: Function, *others: object) -> Formula:
+    def _call(self, name: str, *others: object) -> Formula:
         operands = (self.expression, *(expression_of_value(other) for other in others))
-        return _formula(Call(function=function, operands=operands))
+        return _formula(Call(function=FUNCTIONS[name], operands=operands))
 
 
 def expression_of_value(value: object) -> Expression:

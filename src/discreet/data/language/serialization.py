@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from discreet.data.language import expressions, measures, plan, relations
 from discreet.data.language.declarations import Bounds, Dates, Keys
 from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Literal
+from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
 from discreet.data.language.plan import Group, GroupKey, KeyPlan
 from discreet.data.language.relations import Equality, Named, Order, Personal, Relation
@@ -194,6 +195,8 @@ def to_object(value: object, *, literals: bool = True) -> JSON:
             if place.init
         }
         return {"node": _NAMES[type(value)], **places}
+    if isinstance(value, ScalarFunction):
+        return value.name
     if value is None or isinstance(value, str):
         return None if value is None else str(value)
     if isinstance(value, bool | int):

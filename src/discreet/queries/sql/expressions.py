@@ -34,7 +34,6 @@ from discreet.data.language.expressions import (
     Compare,
     Comparison,
     Expression,
-    Function,
     IsIn,
     IsNull,
     Literal,
@@ -42,6 +41,7 @@ from discreet.data.language.expressions import (
     Or,
     When,
 )
+from discreet.data.language.functions.choices import COALESCE
 from discreet.data.language.schema import Type
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
@@ -267,7 +267,7 @@ def unwrapped(node: exp.Expression) -> exp.Expression:
 
 def _known(condition: Expression) -> Expression:
     """Return a condition that is FALSE where it would be NULL."""
-    return Call(function=Function.COALESCE, operands=(condition, literal(False)))
+    return Call(function=COALESCE, operands=(condition, literal(False)))
 
 
 def _not_distinct(left: Expression, right: Expression) -> Expression:

@@ -1,84 +1,47 @@
 """Functions of SQL as functions of the plan: a closed list; all others are refused with a rewrite.
 
-sqlglot gives several spellings one node, and some nodes parts that only certain dialects have: every node is
-read by the parts listed here, and one that has others is refused.
+The records of `data.language.functions` name what there is. sqlglot gives several spellings one node, and
+some nodes parts that only certain dialects have: a node is read by the parts that hold the operands of a
+plain call, or by the special forms below, and one that has others is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 
 from sqlglot import exp
 
 from discreet.data import Formula, literal
-from discreet.data.facts.signatures import UNITS
-from discreet.data.language.expressions import Call, Cast, Expression, Function
-from discreet.data.language.functions import EXAMPLES
+from discreet.data.language.expressions import Call, Cast, Expression
+from discreet.data.language.functions import FUNCTIONS, ScalarFunction
+from discreet.data.language.functions.numeric import MODULO
+from discreet.data.language.functions.strings import CONCAT, LIKE, SUBSTRING, TRIM
+from discreet.data.language.functions.temporal import DATE_DIFFERENCE, DATE_TRUNC, UNITS
 from discreet.data.language.schema import Type
 from discreet.errors import UnsupportedQuery
+from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
 __all__ = ["call_of", "refused_function"]
 
 Read = Callable[[exp.Expression], Expression]
 
-_PARTS: dict[type[exp.Expression], tuple[Function, tuple[str, ...]]] = {
-    exp.Nullif: (Function.NULLIF, ("this", "expression")),
-    exp.Coalesce: (Function.COALESCE, ("this", "expressions")),
-    exp.Least: (Function.LEAST, ("this", "expressions")),
-    exp.Greatest: (Function.GREATEST, ("this", "expressions")),
-    exp.Abs: (Function.ABS, ("this",)),
-    exp.Floor: (Function.FLOOR, ("this",)),
-    exp.Ceil: (Function.CEILING, ("this",)),
-    exp.Round: (Function.ROUND, ("this", "decimals")),
-    exp.Sign: (Function.SIGN, ("this",)),
-    exp.Sqrt: (Function.SQRT, ("this",)),
-    exp.Lower: (Function.LOWER, ("this",)),
-    exp.Upper: (Function.UPPER, ("this",)),
-    exp.Length: (Function.LENGTH, ("this",)),
-    exp.Substring: (Function.SUBSTRING, ("this", "start", "length")),
-    exp.StartsWith: (Function.STARTS_WITH, ("this", "expression")),
-    exp.EndsWith: (Function.ENDS_WITH, ("this", "expression")),
-    exp.Contains: (Function.CONTAINS, ("this", "expression")),
-    exp.Replace: (Function.REPLACE, ("this", "expression", "replacement")),
-    exp.Year: (Function.YEAR, ("this",)),
-    exp.Quarter: (Function.QUARTER, ("this",)),
-    exp.Month: (Function.MONTH, ("this",)),
-    exp.Day: (Function.DAY, ("this",)),
-    exp.DayOfMonth: (Function.DAY, ("this",)),
-    exp.DayOfWeekIso: (Function.DAY_OF_WEEK, ("this",)),
-    exp.DayOfYear: (Function.DAY_OF_YEAR, ("this",)),
-    exp.Hour: (Function.HOUR, ("this",)),
-    exp.Minute: (Function.MINUTE, ("this",)),
-    exp.WidthBucket: (Function.WIDTH_BUCKET, ("this", "min_value", "max_value", "num_buckets")),
-}
-"""Functions whose operands are in these parts of their nodes, in order."""
-
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""
 
-_EXTRACTED: dict[str, Function] = {
-    "YEAR": Function.YEAR,
-    "QUARTER": Function.QUARTER,
-    "MONTH": Function.MONTH,
-    "DAY": Function.DAY,
-    "DAYOFMONTH": Function.DAY,
-    "ISODOW": Function.DAY_OF_WEEK,
-    "DAYOFWEEK_ISO": Function.DAY_OF_WEEK,
-    "DOY": Function.DAY_OF_YEAR,
-    "DAYOFYEAR": Function.DAY_OF_YEAR,
-    "HOUR": Function.HOUR,
-    "MINUTE": Function.MINUTE,
+_EXTRACTED: dict[str, ScalarFunction] = {
+    name: function for function in FUNCTIONS.values() for name in function.extract
 }
 
 _TERMS = (exp.Add, exp.Sub, exp.DPipe)
 _FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
 
-FUNCTIONS = (
-    "the functions are CASE, CAST, COALESCE, NULLIF, LEAST, GREATEST, CLIP, ABS, FLOOR, CEILING, ROUND, "
-    "SIGN, SQRT, MOD, LOWER, UPPER, TRIM, LENGTH, SUBSTRING, CONCAT, LIKE, STARTS_WITH, ENDS_WITH, CONTAINS, "
-    "REPLACE, EXTRACT, DATE_TRUNC, DATEDIFF and WIDTH_BUCKET"
-)
+_LISTED = [
+    *("CASE", "CAST", "CLIP", "EXTRACT"),
+    *(function.sql[0] for function in FUNCTIONS.values() if not function.extract),
+]
+_KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
 _MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
@@ -166,11 +129,41 @@ def call_of(node: exp.Expression, read: Read) -> Expression | None:
         Reads an operand.
     """
     kind = type(node)
-    if kind in _PARTS:
-        function, parts = _PARTS[kind]
-        check_parts(node, *parts, *_NOTES)
-        return _call(function, [read(part) for name in parts for part in _listed(node.args.get(name))])
-    return _SPECIAL[kind](node, read) if kind in _SPECIAL else None
+    if kind in _SPECIAL:
+        return _SPECIAL[kind](node, read)
+    name = str(node.this).upper() if kind is exp.Anonymous else ""
+    if (kind, name) not in _spellings():
+        return _anonymous(node, read) if kind is exp.Anonymous else None
+    function, parts = _spellings()[kind, name]
+    check_parts(node, *parts, *(("this",) if name else _NOTES))
+    return Call(
+        function=function,
+        operands=tuple(read(part) for place in parts for part in _listed(node.args.get(place))),
+    )
+
+
+@cache
+def _spellings() -> dict[tuple[type[exp.Expression], str], tuple[ScalarFunction, tuple[str, ...]]]:
+    """Return the node that the parser makes of every function, and the parts that hold its operands in order.
+
+    A name that the parser has no node for is told by the name itself.
+    """
+    named = [(function, name) for function in FUNCTIONS.values() for name in function.sql]
+    text = ", ".join(f"{name}({_placeholders(function)})" for function, name in named)
+    found = {}
+    for (function, name), node in zip(named, read_select(f"SELECT {text}").expressions, strict=True):
+        parts = tuple(
+            place
+            for place, part in node.args.items()
+            if any(isinstance(one, exp.Column) for one in _listed(part))
+        )
+        found[type(node), name if isinstance(node, exp.Anonymous) else ""] = function, parts
+    return found
+
+
+def _placeholders(function: ScalarFunction) -> str:
+    least, most = function.operands
+    return ", ".join(f"operand{place}" for place in range(min(most, least + 1)))
 
 
 def refused_function(node: exp.Expression) -> UnsupportedQuery:
@@ -179,8 +172,8 @@ def refused_function(node: exp.Expression) -> UnsupportedQuery:
     if name in _REFUSED:
         return refused(*_REFUSED[name])
     if isinstance(node, exp.Anonymous):
-        return refused(*_ANONYMOUS.get(str(node.this).upper(), ("a function of this name", FUNCTIONS)))
-    return refused_node(node, FUNCTIONS) if isinstance(node, exp.Func) else refused_node(node)
+        return refused(*_ANONYMOUS.get(str(node.this).upper(), ("a function of this name", _KNOWN)))
+    return refused_node(node, _KNOWN) if isinstance(node, exp.Func) else refused_node(node)
 
 
 _ANONYMOUS: dict[str, tuple[str, str]] = {
@@ -199,10 +192,6 @@ _ANONYMOUS: dict[str, tuple[str, str]] = {
 }
 
 
-def _call(function: Function, operands: Sequence[Expression]) -> Call:
-    return Call(function=function, operands=tuple(operands))
-
-
 def _listed(part: object) -> list[exp.Expression]:
     return [] if part is None else list(part) if isinstance(part, list) else [part]  # type: ignore[list-item]
 
@@ -214,7 +203,7 @@ def _modulo(node: exp.Expression, read: Read) -> Expression:
         raise refused(
             "% next to other operators", "put it in parentheses, as in a + (b % c), or write MOD(b, c)"
         )
-    return _call(Function.MODULO, [read(node.this), read(node.expression)])
+    return Call(function=MODULO, operands=(read(node.this), read(node.expression)))
 
 
 def _concat(node: exp.Expression, read: Read) -> Expression:
@@ -225,18 +214,18 @@ def _concat(node: exp.Expression, read: Read) -> Expression:
             check_parts(first, "this", "expression", "safe")
             chain.append(first.expression)
             first = first.this
-        return _call(Function.CONCAT, [read(part) for part in (first, *reversed(chain))])
+        return Call(function=CONCAT, operands=tuple(read(part) for part in (first, *reversed(chain))))
     if not node.args.get("safe"):
         raise refused_function(node)
     check_parts(node, "expressions", "safe", "coalesce")
-    return _call(Function.CONCAT, [read(part) for part in node.expressions])
+    return Call(function=CONCAT, operands=tuple(read(part) for part in node.expressions))
 
 
 def _like(node: exp.Expression, read: Read) -> Expression:
     check_parts(node, "this", "expression")
     if isinstance(node.expression, exp.Any | exp.All):
         raise refused("LIKE with several patterns", "write name LIKE 'a%' OR name LIKE 'b%'")
-    return _call(Function.LIKE, [read(node.this), read(node.expression)])
+    return Call(function=LIKE, operands=(read(node.this), read(node.expression)))
 
 
 def _trim(node: exp.Expression, read: Read) -> Expression:
@@ -245,12 +234,12 @@ def _trim(node: exp.Expression, read: Read) -> Expression:
     if not spaces or str(position or "BOTH").upper() != "BOTH":
         raise refused("TRIM of one end or of other characters", "write TRIM(name), or REPLACE(name, '-', '')")
     check_parts(node, "this", "expression", "position")
-    return _call(Function.TRIM, [read(node.this)])
+    return Call(function=TRIM, operands=(read(node.this),))
 
 
 def _left(node: exp.Expression, read: Read) -> Expression:
     check_parts(node, "this", "expression")
-    return _call(Function.SUBSTRING, [read(node.this), literal(1), read(node.expression)])
+    return Call(function=SUBSTRING, operands=(read(node.this), literal(1), read(node.expression)))
 
 
 def _extract(node: exp.Expression, read: Read) -> Expression:
@@ -265,7 +254,7 @@ def _part(name: str, moment: exp.Expression, read: Read) -> Expression:
             _WEEKDAY if name.upper() in {"DOW", "DAYOFWEEK", "WEEKDAY"} else f"take {', '.join(_EXTRACTED)}"
         )
         raise refused("this part of a date", words)
-    return _call(function, [read(moment)])
+    return Call(function=function, operands=(read(moment),))
 
 
 def _anonymous(node: exp.Expression, read: Read) -> Expression:
@@ -285,8 +274,8 @@ def _truncate(node: exp.Expression, read: Read) -> Expression:
     check_parts(node, "this", "unit")
     unit = str(node.args["unit"].name).lower()
     if unit not in UNITS:
-        raise refused("DATE_TRUNC to this unit", f"write {EXAMPLES[Function.DATE_TRUNC]}")
-    return _call(Function.DATE_TRUNC, [literal(unit), read(node.this)])
+        raise refused("DATE_TRUNC to this unit", f"write {DATE_TRUNC.example}")
+    return Call(function=DATE_TRUNC, operands=(literal(unit), read(node.this)))
 
 
 def _difference(node: exp.Expression, read: Read) -> Expression:
@@ -298,10 +287,10 @@ def _difference(node: exp.Expression, read: Read) -> Expression:
             raise refused("DATEDIFF in this unit", _DAYS)
         # The parser takes the third operand for a unit, and a plain name in its place for a word.
         last = exp.column(str(unit.name)) if isinstance(unit, exp.Var) else unit
-        return _call(Function.DATE_DIFFERENCE, [read(last), read(node.expression)])
+        return Call(function=DATE_DIFFERENCE, operands=(read(last), read(node.expression)))
     if unit is not None and not (isinstance(unit, exp.Var) and unit.name.upper() == "DAY"):
         raise refused("DATEDIFF in this form", _DAYS)
-    return _call(Function.DATE_DIFFERENCE, [read(node.this), read(node.expression)])
+    return Call(function=DATE_DIFFERENCE, operands=(read(node.this), read(node.expression)))
 
 
 def _date(node: exp.Expression, read: Read) -> Expression:
@@ -317,7 +306,6 @@ _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression
     exp.Trim: _trim,
     exp.Left: _left,
     exp.Extract: _extract,
-    exp.Anonymous: _anonymous,
     exp.DateTrunc: _truncate,
     exp.TimestampTrunc: _truncate,
     exp.DatetimeTrunc: _truncate,
