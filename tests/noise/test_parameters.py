@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.noise.parameters import check_exponents, check_rate, check_rational, check_size
+from discreet.noise.parameters import check_draws, check_exponents, check_rate, check_rational
 
 
 def test_exact_numbers_stay_what_they_are():
     assert check_rational(3, "scale") == Fraction(3)
     assert check_rational(Fraction(1, 3), "scale") == Fraction(1, 3)
     assert check_rate(Fraction(1, 10**30)) == Fraction(1, 10**30)
-    assert [check_size(size) for size in (0, np.int64(7), 1 << 48)] == [0, 7, 1 << 48]
+    assert [check_draws(size) for size in (0, np.int64(7), 1 << 48)] == [0, 7, 1 << 48]
 
 
 @pytest.mark.parametrize("value", [0.5, True, "1/2", None, np.float64(1)])
@@ -31,7 +31,7 @@ def test_rates_are_positive(rate):
 @pytest.mark.parametrize("size", [-1, (1 << 48) + 1, True, 2.0, None])
 def test_sizes_are_counts(size):
     with pytest.raises(ParameterError, match="size"):
-        check_size(size)
+        check_draws(size)
 
 
 def test_exponents_are_a_vector_of_counts():
