@@ -26,9 +26,7 @@ TYPES = {
 
 # One interface that several modules fill in, or one idea for two kinds of things.
 FUNCTIONS = {
-    "above": "six digits rounded up, of floats and of fractions",
     "ask": "one statement to a ledger's database",
-    "below": "six digits rounded down, of floats and of fractions",
     "check_schema": "of a ledger's database",
     "create_schema": "of a ledger's database",
     "delta": "tight, and by a Rényi curve",

@@ -4,7 +4,8 @@
 wrong the result will be, and `release` draws. Mechanisms are values: they hold public
 parameters and no randomness. Additive: `Laplace`, `Gaussian`. Selection: `Exponential`,
 `PermuteAndFlip`, `ReportNoisyMax`, `TopK`, `AboveThreshold`. Keys that are known from the data alone:
-`TruncatedGeometric`, `LaplaceThreshold`, `GaussianThreshold`, or `key_selection.KeySelection.best` of them.
+`TruncatedGeometric`, `LaplaceThreshold`, `GaussianThreshold`, or the best of them,
+`keys.key_selection.KeySelection.best`.
 Local, on the side of the person who answers: `RandomizedResponse`, `UnaryEncoding`.
 Adapted to the data: `DistanceToInstability`, `ProposeTestRelease`, `PrivateLocalSensitivity`, `StableArgmax`,
 `StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity`, with the noises of `admissible`.

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.array_types import Integers
     from discreet.noise.entropy import Decision, Source
 
-    Integers: TypeAlias = NDArray[np.int64]
     AcceptanceRule: TypeAlias = Callable[[Integers, Integers, Integers], Decision]
 
 __all__ = [

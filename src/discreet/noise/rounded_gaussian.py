@@ -37,9 +37,9 @@ from discreet.noise.parameters import check_draws
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.array_types import Integers
     from discreet.noise.enclosure import Enclosure
     from discreet.noise.entropy import Source
-    from discreet.noise.gaussian import Integers
 
 __all__ = ["CellAcceptance", "rounded_table", "sample_rounded_gaussian"]
 

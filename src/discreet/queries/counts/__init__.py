@@ -1,6 +1,6 @@
 """Many counts at once: ranges, distribution functions and marginals of declared tables.
 
-- `ranges` and `marginals` make a question of names; `question` and `planning` make a request of it, with the
+- `ranges` and `marginals` make a question of names; `question` makes a request of it, with the
   strategy and the noise of the least error.
 - `range_release`, `column_release` and `marginal_release` answer anything asked about it afterwards.
 - `cells` knows which values a cell holds, `shares` the intervals of ratios.
