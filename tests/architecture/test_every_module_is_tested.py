@@ -12,9 +12,6 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "discreet"
 TESTS = ROOT / "tests"
 
-# Names of types and nothing that runs: mypy checks them.
-TYPES = {"array_types.py"}
-
 # Modules that the named test imports, or something of which it calls by its name.
 NAMED_IN = {
     "accounting/filters/base.py": "accounting/test_filters.py",
@@ -145,9 +142,7 @@ REACHED_FROM = {
 
 def modules() -> list[str]:
     return sorted(
-        str(path.relative_to(SOURCE))
-        for path in SOURCE.rglob("*.py")
-        if path.name not in {"__init__.py", *TYPES}
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if path.name != "__init__.py"
     )
 
 

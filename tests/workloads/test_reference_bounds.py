@@ -136,7 +136,9 @@ def test_the_dual_bound_of_prefixes_at_4096_cells():
     workload = Prefixes(4096)
     found = optimize(workload, steps=2)
     assert digits(sqrt(found.bound / 4096), "3.389")
-    assert dual(workload, found.weights) == pytest.approx(sqrt(found.bound / 4096))
+    # What rounding may have added to eigenvalues is taken off the bound, which is lower for it, by little.
+    exact = dual(workload, found.weights)
+    assert exact * (1 - 1e-5) <= sqrt(found.bound / 4096) <= exact * (1 + 1e-9)
     assert continuous(workload, SquareRoot(workload)) <= sqrt(found.bound / 4096) * 1.002
 
 
