@@ -316,5 +316,5 @@ def test_what_is_no_pair_of_event_and_count_is_not_read(pair):
     if isinstance(pair, list):
         pair = [first[0] if item == "event" else item for item in pair]
     stored["parts"][0] = pair
-    with pytest.raises(ParameterError, match="no pair"):
+    with pytest.raises(ParameterError, match="not a pair"):
         Event.from_json(json.dumps(stored))

@@ -230,7 +230,7 @@ def test_no_more_pages(path, monkeypatch):
     ledger = counting(SQLiteStore(path), 10**6)
     monkeypatch.setattr(SQLiteStore, "_connect", limited)
     charge = ledger.decide("charge", charging(), key="paid")
-    with pytest.raises(LedgerUnavailable, match="room"):
+    with pytest.raises(LedgerUnavailable, match="space"):
         ledger.keep_answer(charge, bytes(10**5))
     assert ledger.answer(charge) is None
     granted = 1 + charge_until_it_fails(ledger)
@@ -266,7 +266,7 @@ def test_a_full_disk(place):
         with suppress(OSError), open(small / "filler", "ab", buffering=0) as filler:
             while filler.write(bytes(512)):
                 pass
-        with pytest.raises(LedgerUnavailable, match="room"):
+        with pytest.raises(LedgerUnavailable, match="space"):
             SQLiteStore(small / "another.ledger")
         (small / "filler").unlink()
         ledger.decide("charge", charging())
