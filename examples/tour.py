@@ -1,4 +1,4 @@
-"""A tour of the mechanisms on a small table of hospital visits: what ``make demo`` runs.
+"""A tour of the mechanisms on a small table of hospital visits.
 
 The visits are made up here. Every number that is printed after "released" is private; what is
 printed before it follows from public facts alone.

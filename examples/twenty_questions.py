@@ -41,8 +41,8 @@ from discreet.curator.release.release import Release, finish
 from discreet.curator.request.histogram_choices import Choices, FrequencyRule
 from discreet.curator.request.request import AnswerColumn, Draw, Part
 from discreet.data import Exact, compute
-from discreet.queries.outputs.choices import ExtremeOutput
 from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput
 
 SHOWN = 6
 AIRLINES = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]

@@ -3,7 +3,7 @@
 Most records of this package are frozen, slotted dataclasses, and a value typed by a user is seldom the value
 that is kept: 0.1 becomes 1/10, a list a tuple, an epsilon the law that is drawn. Such a class
 inherits from `Record`, converts and checks in its constructor, and ends it with `_set`. Where a
-generated constructor serves and only a few fields are converted, `__post_init__` ends with `_amend`.
+generated constructor is enough and only a few fields are converted, `__post_init__` ends with `_amend`.
 """
 
 from __future__ import annotations

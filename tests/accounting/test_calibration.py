@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting import Interval, calibrate, epsilon, most_steps
-from discreet.accounting.tight import epsilon_within
+from discreet.accounting.epsilon_and_delta import epsilon_within
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from effort import examples

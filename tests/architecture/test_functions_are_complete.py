@@ -17,7 +17,7 @@ from discreet.data.compile import expressions as compiled_functions
 from discreet.data.compile.calls import of_numbers
 from discreet.data.engines.base import fetch
 from discreet.data.facts import signatures
-from discreet.data.facts.inferred import implied
+from discreet.data.facts.inferred import infer
 from discreet.data.language import functions
 from discreet.data.language.column_facts import ColumnFacts
 from discreet.data.language.expressions import Call, Column
@@ -207,12 +207,12 @@ def test_a_record_and_a_line_of_ibis_make_a_function(monkeypatch):
             type_of(call, {"n": Type.TEXT})
         with pytest.raises(UnsupportedQuery, match="too few or too many operands"):
             expression("OPPOSITE(n, 2)")
-        bounded = implied(call, {"n": ColumnFacts(type=Type.INTEGER, bounds=Bounds(-1, 20_000))})
+        bounded = infer(call, {"n": ColumnFacts(type=Type.INTEGER, bounds=Bounds(-1, 20_000))})
         assert (bounded.bounds.lower, bounded.bounds.upper) == (-20_000, 1)
-        listed = implied(call, {"n": ColumnFacts(type=Type.INTEGER, keys=Keys([1, 5, None]))})
+        listed = infer(call, {"n": ColumnFacts(type=Type.INTEGER, keys=Keys([1, 5, None]))})
         assert listed.keys.values == (-5, -1, None)
         table = Table(pyarrow.table({"n": [1, -2, None]}), person=EACH_ROW)
-        value = compiled_functions.compiled(call, table._relation)
+        value = compiled_functions.compile_expression(call, table._relation)
         found = fetch(table._relation.select(found=value), table._backend)["found"].to_pylist()
         assert sorted(found, key=str) == [-1, 2, None]
     finally:

@@ -1,4 +1,4 @@
-"""The house stands: imports go down only, walls hold, and nothing is named for nothing."""
+"""Packages import only those below them, libraries stay in their files, and file names mean something."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "discreet"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# From the ground up. Rooms on one line may not import each other.
+# From the bottom up. Packages on one line may not import each other.
 LEVELS = [
     {"array_types", "exports"},
     {"errors", "records"},
@@ -27,7 +27,7 @@ LEVELS = [
     {"cli"},
     {"__main__"},
 ]
-HEIGHT = {room: height for height, rooms in enumerate(LEVELS) for room in rooms}
+HEIGHT = {package: height for height, packages in enumerate(LEVELS) for package in packages}
 
 # Third-party libraries and the only files that may import them.
 WALLS = {
@@ -60,7 +60,7 @@ WALLS = {
 }
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     part = path.relative_to(SOURCE).parts[0]
     return part.removesuffix(".py")
 
@@ -77,22 +77,22 @@ def imports(path: Path) -> list[str]:
     return found
 
 
-def test_every_room_has_its_level():
-    rooms = {room_of(path) for path in FILES} - {"__init__"}
-    assert rooms == set(HEIGHT)
+def test_every_package_has_its_level():
+    packages = {package_of(path) for path in FILES} - {"__init__"}
+    assert packages == set(HEIGHT)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_go_down_only(path):
-    room = room_of(path)
-    if room == "__init__":
+    package = package_of(path)
+    if package == "__init__":
         return
     for module in imports(path):
         if module == "discreet":
-            pytest.fail(f"{path.name} imports the front door")
+            pytest.fail(f"{path.name} imports the root package")
         if module.startswith("discreet."):
             other = module.split(".")[1]
-            assert other == room or HEIGHT[other] < HEIGHT[room], f"{room} may not import {module}"
+            assert other == package or HEIGHT[other] < HEIGHT[package], f"{package} may not import {module}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))

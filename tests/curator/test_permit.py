@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 from curator.doors import COUNT, LIMITS, ROWS, SCHEMA, Clock, clinic, entries, usual_visits
-from discreet.accounting import tight
+from discreet.accounting import epsilon_and_delta
 from discreet.curator import Budget, Permit
 from discreet.data import PublicTable, Table
 from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
@@ -52,7 +52,7 @@ def test_prices_are_found_before_anybody_waits(place, monkeypatch):
     """A run may take a second to price; the ledger is locked for less."""
     curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
     locked, waited = [], []
-    epsilon = tight.epsilon
+    epsilon = epsilon_and_delta.epsilon
 
     def priced(event, *, delta):
         waited.append(bool(locked))
@@ -69,7 +69,7 @@ def test_prices_are_found_before_anybody_waits(place, monkeypatch):
 
     begin = curator.ledger._store.transaction
     monkeypatch.setattr(curator.ledger._store, "transaction", transaction, raising=False)
-    monkeypatch.setattr(tight, "epsilon", priced)
+    monkeypatch.setattr(epsilon_and_delta, "epsilon", priced)
     step = DiscreteLaplace(sensitivity=1, scale=31) + Gaussian(noise_multiplier=7)
     with curator.permit("training", step * 3) as permit:
         permit.charge(step)

@@ -6,18 +6,18 @@ from collections import Counter, defaultdict
 
 from data import oracle
 from data.relation_oracle import ordered
-from discreet.data.compile import crowds
+from discreet.data.compile import join_limits
 from discreet.data.facts import fanout
 from discreet.data.facts.fanout import is_crowded
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import JoinPersons
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 
 def smaller(monkeypatch, root):
     """Let joins take few rows of a person, so that small tables have crowds."""
     monkeypatch.setattr(fanout, "SMALL_FAN_OUT", root)
-    for module in (crowds, fanout):
+    for module in (join_limits, fanout):
         monkeypatch.setattr(module, "LARGEST_MEETING", root**2)
 
 

@@ -26,7 +26,7 @@ from discreet.data.language.relations import (
     Union,
     Window,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 

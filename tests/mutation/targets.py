@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "data/prepared/*.py",
         "data/lots.py",
         "data/salt.py",
-        "data/compile/crowds.py",
+        "data/compile/join_limits.py",
         "data/facts/fanout.py",
     ),
     "key facts": (

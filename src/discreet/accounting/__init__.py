@@ -23,10 +23,10 @@ from discreet.accounting import filters, meaning, participation, plot, renyi, th
 from discreet.accounting.calibration import calibrate, most_steps
 from discreet.accounting.curves import curve, profile
 from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
+from discreet.accounting.epsilon_and_delta import delta, epsilon
 from discreet.accounting.interval import Interval
 from discreet.accounting.ladder import ladder
 from discreet.accounting.rho_and_mu import divergence, mu, rho
-from discreet.accounting.tight import delta, epsilon
 from discreet.accounting.tradeoff import tradeoff
 from discreet.exports import publish
 

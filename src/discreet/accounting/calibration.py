@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 
+from discreet.accounting.epsilon_and_delta import epsilon_within as tight_epsilon
 from discreet.accounting.runs.composed_run import WIDTH
-from discreet.accounting.tight import epsilon_within as tight_epsilon
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number, float_below, rational, whole

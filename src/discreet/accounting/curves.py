@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from discreet.accounting import renyi
+from discreet.accounting.epsilon_and_delta import delta as tight_delta
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
+from discreet.accounting.epsilon_and_delta import epsilon_within
 from discreet.accounting.interval import Interval
 from discreet.accounting.runs.composed_run import WIDTH, Runs
-from discreet.accounting.tight import delta as tight_delta
-from discreet.accounting.tight import epsilon as tight_epsilon
-from discreet.accounting.tight import epsilon_within
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event

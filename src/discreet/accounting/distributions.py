@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.accounting.curves import check_event, profile
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.loss import Pair, pair_of
 from discreet.accounting.loss.cells import CutPair
 from discreet.accounting.loss.finite import worst_outcomes
 from discreet.accounting.loss.law import AtomicLoss
-from discreet.accounting.tight import epsilon as tight_epsilon
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events

@@ -225,7 +225,7 @@ def _by_moments(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Rung
 
 def _tight(event: Event, delta: float, tight: Callable[..., SupportsFloat] | None) -> float:
     if tight is None:
-        from discreet.accounting.tight import epsilon
+        from discreet.accounting.epsilon_and_delta import epsilon
 
         tight = epsilon
     return float(tight(event, delta=delta))

@@ -15,11 +15,11 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from discreet.accounting import renyi
 from discreet.accounting.curves import Profile, check_event, farthest, joined_profiles, profile
+from discreet.accounting.epsilon_and_delta import delta as tight_delta
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.filters import FilterCost, cost_of
 from discreet.accounting.interval import Interval
 from discreet.accounting.meaning import advantage
-from discreet.accounting.tight import delta as tight_delta
-from discreet.accounting.tight import epsilon as tight_epsilon
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy import events

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.cli import answer, runs
+from discreet.cli import formatting, runs
 from discreet.cli.command import Command
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import float_text_above, float_text_below
@@ -82,7 +82,7 @@ def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: L
     content: dict[str, object] = {
         "event": event.to_object(),
         **{
-            name: value if isinstance(value, float) else answer.interval(value)
+            name: value if isinstance(value, float) else formatting.interval(value)
             for name, value in said.items()
         },
         "method": found.method,
@@ -91,13 +91,13 @@ def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: L
         "assumption": assumption,
     }
     if rows is not None:
-        content["ladder"] = [{**asdict(row), "epsilon": answer.json_number(row.epsilon)} for row in rows]
-    return answer.as_json(content)
+        content["ladder"] = [{**asdict(row), "epsilon": formatting.json_number(row.epsilon)} for row in rows]
+    return formatting.as_json(content)
 
 
 def _as_table(event: Event, said: Said, found: Interval, assumption: str, rows: Ladder | None) -> str:
     shown = {name: f"{value:g}" if isinstance(value, float) else _held(value) for name, value in said.items()}
-    table = answer.as_table(
+    table = formatting.as_table(
         {
             "run": repr(event),
             **shown,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from discreet.cli import answer, runs
+from discreet.cli import formatting, runs
 from discreet.cli.command import Command
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import float_text_above, float_text_below
@@ -116,11 +116,11 @@ def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
     assumption = runs.assumption([part], event)
     number = int(value) if wanted == "steps" else float(value)
     if options.json:
-        return answer.as_json(
+        return formatting.as_json(
             {
                 wanted: number,
                 "event": event.to_object(),
-                "epsilon": answer.interval(found),
+                "epsilon": formatting.interval(found),
                 "delta": float(rational(options.delta, "delta")),
                 "method": found.method,
                 "certified": found.certified,
@@ -137,7 +137,7 @@ def _written(options: Namespace, part: runs.RunPart, value: str) -> str:
         "method": found.method,
         "assumes": assumption,
     }
-    return answer.as_table(lines)
+    return formatting.as_table(lines)
 
 
 CALIBRATE = Command(

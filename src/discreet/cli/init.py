@@ -146,7 +146,7 @@ def _checked(
         declared: dict[str, Declared] = {name: _bounds(name, ends) for name, ends in bounds.items()}
         for name, values in listed.items():
             if name in declared:
-                raise ParameterError("keys", f"and bounds are given of {name!r}", "one of them")
+                raise ParameterError("keys", f"and bounds are given for {name!r}", "one of them")
             declared[name] = Keys(values)
         rows = 1 if options.rows_per_person is None else options.rows_per_person
         limits = None if options.person is None else Limits(rows=rows)

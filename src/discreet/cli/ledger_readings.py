@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from discreet.cli import answer, declared, questions, rendering
+from discreet.cli import declared, formatting, questions, rendering
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.decimals import above, below, reading
@@ -83,12 +83,12 @@ def spent(options: Namespace) -> str:
     (now, delta), (ever, ever_delta) = account.spent_now(), account.ever_spent()
     left = account.largest_epsilon
     if options.json:
-        return answer.as_json(
+        return formatting.as_json(
             {
                 "budget": caps.to_body(),
                 "period": account.period or None,
-                "epsilon": answer.json_number(now),
-                "lifetime_epsilon": answer.json_number(ever),
+                "epsilon": formatting.json_number(now),
+                "lifetime_epsilon": formatting.json_number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left(options.analyst)),
@@ -101,7 +101,7 @@ def spent(options: Namespace) -> str:
         f"{_visible(name) or 'analysts without a name'}: {below(left(name))}"
         for name in sorted(account.analysts)
     ]
-    return answer.as_table(
+    return formatting.as_table(
         {
             "budget": str(caps),
             "period": f"since {account.period}" if account.period else "",
@@ -152,19 +152,19 @@ def replay_ledger(options: Namespace) -> str:
     lifetime = account.counted(account.lifetime)
     counted = lifetime.read(delta).epsilon
     if options.json:
-        return answer.as_json(
+        return formatting.as_json(
             {
                 "event": run.to_object(),
-                "epsilon": answer.interval(found),
+                "epsilon": formatting.interval(found),
                 "delta": float(delta),
                 "method": found.method,
                 "certified": found.certified,
-                "counted_epsilon": answer.json_number(counted),
+                "counted_epsilon": formatting.json_number(counted),
                 "note": _FREES_NOTHING,
             }
         )
     upper = reading(found.upper, run.pure_epsilon)
-    return answer.as_table(
+    return formatting.as_table(
         {
             "charges": f"{account.charges:,}",
             "epsilon": f"{upper} at delta {above(delta)}, by {found.method}",

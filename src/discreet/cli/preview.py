@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from discreet.cli import answer, declared, questions
+from discreet.cli import declared, formatting, questions
 from discreet.cli.command import Command
 from discreet.cli.runs import whole_number
 
@@ -59,15 +59,15 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
     if not options.json:
         cost = "costs nothing: stored" if found.answered else f"costs {questions.cost(found.event)}"
         return "\n".join([str(found), *filter(None, [cost, remark])])
-    return answer.as_json(
+    return formatting.as_json(
         {
             "event": found.event.to_object(),
             "epsilon": found.epsilon,
             "outputs": [
                 {
                     "name": one.name,
-                    "margin": answer.json_number(one.margin),
-                    "standard_deviation": answer.json_number(one.standard_deviation),
+                    "margin": formatting.json_number(one.margin),
+                    "standard_deviation": formatting.json_number(one.standard_deviation),
                     "assumes": one.assumes,
                 }
                 for one in found.expectations

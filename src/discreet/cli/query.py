@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from discreet.cli import answer, declared, questions, rendering
+from discreet.cli import declared, formatting, questions, rendering
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
 from discreet.privacy.decimals import below
@@ -67,7 +67,7 @@ def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool)
     account = curator.account()
     largest = below(account.largest_epsilon(options.analyst))
     more = min(one.remaining(release.event) for _, one in account.filters(options.analyst))
-    return answer.as_table(
+    return formatting.as_table(
         {
             "paid": price,
             "left": f"a pure epsilon of {largest}, or {more:,} more of this cost",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget, offered
-from discreet.curator.budget.period import Period
+from discreet.curator.budget.renewal_calendar import Period
 from discreet.curator.door import Door
 from discreet.curator.permit import Permit
 from discreet.curator.release.label import label_of, schema

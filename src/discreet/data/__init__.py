@@ -44,8 +44,8 @@ from discreet.data.language.measures import (
 )
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
-from discreet.data.language.schema import Schema, Type
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
+from discreet.data.language.types import Schema, Type
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.public_table import PublicTable

@@ -19,7 +19,7 @@ from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import Keys, KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import leftmost
-from discreet.data.language.schema import Type, column_type
+from discreet.data.language.types import Type, column_type
 from discreet.errors import DiscreetError, UnsupportedQuery
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import ibis
 from ibis.expr.types import Column, StringValue, Table, Value
 
 from discreet.data.engines.base import double, lot, public_type
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.salt import Salt
 
 __all__ = [

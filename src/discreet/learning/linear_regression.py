@@ -237,7 +237,7 @@ def _thirds(
         budget = rational(rho, "rho", positive=True)
         return (budget / 3, None), ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
     if rho is not None or epsilon is None or delta is None:
-        raise ParameterError("rho", "is given together with epsilon and delta, or neither is", "rho, or both")
+        raise ParameterError("rho", "does not say one budget", "either rho, or both epsilon and delta")
     loss = rational(epsilon, "epsilon", positive=True)
     failure = probability(delta, "delta", zero=False, one=False)
     third = sqrt_interval(largest_mu(loss, failure) ** 2 / 3)[0]

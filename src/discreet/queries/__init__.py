@@ -15,11 +15,11 @@ from discreet.exports import publish
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.query import explain
-from discreet.queries.noise.request import build_request, expectations, for_error
-from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
+from discreet.queries.noise.build_request import build_request, expectations, for_error
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.moments import CorrelationOutput, CovarianceOutput, VarianceOutput
+from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput, QuantileOutput
 from discreet.queries.question.dataframe import GroupedRequest, TableRequest
 from discreet.queries.question.query import Query
 from discreet.queries.sql.select import parse

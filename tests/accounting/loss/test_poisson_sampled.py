@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from accounting.loss.profiles import assert_between, normal, of_densities, of_masses, upper
+from discreet.accounting.epsilon_and_delta import epsilon as epsilon_at
 from discreet.accounting.loss.pair import NO_LOSS, finite_pair, pair_of
 from discreet.accounting.loss.poisson_sampled import MirroredPair, SampledGaussianPair, sampled_pair
-from discreet.accounting.tight import epsilon as epsilon_at
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.neighbors import REPLACE_ROW

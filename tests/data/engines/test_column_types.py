@@ -34,7 +34,7 @@ from discreet.data.compile.relations import rows_of
 from discreet.data.engines.column_types import common
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, Union, leftmost
-from discreet.data.language.schema import united_digits
+from discreet.data.language.types import united_digits
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import ParameterError, UnsupportedQuery
 from effort import examples

@@ -8,7 +8,7 @@ from hypothesis import given
 from data import strategies
 from discreet.data import Type, check_condition, coalesce, col, least, type_of, when
 from discreet.data.language.expressions import Compare, IsIn, IsNull, literal
-from discreet.data.language.schema import ORDERED_TOGETHER, comparable
+from discreet.data.language.types import ORDERED_TOGETHER, comparable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 SCHEMA = {

@@ -10,7 +10,7 @@ import pytest
 
 from data import function_oracle
 from discreet.data import Bounds, Keys, Type, col
-from discreet.data.facts.inferred import implied
+from discreet.data.facts.inferred import infer
 from discreet.data.language.column_facts import ColumnFacts
 from discreet.data.language.functions import FUNCTIONS
 from discreet.data.language.functions.rules import INTEGERS, MOMENTS, NUMBERS, TEXTS
@@ -75,8 +75,8 @@ def test_sign_is_minus_one_nought_or_one_whatever_is_declared():
         ColumnFacts(type=Type.INTEGER),
         ColumnFacts(type=Type.DECIMAL, bounds=Bounds(-(10**6), 10**6)),
     ):
-        found = implied(sign, {"x": facts})
+        found = infer(sign, {"x": facts})
         assert found.type is Type.INTEGER
         assert (found.bounds.lower, found.bounds.upper, found.bounds.step) == (-1, 1, 1)
         assert found.keys == Keys([-1, 0, 1])
-    assert implied(sign, {"x": ColumnFacts(type=Type.INTEGER, keys=Keys([5, 7]))}).keys == Keys([1])
+    assert infer(sign, {"x": ColumnFacts(type=Type.INTEGER, keys=Keys([5, 7]))}).keys == Keys([1])

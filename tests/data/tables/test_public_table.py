@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.data import Bounds, Keys
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.tables.public_table import LARGEST_PUBLIC, PublicTable
 from discreet.errors import ParameterError
 

@@ -90,9 +90,11 @@ def _mu(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _keeps(mu: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    from discreet.accounting import tight
+    from discreet.accounting import epsilon_and_delta
 
-    return Fraction(tight.delta(Gaussian(noise_multiplier=1 / mu), epsilon=epsilon).upper) <= delta
+    return (
+        Fraction(epsilon_and_delta.delta(Gaussian(noise_multiplier=1 / mu), epsilon=epsilon).upper) <= delta
+    )
 
 
 def _shortened(value: Fraction) -> Fraction:

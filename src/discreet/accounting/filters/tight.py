@@ -191,7 +191,7 @@ def _curve_of(event: Event, epsilon: Fraction, delta: Fraction) -> Callable[[Fra
         return Fraction(epsilon_above(rho, share * delta - own))
 
     def tight(share: Fraction) -> Fraction | None:
-        from discreet.accounting import tight
+        from discreet.accounting import epsilon_and_delta as tight
 
         try:
             upper = tight.epsilon(event, delta=share * delta).upper

@@ -36,7 +36,7 @@ SampledWithReplacement        None; charged by its Rényi curve
 Shuffled                      two answers by randomized response: the largest profile over all crowds, bounded
                               below by one of them. Else counts of clones; nothing is known from below
 Composed (in a sample)        Gaussian steps are one; finite pairs multiply while they are few; else None
-Parallel                      None in a sample; else the largest profile of all ways to sit in parts
+Parallel                      None in a sample; else the largest profile of all ways to be assigned to parts
 Grouped                       None; an accountant follows the guarantee of one unit along the chain
 ============================  ==============================================================================
 

@@ -1,4 +1,4 @@
-"""Bounds on epsilon and delta for steps whose worst pairs are known, by the first way that serves.
+"""Bounds on epsilon and delta for steps whose worst pairs are known, by the first method that applies.
 
 - all Gaussian, or one Gaussian step on a sample: a closed form;
 - Gaussian steps on samples, up to some thousands: the law of their sum on a lattice;

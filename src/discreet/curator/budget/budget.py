@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discreet.accounting.filters import Filter, PureFilter, RenyiFilter, UnionFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.shares import members_for
-from discreet.curator.budget.period import Period
+from discreet.curator.budget.renewal_calendar import Period
 from discreet.curator.ledger import Body, JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from discreet.curator.release.tables import cell, remark_of
+from discreet.curator.release.cell_text import cell, remark_of
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
@@ -49,7 +49,7 @@ class Release:
     ----------
     keys : mapping of names to columns
         The keys of every group, in declared order.
-    outputs : tuple of Column
+    outputs : tuple of AnswerColumn
         For every output its values, and the interval around each or another promise.
     label : mapping
         A machine-readable statement of the guarantee; see `discreet.curator.release.label`.

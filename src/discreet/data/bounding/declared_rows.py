@@ -20,7 +20,7 @@ from discreet.data.compile.keys import is_listed
 from discreet.data.engines.base import double, fetch
 from discreet.data.grid import steps
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.lots import PERSON, measure_name, sample_rows, told_apart
 from discreet.data.prepared.sample import is_bounded_ahead
 from discreet.data.salt import fresh_salt

@@ -1,7 +1,7 @@
 """The rows that bounding keeps, one by one: for measures that are not sums over rows.
 
 Persons and distinct values are counted, and histograms made, from the rows themselves. Which rows stay is
-decided by the lots of `bounding`, so that the sample is a function of a person's own rows and the salt here
+decided by `data.lots`, so that the sample is a function of a person's own rows and the salt here
 too; all measures of a plan that has one of these are taken from it, in one statement.
 """
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ibis.expr.types import Value
 
 from discreet.data.language.expressions import Expression, Literal, literal
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["Line", "Operands", "of_moment", "of_numbers", "of_one_type", "of_texts"]
 

@@ -23,7 +23,7 @@ import ibis
 from ibis.expr.types import BooleanValue, IntegerValue, StringValue, Value
 
 from discreet.data.compile import numeric, strings, temporal
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["as_type", "cast_to"]
 

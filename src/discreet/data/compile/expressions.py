@@ -17,7 +17,7 @@ import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
-from discreet.data.compile import choices, numeric, strings, temporal
+from discreet.data.compile import conditional, numeric, strings, temporal
 from discreet.data.compile.calls import Line, Operands
 from discreet.data.compile.casts import as_type, cast_to
 from discreet.data.compile.comparisons import compare, compare_literal, is_in, moment, nearest
@@ -40,7 +40,7 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["compile_expression"]
 
@@ -147,7 +147,7 @@ class _Meaning:
 
 
 FUNCTIONS: dict[str, Line] = {
-    **choices.FUNCTIONS,
+    **conditional.FUNCTIONS,
     **numeric.FUNCTIONS,
     **strings.FUNCTIONS,
     **temporal.FUNCTIONS,

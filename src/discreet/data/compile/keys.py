@@ -9,7 +9,7 @@ import pyarrow
 from ibis.expr.types import BooleanColumn, Column, IntegerColumn
 
 from discreet.data.language.declarations import Keys, KeyValue
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["is_listed", "place"]
 

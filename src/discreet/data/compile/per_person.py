@@ -25,7 +25,7 @@ from discreet.data.language.relations import (
     Window,
     WindowFunction,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.lots import PERSON
 
 __all__ = ["add_window", "aggregate_per_person"]

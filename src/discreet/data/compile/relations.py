@@ -15,8 +15,8 @@ import ibis
 from ibis.expr.types import BooleanValue, Column, Value
 from ibis.expr.types import Table as Expression
 
-from discreet.data.compile.crowds import thin_rows
 from discreet.data.compile.expressions import compile_expression
+from discreet.data.compile.join_limits import thin_rows
 from discreet.data.compile.per_person import add_window, aggregate_per_person
 from discreet.data.engines.column_types import alike, common
 from discreet.data.facts.colocation import colocated

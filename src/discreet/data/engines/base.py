@@ -25,7 +25,7 @@ from ibis.expr.types import Column, Table, Value
 
 from discreet.data.engines.column_types import to_agreed_types
 from discreet.data.engines.dialects import LOT, statement
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import EngineFailed, ParameterError
 
 __all__ = [

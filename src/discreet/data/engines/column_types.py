@@ -30,7 +30,7 @@ import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import Table, Value
 
-from discreet.data.language.schema import united_digits
+from discreet.data.language.types import united_digits
 
 __all__ = ["alike", "common", "to_agreed_types"]
 

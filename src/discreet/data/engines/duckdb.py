@@ -25,7 +25,7 @@ from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
 
 from discreet.data.engines.base import run_guarded
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
 from discreet.data.reading.csv_records import Records, header

@@ -14,7 +14,7 @@ from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from discreet.data.language.relations import Relation, leftmost, sources_of
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from discreet.data.language.expressions import (
     Or,
 )
 from discreet.data.language.operators import Comparison
-from discreet.data.language.schema import Schema, Type
+from discreet.data.language.types import Schema, Type
 
 __all__ = ["possible_truths"]
 

@@ -5,7 +5,7 @@ these rows. Rows are multiplied in three places: a union reads a table several t
 rows of a public table, and a join of private tables combines every row of a person with every other one of
 theirs. The first two are known from the request and from public content. The third, and the second where
 it multiplies much, are bounded before they happen: no more than `LARGEST_MEETING` rows of a person come
-out of one join, unless they had more on one side of it (`crowds`).
+out of one join, unless they had more on one side of it (`compile.join_limits`).
 
 Where the facts say that this cannot happen, because a side has one row of each person, or a table was
 bounded in advance, nothing is bounded and nothing is counted. (Proof: fanout.)
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 SMALL_FAN_OUT = 1 << 8
-"""So many rows a row may become in joins with public tables before a person's rows are counted.
+"""How many rows one row may become in joins with public tables before a person's rows are counted.
 
 Its square is `LARGEST_MEETING`, so that a join of two private tables may make as many of a row."""
 LARGEST_MEETING = SMALL_FAN_OUT**2

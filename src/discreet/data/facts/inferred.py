@@ -23,7 +23,7 @@ from discreet.data.language.evaluation import evaluate_cast
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
 from discreet.data.language.functions.temporal import first_days
 from discreet.data.language.grid_interval import bounds_of
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
 __all__ = ["completed", "infer"]

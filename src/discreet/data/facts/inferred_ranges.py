@@ -27,7 +27,7 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.functions.temporal import days_between
 from discreet.data.language.grid_interval import UNKNOWN, GridInterval, constant, hull
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["Ranged", "is_never_null", "range_of"]
 

@@ -9,7 +9,7 @@ from discreet.data.facts.merged_columns import check_together
 from discreet.data.facts.persons import Tables
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.relations import Equality, JoinPublic
-from discreet.data.language.schema import Type, column_type
+from discreet.data.language.types import Type, column_type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 

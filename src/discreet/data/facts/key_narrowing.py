@@ -37,8 +37,8 @@ from discreet.data.language.expressions import (
     columns_of,
     walk,
 )
-from discreet.data.language.functions.choices import COALESCE
-from discreet.data.language.schema import Type
+from discreet.data.language.functions.conditional import COALESCE
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
 __all__ = ["EXACT", "Narrowing", "conjuncts_of", "is_exact", "replaced"]

@@ -7,7 +7,7 @@ from functools import reduce
 
 from discreet.data.language.column_facts import ColumnFacts, Columns
 from discreet.data.language.declarations import Bounds, Dates, Keys
-from discreet.data.language.schema import MOST_DECIMAL_DIGITS, Type, united_digits
+from discreet.data.language.types import MOST_DECIMAL_DIGITS, Type, united_digits
 from discreet.errors import ParameterError, UnsupportedQuery
 
 __all__ = ["check_together", "merge_facts"]

@@ -27,7 +27,7 @@ from discreet.data.language.expressions import (
     Literal,
     LiteralValue,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
 __all__ = ["ends", "monotone_in", "within"]

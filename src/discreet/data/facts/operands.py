@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.data.language.expressions import Expression, Literal
 from discreet.data.language.literals import LiteralValue
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["Stated", "Typed"]
 

@@ -20,7 +20,7 @@ from discreet.data.language.measures import (
     Sum,
 )
 from discreet.data.language.plan import GroupKey, Plan
-from discreet.data.language.schema import Type, column_type
+from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from discreet.data.language.relations import (
     WindowFunction,
     leftmost,
 )
-from discreet.data.language.schema import Type, column_type
+from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]

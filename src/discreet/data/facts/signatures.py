@@ -11,7 +11,7 @@ from discreet.data.facts.operands import Typed
 from discreet.data.language.expressions import Call, Cast, Literal
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.functions.rules import INTEGERS, MOMENTS, NUMBERS, TEXTS, TIMES, is_long
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = ["CASTS", "call_type", "cast_type"]

@@ -20,7 +20,7 @@ from discreet.data.language.expressions import (
     Literal,
     children,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = ["check_growth", "magnitude"]

@@ -26,7 +26,7 @@ from discreet.data.language.expressions import (
     Or,
 )
 from discreet.data.language.functions.rules import common_type
-from discreet.data.language.schema import Schema, Type, column_type, comparable
+from discreet.data.language.types import Schema, Type, column_type, comparable
 from discreet.errors import UnsupportedQuery
 
 __all__ = ["check_condition", "type_of"]

@@ -11,7 +11,7 @@ from discreet.data.language.expressions import Call, Case, When, literal
 from discreet.data.language.formula import Formula
 from discreet.data.language.formula_methods import expression_of_value
 from discreet.data.language.functions import ScalarFunction
-from discreet.data.language.functions.choices import COALESCE, GREATEST, LEAST
+from discreet.data.language.functions.conditional import COALESCE, GREATEST, LEAST
 from discreet.data.language.functions.strings import CONCAT
 from discreet.errors import ParameterError
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.data.language.declarations import Bounds, Dates, Keys
-from discreet.data.language.schema import Schema, Type
+from discreet.data.language.types import Schema, Type
 
 __all__ = ["ColumnFacts", "Columns", "types_of"]
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Final, TypeAlias, cast
 
 from discreet.data.language.literals import literal_value
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show, typed_as_integers, whole
 from discreet.records import Record

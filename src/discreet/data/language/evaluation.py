@@ -26,7 +26,7 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["evaluate_cast", "value_of"]
 

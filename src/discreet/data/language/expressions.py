@@ -37,7 +37,7 @@ from typing import TypeAlias, cast
 from discreet.data.language.functions import ScalarFunction, function_named
 from discreet.data.language.literals import LiteralValue, literal_type, literal_value
 from discreet.data.language.operators import ArithmeticOperator, Comparison
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 from discreet.records import Record
 

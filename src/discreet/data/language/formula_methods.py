@@ -23,7 +23,7 @@ from discreet.data.language.expressions import (
     literal,
 )
 from discreet.data.language.functions import FUNCTIONS
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd, isqrt
 
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
 __all__ = ["UNKNOWN", "GridInterval", "bounds_of", "constant", "hull"]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
 

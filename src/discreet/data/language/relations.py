@@ -305,7 +305,7 @@ class Window(Record):
 Relation: TypeAlias = (
     Source | Filter | Project | Derive | JoinPublic | JoinPersons | Union | PerPerson | Distinct | Window
 )
-"""Any relation. To add one: a class here, its columns in `facts`, its meaning in `rows`."""
+"""Any relation. To add one: a class here, its columns in `facts`, its meaning in `compile.relations`."""
 
 
 def sources(relation: Relation) -> tuple[Relation, ...]:

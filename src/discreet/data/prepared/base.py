@@ -24,7 +24,7 @@ from ibis.expr.types import Table as Rows
 from discreet.data.engines.base import await_table, keep
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Prepared(ABC):
     Attributes
     ----------
     relation : Ibis table
-        The prepared rows, by the name that they will have. To refer to them reads no data; `engine.fetch`
-        has them made.
+        The prepared rows, by the name that they will have. To refer to them reads no data;
+        `engines.base.fetch` has them made.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from ibis.expr.types import Table as Rows
 
 from discreet.data.engines.base import public_type
 from discreet.data.language.relations import Derive, Filter, Project, Relation, Source
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.lots import PERSON, measure_name, sample_rows, told_apart
 from discreet.data.prepared.base import Prepared
 from discreet.data.salt import Salt, fresh_salt

@@ -14,7 +14,7 @@ import pyarrow
 import pyarrow.compute as pc
 from pyarrow import types
 
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.reading.normal_forms import LONGEST_TEXT, PRESENT
 
 __all__ = ["ARROW_TYPES", "lost_values", "normal", "text_form"]

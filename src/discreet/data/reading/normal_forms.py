@@ -29,7 +29,7 @@ import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import Column, StringValue, Value
 
-from discreet.data.language.schema import MOST_DECIMAL_DIGITS
+from discreet.data.language.types import MOST_DECIMAL_DIGITS
 
 __all__ = ["LONGEST_RESULT", "LONGEST_TEXT", "PRESENT", "duckdb", "of_text", "sql_form"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 

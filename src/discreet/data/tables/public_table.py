@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.language.column_facts import ColumnFacts
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, LARGEST_KEYS, Bounds, Keys
-from discreet.data.language.schema import Schema, Type
 from discreet.data.language.serialization import JSON
+from discreet.data.language.types import Schema, Type
 from discreet.errors import DiscreetError, ParameterError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
-from discreet.data.language.schema import Schema, Type, suggestion
 from discreet.data.language.serialization import JSON, to_object
+from discreet.data.language.types import Schema, Type, suggestion
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from discreet.mechanisms.additive.base import Additive
 from discreet.mechanisms.additive.gaussian_calibration import analytic_variance, classical_variance
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.mechanisms.error.gaussian import GaussianError
-from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 from discreet.mechanisms.values import (
     Lattice,

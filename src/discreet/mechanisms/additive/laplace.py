@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.mechanisms.additive.base import Additive
 from discreet.mechanisms.calibration import smallest
+from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.mechanisms.error.laplace import LaplaceError
-from discreet.mechanisms.error.law import SAFETY, allowed_failure
 from discreet.mechanisms.values import (
     Value,
     check_reach,

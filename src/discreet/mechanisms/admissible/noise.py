@@ -19,7 +19,7 @@ from math import exp, inf, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.base import allowed_failure
 from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, non_negative, probability, rational

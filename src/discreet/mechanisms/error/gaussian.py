@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.error.law import ErrorLaw, any_of
+from discreet.mechanisms.error.base import ErrorLaw, any_of
 
 __all__ = [
     "GaussianError",

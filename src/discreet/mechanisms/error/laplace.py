@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.mechanisms.error.law import ErrorLaw, any_of
+from discreet.mechanisms.error.base import ErrorLaw, any_of
 from discreet.privacy.rational import Number, rational
 
 __all__ = ["LaplaceError", "LaplaceL1", "LaplaceL2", "LaplaceMaximum"]

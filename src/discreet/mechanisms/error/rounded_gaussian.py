@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import erfc, exp, pi, sqrt
 
+from discreet.mechanisms.error.base import any_of
 from discreet.mechanisms.error.gaussian import NormalError, NormalNoise
-from discreet.mechanisms.error.law import any_of
 
 __all__ = ["RoundedGaussianError", "RoundedGaussianMaximum", "rounded_variance", "sub_gaussian_variance"]
 

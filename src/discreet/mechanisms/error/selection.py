@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, exp, expm1, floor, log, log1p
 from typing import ClassVar
 
-from discreet.mechanisms.error.law import SAFETY, allowed_failure
+from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.privacy.rational import Number, float_above, rational, whole
 
 __all__ = [

@@ -11,9 +11,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.mechanisms.error.base import SAFETY, ErrorLaw
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.laplace import LaplaceError
-from discreet.mechanisms.error.law import SAFETY, ErrorLaw
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 
 __all__ = ["WeightedError"]

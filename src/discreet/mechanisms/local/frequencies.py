@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.base import allowed_failure
 from discreet.noise.replayed import is_private, mark_replayed
 from discreet.privacy.rational import Number, whole
 from discreet.records import Record

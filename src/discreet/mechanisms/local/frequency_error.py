@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.base import allowed_failure
 from discreet.mechanisms.local.frequencies import MOST_REPORTS, SUMMING_SAFETY, ReportLaw
 from discreet.privacy.rational import Number, rational, whole
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
-from discreet.mechanisms.error.law import SAFETY, allowed_failure
+from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.mechanisms.error.selection import SelectionError
 from discreet.mechanisms.values import Lattice, Value, holds_integers, lattice_for, stated_neighbors
 from discreet.privacy.events import Event

@@ -9,7 +9,7 @@ from discreet.curator import Door, Release, Request
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
 from discreet.queries.explanation.query import explain
-from discreet.queries.noise.request import build_request, for_error
+from discreet.queries.noise.build_request import build_request, for_error
 from discreet.queries.question.post_processing import shown_groups
 from discreet.queries.question.query import Query
 

@@ -9,7 +9,7 @@ from discreet.curator.release.averaging import check_combined
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.unknown_keys import label_of_chosen
-from discreet.queries.noise.request import remeasuring_request
+from discreet.queries.noise.build_request import remeasuring_request
 
 __all__ = ["remeasure"]
 

@@ -25,7 +25,7 @@ from discreet.data.language.relations import (
     public_tables,
     sources_of,
 )
-from discreet.data.language.schema import column_type, suggestion
+from discreet.data.language.types import column_type, suggestion
 from discreet.errors import UndeclaredColumn
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys

@@ -46,11 +46,10 @@ from discreet.data.language.coarsening import steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
 from discreet.data.language.plan import LARGEST_CELLS
-from discreet.data.language.schema import column_type
+from discreet.data.language.types import column_type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.choices import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.moments import (
@@ -60,6 +59,7 @@ from discreet.queries.outputs.moments import (
     SumOrMoment,
     VarianceOutput,
 )
+from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.smooth import SmoothOutput
 
 __all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]

@@ -14,7 +14,7 @@ from discreet.data.facts.persons import person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.relations import leftmost
-from discreet.data.language.schema import column_type
+from discreet.data.language.types import column_type
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
@@ -22,7 +22,7 @@ from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import bind, own_columns
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.counts.cells import default_width, widened
-from discreet.queries.noise.request import expectations
+from discreet.queries.noise.build_request import expectations
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.question.query import Query, key_of

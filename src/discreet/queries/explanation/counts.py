@@ -14,7 +14,7 @@ from discreet.queries.counts.marginals import MarginalsOutput
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.counts.ranges import RangesOutput
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.request import expectations
+from discreet.queries.noise.build_request import expectations
 from discreet.queries.question.terms import CONFIDENCE
 
 __all__ = ["explain_counts"]

@@ -22,7 +22,7 @@ from discreet.privacy.offer import Offer
 from discreet.privacy.rational import show
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.explanation.rows import bounding, rows_in_words
-from discreet.queries.noise.request import build_request, expectations
+from discreet.queries.noise.build_request import build_request, expectations
 from discreet.queries.noise.split import CONCENTRATED, PURE, shares_of
 from discreet.queries.noise.unknown_keys import (
     KeyChoice,

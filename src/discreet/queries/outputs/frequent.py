@@ -14,7 +14,13 @@ from discreet.curator.request.histogram_choices import (
 )
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Histogram, Keys
-from discreet.queries.outputs.choices import ChoiceOutput, Maker, choices_of, deviation_in_rows, shortfall
+from discreet.queries.outputs.quantiles_and_extremes import (
+    ChoiceOutput,
+    Maker,
+    choices_of,
+    deviation_in_rows,
+    shortfall,
+)
 
 __all__ = ["FrequentOutput"]
 

@@ -22,7 +22,7 @@ from discreet.curator.request.histogram_estimates import (
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Bounds, Histogram
 from discreet.privacy.rational import show
-from discreet.queries.outputs.choices import ChoiceOutput, Maker
+from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput, Maker
 
 __all__ = ["NO_INTERVAL", "SmoothOutput"]
 

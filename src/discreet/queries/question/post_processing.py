@@ -37,7 +37,7 @@ from discreet.data.language.expressions import (
     walk,
 )
 from discreet.data.language.relations import Order
-from discreet.data.language.schema import Schema, Type
+from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = [

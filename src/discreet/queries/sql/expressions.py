@@ -41,8 +41,8 @@ from discreet.data.language.expressions import (
     Or,
     When,
 )
-from discreet.data.language.functions.choices import COALESCE
-from discreet.data.language.schema import Type
+from discreet.data.language.functions.conditional import COALESCE
+from discreet.data.language.types import Type
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
 from discreet.queries.sql.functions import call_of, refused_function

@@ -18,7 +18,7 @@ from discreet.data.language.functions import FUNCTIONS, ScalarFunction
 from discreet.data.language.functions.numeric import MODULO
 from discreet.data.language.functions.strings import CONCAT, LIKE, SUBSTRING, TRIM
 from discreet.data.language.functions.temporal import DATE_DIFFERENCE, DATE_TRUNC, UNITS
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.refusals import check_parts, refused, refused_node

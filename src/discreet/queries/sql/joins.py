@@ -15,7 +15,7 @@ from sqlglot import exp
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, Relation
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.per_person import take_name

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from discreet.data import Schema
 from discreet.data.facts.persons import Tables
-from discreet.data.language.schema import Type, suggestion
+from discreet.data.language.types import Type, suggestion
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["column_named", "same", "table_named"]

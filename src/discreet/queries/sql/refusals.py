@@ -25,7 +25,7 @@ __all__ = [
 
 AGGREGATES = (
     "COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP, COVAR_POP, COVAR_SAMP, CORR, MEDIAN, "
-    "QUANTILE, TRIMMED_MEAN, MIN, MAX, MODE and APPROX_TOP_K can be asked"
+    "QUANTILE, SMOOTH_MEDIAN, SMOOTH_QUANTILE, TRIMMED_MEAN, MIN, MAX, MODE and APPROX_TOP_K can be asked"
 )
 """What can be asked instead of another aggregate."""
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import Named, Project, Relation
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node

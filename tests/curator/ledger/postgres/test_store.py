@@ -14,7 +14,7 @@ import pytest
 from curator.ledger.counting import charging, counting
 from curator.ledger.processes import run
 from discreet.curator.ledger import messages
-from discreet.curator.ledger.postgres.questions import ask
+from discreet.curator.ledger.postgres.statements import ask
 from discreet.curator.ledger.postgres.store import PostgreSQLStore
 from discreet.errors import LedgerMismatch, LedgerTampered, LedgerUnavailable, ParameterError
 

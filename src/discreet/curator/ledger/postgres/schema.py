@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from psycopg import Connection
 
-from discreet.curator.ledger.postgres.questions import ask, commit
+from discreet.curator.ledger.postgres.statements import ask, commit
 from discreet.errors import LedgerMismatch, LedgerTampered
 
 __all__ = ["check_schema", "create_schema", "has_schema"]

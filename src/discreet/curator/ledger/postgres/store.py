@@ -27,8 +27,8 @@ try:
 except ImportError:
     raise MissingExtra("psycopg", "postgres") from None
 
-from discreet.curator.ledger.postgres.questions import Values, ask, commit
 from discreet.curator.ledger.postgres.schema import check_schema, create_schema
+from discreet.curator.ledger.postgres.statements import Values, ask, commit
 
 __all__ = ["PostgreSQLStore"]
 

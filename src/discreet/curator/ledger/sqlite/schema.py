@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from discreet.curator.ledger.sqlite.questions import ask
+from discreet.curator.ledger.sqlite.statements import ask
 from discreet.errors import LedgerMismatch, LedgerTampered
 
 __all__ = ["check_schema", "create_schema"]

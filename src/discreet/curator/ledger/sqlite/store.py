@@ -28,8 +28,8 @@ from discreet.curator.ledger import messages
 from discreet.curator.ledger.anchor_file import synchronize
 from discreet.curator.ledger.entry import Entry
 from discreet.curator.ledger.fork_gate import gate
-from discreet.curator.ledger.sqlite.questions import Values, ask, translate_faults
 from discreet.curator.ledger.sqlite.schema import check_schema, create_schema
+from discreet.curator.ledger.sqlite.statements import Values, ask, translate_faults
 from discreet.curator.ledger.store import Row, read_row, row_of
 from discreet.errors import LedgerTampered, LedgerUnavailable
 

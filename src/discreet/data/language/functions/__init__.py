@@ -11,14 +11,14 @@ To add a function: its record in the file of its family here, and its line in th
 
 from __future__ import annotations
 
-from discreet.data.language.functions import choices, numeric, strings, temporal
+from discreet.data.language.functions import conditional, numeric, strings, temporal
 from discreet.data.language.functions.record import ScalarFunction
 
 __all__ = ["FUNCTIONS", "ScalarFunction", "function_named"]
 
 FUNCTIONS: dict[str, ScalarFunction] = {
     record.name: record
-    for family in (choices, numeric, strings, temporal)
+    for family in (conditional, numeric, strings, temporal)
     for record in vars(family).values()
     if isinstance(record, ScalarFunction)
 }

@@ -17,7 +17,7 @@ from discreet.data.language.functions.rules import (
 )
 from discreet.data.language.grid_interval import GridInterval
 from discreet.data.language.literals import LiteralValue, literal_type
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["ABS", "CEILING", "FLOOR", "MODULO", "ROUND", "SIGN", "SQRT", "WIDTH_BUCKET"]
 

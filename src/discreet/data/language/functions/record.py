@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from discreet.data.language.declarations import Dates, KeyValue
 from discreet.data.language.grid_interval import GridInterval
 from discreet.data.language.literals import LiteralValue
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["DatedOperand", "KeyedOperand", "Operand", "RangedOperand", "ScalarFunction", "TypedOperand"]
 

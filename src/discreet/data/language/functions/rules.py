@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.data.language.declarations import Dates
 from discreet.data.language.functions.record import Operand, RangedOperand, TypedOperand
 from discreet.data.language.grid_interval import GridInterval
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = [

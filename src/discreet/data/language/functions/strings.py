@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.data.language.functions.record import Operand, RangedOperand, ScalarFunction
 from discreet.data.language.functions.rules import MANY, TEXTS, is_text, is_whole
 from discreet.data.language.grid_interval import GridInterval
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = [
     "CONCAT",

@@ -19,7 +19,7 @@ from discreet.data.language.functions.record import (
 )
 from discreet.data.language.functions.rules import MOMENTS, TIMES, fixed, whole_range
 from discreet.data.language.grid_interval import GridInterval
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = [

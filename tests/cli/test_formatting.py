@@ -6,17 +6,17 @@ import json
 import math
 
 from discreet.accounting import Interval
-from discreet.cli import answer
+from discreet.cli import formatting
 
 
 def test_infinity_survives_json():
     found = Interval(lower=1.0, upper=math.inf, method="", neighbors=None, certified=True)
-    text = answer.as_json({"epsilon": answer.interval(found)})
+    text = formatting.as_json({"epsilon": formatting.interval(found)})
     assert json.loads(text) == {"epsilon": {"lower": 1.0, "upper": "infinity"}}
 
 
 def test_tables_leave_out_what_is_empty_and_wrap_what_is_long():
-    table = answer.as_table({"a": "1", "empty": "", "long": "word " * 60})
+    table = formatting.as_table({"a": "1", "empty": "", "long": "word " * 60})
     lines = table.splitlines()
     assert lines[0] == "a      1"
     assert not any("empty" in line for line in lines)

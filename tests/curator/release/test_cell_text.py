@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from curator.doors import CITIES, clinic
 from discreet.curator import Draw
+from discreet.curator.release.cell_text import cell, remark_of
 from discreet.curator.release.release import finish
-from discreet.curator.release.tables import cell, remark_of
 from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.decimals import number
 

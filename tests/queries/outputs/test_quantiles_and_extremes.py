@@ -182,7 +182,7 @@ def test_ends_that_are_not_moved_far_enough_promise_nothing():
 def test_unmoved_ends_would_not_cover(monkeypatch):
     """The control: taken at their word, ends that were not moved cover too rarely."""
     request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
-    monkeypatch.setattr("discreet.queries.outputs.choices.shortfall", lambda *_: 0)
+    monkeypatch.setattr("discreet.queries.outputs.quantiles_and_extremes.shortfall", lambda *_: 0)
     narrow = tuple(
         HistogramChoice(
             rule=HistogramRankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.error.law import allowed_failure
+from discreet.mechanisms.error.base import allowed_failure
 
 
 def test_confidence_is_read_as_it_was_typed():

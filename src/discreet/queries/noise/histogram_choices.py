@@ -37,7 +37,7 @@ from discreet.mechanisms.admissible.noise import LARGEST_BUDGET
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import float_below, show
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.choices import ChoiceOutput, Maker
+from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput, Maker
 
 __all__ = ["concentrated_choices", "pure_choices"]
 

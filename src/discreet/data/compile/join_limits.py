@@ -5,7 +5,7 @@ most `LARGEST_MEETING` rows result from them together. Of any other person, rows
 as their results add up to no more than that; the first of them, and rows without a match, always
 stay.
 
-Which ones is decided by lots of their whole content and the salt, as in `bounding`: a function of that
+Which ones is decided by lots of their whole content and the salt (`data.lots`): a function of that
 person's own rows and public ones, independent of their order, and the same on every engine. This bounds
 work, not contributions: those are bounded last, as always. (Proof: fanout.)
 """
@@ -19,7 +19,7 @@ from ibis.expr.types import Table, Value
 
 from discreet.data.engines.base import public_type
 from discreet.data.facts.fanout import LARGEST_MEETING
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 from discreet.data.lots import PERSON, measure_name, number_rows, told_apart, turn_of
 from discreet.data.salt import Salt
 
@@ -34,7 +34,7 @@ def thin_rows(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], s
     Parameters
     ----------
     left : Ibis table
-        With the column `PERSON`. Its names do not end in an underscore, or were made by `rows`.
+        With the column `PERSON`. Its names do not end in an underscore, or were made by `relations`.
     right : Ibis table
         Private rows, or public ones.
     pairs : sequence of (left value, right value)
@@ -62,7 +62,7 @@ def thin_rows(left: Table, right: Table, pairs: Sequence[tuple[Value, Value]], s
 
 
 def _contents(rows: Table, original: Table) -> Table:
-    """Return rows with their whole content under the names for which `bounding` draws lots."""
+    """Return rows with their whole content under the names for which `data.lots` draws lots."""
     columns: dict[str, Value] = {PERSON: rows[PERSON], _FOUND: rows[_FOUND]}
     for place, name in enumerate(original.columns):
         if name == PERSON:

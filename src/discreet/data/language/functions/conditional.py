@@ -15,7 +15,7 @@ from discreet.data.language.functions.record import (
 )
 from discreet.data.language.functions.rules import MANY, common_type, days_of_any
 from discreet.data.language.grid_interval import GridInterval, hull
-from discreet.data.language.schema import Type
+from discreet.data.language.types import Type
 
 __all__ = ["COALESCE", "GREATEST", "LEAST", "NULLIF"]
 

@@ -35,11 +35,11 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
-from discreet.queries.noise.choices import concentrated_choices, pure_choices
+from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import request_joint_counts
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.choices import deviation_in_rows
+from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 

@@ -1,7 +1,7 @@
 """Quantiles and extremes: chosen from histograms, not calculated from noisy counts.
 
-An output says which choices it needs, given a maker of mechanisms; `noise.choices` gives each its part of the
-budget. (Proof: aggregates.)
+An output says which choices it needs, given a maker of mechanisms; `histogram_choices` gives each its part of
+the budget. (Proof: aggregates.)
 """
 
 from __future__ import annotations
