@@ -109,7 +109,7 @@ def test_few_runs_are_priced(monkeypatch):
     "between", [(0, 1), (2, 1), (-1, 3), (1, 1), (1,), None, ("a", "b"), (1, float("inf"))]
 )
 def test_bad_brackets_are_refused(between):
-    with pytest.raises(ParameterError, match=r"^between is no (interval|pair of numbers)"):
+    with pytest.raises(ParameterError, match=r"^between is not (an interval|a pair of numbers)"):
         calibrate(run, epsilon=1, delta=1e-6, between=between)
 
 

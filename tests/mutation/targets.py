@@ -62,7 +62,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "mechanisms/local/frequency_error.py": ("mechanisms/local/test_frequencies.py",),
     "noise/normal_cells.py": ("noise/test_rounded_gaussian.py",),
     "noise/parameters.py": ("noise/test_bad_input.py",),
-    "privacy/decimals.py": ("curator/release/test_tables.py",),
+    "privacy/decimals.py": ("privacy/test_decimals.py", "curator/release/test_cell_text.py"),
     "privacy/events/additive.py": ("privacy/events/test_additive.py", "privacy/events/test_composition.py"),
     "privacy/events/generic.py": ("privacy/events/test_generic.py", "privacy/events/test_composition.py"),
     "privacy/events/repeated.py": ("accounting/renyi/test_repeated.py",),
@@ -70,7 +70,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "privacy/events/test_replaced_poisson.py",
         "accounting/loss/test_replaced_poisson.py",
     ),
-    "privacy/offer.py": ("workloads/planning/test_noise.py", "queries/noise/test_request.py"),
+    "privacy/offer.py": ("workloads/planning/test_noise.py", "queries/noise/test_build_request.py"),
     "privacy/events/selection.py": ("privacy/events/test_selection.py", "privacy/events/test_composition.py"),
 }
 

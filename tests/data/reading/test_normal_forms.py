@@ -251,7 +251,7 @@ def test_a_person_of_too_long_a_name_is_nobody(tmp_path):
 def test_texts_end_where_they_must(engine):
     rows = pyarrow.table({"row": [0, 1], "t": ["ä" * 8000, "a" * LONGEST_TEXT]})
     table = engine.table(rows)
-    joined, replaced = strings.concat, strings.replace
+    joined, replaced = strings.concat_texts, strings.replace
     found = engine.values(
         table,
         whole=lambda rows: joined(rows.t, "", ""),

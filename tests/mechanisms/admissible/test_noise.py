@@ -37,8 +37,8 @@ def test_every_law_that_smooth_sensitivity_needs_is_here():
     assert notions == {
         "Student": "pure",
         "Cauchy": "pure",
-        "Laplace": "approximate",
-        "Gaussian": "approximate",
+        "LaplaceNoise": "approximate",
+        "GaussianNoise": "approximate",
         "ArcsinhNormal": "concentrated",
         "UniformLogNormal": "concentrated",
         "LaplaceLogNormal": "concentrated",

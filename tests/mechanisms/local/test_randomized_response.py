@@ -284,7 +284,7 @@ def test_bad_parameters_are_named(parameters, name):
 
 def test_the_client_needs_nothing_of_the_server(monkeypatch):
     """The client's file loads and answers where the server's part cannot be imported at all."""
-    for server in ("frequencies", "calibration", "error", "error.base"):
+    for server in ("local.frequencies", "calibration", "error", "error.base"):
         monkeypatch.setitem(sys.modules, f"discreet.mechanisms.{server}", None)
     path = Path(randomized_response.__file__)
     spec = importlib.util.spec_from_file_location("client_alone", path)

@@ -11,7 +11,7 @@ from ibis.expr.types import Value
 from discreet.data.language.expressions import Expression, Literal, literal
 from discreet.data.language.types import Type
 
-__all__ = ["Line", "Operands", "of_moment", "of_numbers", "of_one_type", "of_texts"]
+__all__ = ["CallLine", "Operands", "of_moment", "of_numbers", "of_one_type", "of_texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +61,25 @@ class Operands:
             yield node.value if isinstance(node, Literal) else value(node)
 
 
-Line: TypeAlias = Callable[[Operands], Value]
+CallLine: TypeAlias = Callable[[Operands], Value]
 """What a function is on an engine."""
 
 
-def of_numbers(function: Callable[..., Value]) -> Line:
+def of_numbers(function: Callable[..., Value]) -> CallLine:
     """Return the line of a function of a number, and of constants or further numbers."""
     return lambda operands: function(operands.number(operands.nodes[0]), *operands.others(operands.number))
 
 
-def of_texts(function: Callable[..., Value]) -> Line:
+def of_texts(function: Callable[..., Value]) -> CallLine:
     """Return the line of a function of a text, and of constants or further texts."""
     return lambda operands: function(operands.text(operands.nodes[0]), *operands.others(operands.text))
 
 
-def of_moment(function: Callable[[Value], Value]) -> Line:
+def of_moment(function: Callable[[Value], Value]) -> CallLine:
     """Return the line of a function of one date or time."""
     return lambda operands: function(operands.value(operands.nodes[0]))
 
 
-def of_one_type(function: Callable[..., Value]) -> Line:
+def of_one_type(function: Callable[..., Value]) -> CallLine:
     """Return the line of a function of values that share the type that it gives."""
     return lambda operands: function(*map(operands.shared, operands.nodes))

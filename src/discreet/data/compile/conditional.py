@@ -5,7 +5,7 @@ from __future__ import annotations
 import ibis
 from ibis.expr.types import Value
 
-from discreet.data.compile.calls import Line, Operands, of_one_type
+from discreet.data.compile.calls import CallLine, Operands, of_one_type
 from discreet.data.compile.comparisons import compare, compare_literal
 from discreet.data.language.expressions import Comparison, Literal
 
@@ -22,7 +22,7 @@ def _null_if(operands: Operands) -> Value:
     return ibis.ifelse(equal, operands.null(), operands.shared(first))
 
 
-FUNCTIONS: dict[str, Line] = {
+FUNCTIONS: dict[str, CallLine] = {
     "coalesce": of_one_type(ibis.coalesce),
     "nullif": _null_if,
     "least": of_one_type(ibis.least),

@@ -18,7 +18,7 @@ from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
 from discreet.data.compile import conditional, numeric, strings, temporal
-from discreet.data.compile.calls import Line, Operands
+from discreet.data.compile.calls import CallLine, Operands
 from discreet.data.compile.casts import as_type, cast_to
 from discreet.data.compile.comparisons import compare, compare_literal, is_in, moment, nearest
 from discreet.data.engines.base import double, public_type
@@ -112,7 +112,7 @@ class _Meaning:
     def _arithmetic(self, node: Arithmetic) -> Value:
         kind = type_of(node, self._schema)
         if type_of(node.left, self._schema) is Type.DATE:
-            return temporal.days_between(self.typed(node.left, Type.DATE), self.typed(node.right, Type.DATE))
+            return temporal.count_days(self.typed(node.left, Type.DATE), self.typed(node.right, Type.DATE))
         result = self._double(node)
         return numeric.as_integer(result) if kind is Type.INTEGER else result
 
@@ -146,7 +146,7 @@ class _Meaning:
         return type_of(node, self._schema)
 
 
-FUNCTIONS: dict[str, Line] = {
+FUNCTIONS: dict[str, CallLine] = {
     **conditional.FUNCTIONS,
     **numeric.FUNCTIONS,
     **strings.FUNCTIONS,

@@ -7,7 +7,7 @@ from fractions import Fraction
 import ibis
 from ibis.expr.types import BooleanValue, NumericValue, Value
 
-from discreet.data.compile.calls import Line, Operands, of_numbers
+from discreet.data.compile.calls import CallLine, Operands, of_numbers
 from discreet.data.compile.comparisons import compare_literal
 from discreet.data.engines.base import double
 from discreet.data.language.expressions import COLUMN_BITS, Comparison, literal
@@ -125,7 +125,7 @@ def _square_root(value: NumericValue) -> NumericValue:
     return ibis.ifelse(value < double(0), ibis.null("float64"), value).sqrt()
 
 
-FUNCTIONS: dict[str, Line] = {
+FUNCTIONS: dict[str, CallLine] = {
     "abs": of_numbers(_absolute),
     "floor": of_numbers(_floor),
     "ceiling": of_numbers(_ceiling),

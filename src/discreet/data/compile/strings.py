@@ -8,10 +8,10 @@ from typing import Any
 import ibis
 from ibis.expr.types import BooleanValue, IntegerValue, StringValue
 
-from discreet.data.compile.calls import Line, of_texts
+from discreet.data.compile.calls import CallLine, of_texts
 from discreet.data.reading.normal_forms import LONGEST_RESULT
 
-__all__ = ["FUNCTIONS", "concat", "replace", "stripped", "without"]
+__all__ = ["FUNCTIONS", "concat_texts", "replace", "stripped", "without"]
 
 _LOWER, _UPPER = string.ascii_lowercase, string.ascii_uppercase
 
@@ -58,12 +58,12 @@ def _cut(text: StringValue) -> StringValue:
     return _left(text, LONGEST_RESULT)
 
 
-def concat(*parts: Any) -> StringValue:
+def concat_texts(*parts: Any) -> StringValue:
     """Join texts as a balanced tree: the beginning of a whole is that of its parts' beginnings."""
     if len(parts) == 1:
         return ibis.literal(parts[0]) if isinstance(parts[0], str) else parts[0]
     half = len(parts) // 2
-    return _cut(concat(*parts[:half]) + concat(*parts[half:]))
+    return _cut(concat_texts(*parts[:half]) + concat_texts(*parts[half:]))
 
 
 def _starts_with(text: StringValue, start: Any) -> BooleanValue:
@@ -88,13 +88,13 @@ def replace(text: StringValue, old: str, new: str) -> StringValue:
     return replaced if len(new) <= len(old) else _cut(replaced)
 
 
-FUNCTIONS: dict[str, Line] = {
+FUNCTIONS: dict[str, CallLine] = {
     "lower": of_texts(_lower),
     "upper": of_texts(_upper),
     "trim": of_texts(stripped),
     "length": of_texts(_length),
     "substring": of_texts(_substring),
-    "concat": of_texts(concat),
+    "concat": of_texts(concat_texts),
     "starts_with": of_texts(_starts_with),
     "ends_with": of_texts(_ends_with),
     "contains": of_texts(_contains),

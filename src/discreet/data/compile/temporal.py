@@ -9,11 +9,11 @@ import ibis
 import ibis.expr.datatypes as dt
 from ibis.expr.types import DateValue, IntegerValue, Value
 
-from discreet.data.compile.calls import Line, Operands, of_moment
+from discreet.data.compile.calls import CallLine, Operands, of_moment
 from discreet.data.compile.comparisons import moment
 from discreet.data.language.expressions import Literal
 
-__all__ = ["FUNCTIONS", "INSTANT", "TIMESTAMP", "date", "date_part", "days_between", "known", "truncate_date"]
+__all__ = ["FUNCTIONS", "INSTANT", "TIMESTAMP", "count_days", "date", "date_part", "known", "truncate_date"]
 
 TIMESTAMP = dt.Timestamp(scale=6)
 INSTANT = dt.Timestamp(timezone="UTC", scale=6)
@@ -43,7 +43,7 @@ def date(value: Value) -> DateValue:
     return inside if inside.type().is_date() else inside.cast("date")
 
 
-def days_between(value: DateValue, other: DateValue) -> IntegerValue:
+def count_days(value: DateValue, other: DateValue) -> IntegerValue:
     """Return by how many days a date is after another."""
     return known(value).delta(known(other), unit="day").cast("int64")
 
@@ -74,10 +74,10 @@ def _truncate(operands: Operands) -> Value:
 
 
 def _difference(operands: Operands) -> IntegerValue:
-    return days_between(*(date(operands.value(node)) for node in operands.nodes))
+    return count_days(*(date(operands.value(node)) for node in operands.nodes))
 
 
-FUNCTIONS: dict[str, Line] = {
+FUNCTIONS: dict[str, CallLine] = {
     "year": of_moment(partial(date_part, "year")),
     "quarter": of_moment(partial(date_part, "quarter")),
     "month": of_moment(partial(date_part, "month")),

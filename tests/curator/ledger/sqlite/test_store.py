@@ -63,7 +63,7 @@ def test_a_file_that_is_no_ledger_is_left_alone(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE other (x)")
     before = path.read_bytes()
-    with pytest.raises(LedgerMismatch, match="no ledger"):
+    with pytest.raises(LedgerMismatch, match="not a ledger"):
         SQLiteStore(path)
     assert path.read_bytes() == before
     path.write_text("patient,cost\n1,2\n" * 100)

@@ -11,23 +11,10 @@ To add a function: its record in the file of its family here, and its line in th
 
 from __future__ import annotations
 
-from discreet.data.language.functions import conditional, numeric, strings, temporal
 from discreet.data.language.functions.record import ScalarFunction
+from discreet.data.language.functions.registry import FUNCTIONS, function_named
+from discreet.exports import publish
 
 __all__ = ["FUNCTIONS", "ScalarFunction", "function_named"]
 
-FUNCTIONS: dict[str, ScalarFunction] = {
-    record.name: record
-    for family in (conditional, numeric, strings, temporal)
-    for record in vars(family).values()
-    if isinstance(record, ScalarFunction)
-}
-"""Every scalar function, by name."""
-
-
-def function_named(name: str | ScalarFunction) -> ScalarFunction:
-    """Return the function of a name; a record stands for itself."""
-    found = FUNCTIONS.get(name.name if isinstance(name, ScalarFunction) else name)
-    if found is None or (isinstance(name, ScalarFunction) and found is not name):
-        raise ValueError("not a function of the language")
-    return found
+publish(__name__)
