@@ -233,7 +233,7 @@ def test_the_comparison_notices_rows_whose_presence_depends_on_others():
         "SELECT 77, CAST(i AS VARCHAR) FROM range(6) t(i)",
     )
     pair = pair_of(towns, some, all_of_them, person="patient", limits=Limits(rows=1))
-    salt, plain = Salt(value="salt"), relations._Engine.rows
+    salt, plain = Salt(value="salt"), relations._RelationCompiler.rows
 
     def shared(self, relation):
         if not isinstance(relation, Distinct):
@@ -245,7 +245,7 @@ def test_the_comparison_notices_rows_whose_presence_depends_on_others():
         return relations.CompiledRows(table=last, names=below.names)
 
     ask(CITIES, pair, salt, Counter())
-    with mock.patch.object(relations._Engine, "rows", shared), pytest.raises(AssertionError):
+    with mock.patch.object(relations._RelationCompiler, "rows", shared), pytest.raises(AssertionError):
         ask(CITIES, pair, salt, Counter())
 
 

@@ -85,10 +85,10 @@ def rows_of(relation: Relation, tables: Tables, salt: Salt) -> CompiledRows:
     The salt decides which rows of a person enter a join that would multiply them too far.
     """
     home = private_table(leftmost(relation).table, tables)._backend
-    return _Engine(tables, home, salt).rows(relation)
+    return _RelationCompiler(tables, home, salt).rows(relation)
 
 
-class _Engine:
+class _RelationCompiler:
     """Writes relations for one connection."""
 
     def __init__(self, tables: Tables, home: ibis.BaseBackend, salt: Salt) -> None:
