@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from discreet.errors import ParameterError
 
-__all__ = ["refuse_unknown", "refuse_unnamed"]
+__all__ = ["refuse_others", "refuse_unnamed"]
 
 _TAKEN = (
     "epsilon",
@@ -37,9 +37,10 @@ def refuse_unnamed(values: tuple[object, ...]) -> None:
         raise ParameterError("the offer", "is given without its name", f"epsilon={number}, by name")
 
 
-def refuse_unknown(names: Iterable[str]) -> None:
-    """Refuse an argument that there is not, with the one that was probably meant."""
-    for name in names:
+def refuse_others(unnamed: tuple[object, ...], unknown: Iterable[str]) -> None:
+    """Refuse arguments without a name, and names that do not exist, with the one that was probably meant."""
+    refuse_unnamed(unnamed)
+    for name in unknown:
         close = get_close_matches(name.lower(), _TAKEN, n=1, cutoff=0.5)
         meant = _MEANT.get(name.lower()) or (close[0] if close else None)
         hint = f"did you mean {meant}?" if meant else f"it takes {', '.join(_TAKEN)}"

@@ -13,14 +13,14 @@ from discreet.curator import Budget, Door, Permit, Preview, Release, Request
 from discreet.curator.door import check_analyst
 from discreet.curator.permit import abandon, largest_use
 from discreet.errors import ParameterError
-from discreet.front.arguments import refuse_unknown, refuse_unnamed
+from discreet.front.arguments import refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_below
 from discreet.queries import TableRequest
-from discreet.queries.asking import Asked, Question, settle
+from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, KEY_SHARE, Terms
 
@@ -107,20 +107,9 @@ class Curator(Door):
         EngineFailed
             After the charge; asking again computes without another.
         """
-        refuse_unnamed(unnamed)
-        refuse_unknown(unknown)
-        asked = self._asked(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            error=error,
-            confidence=confidence,
-            split=split,
-            key_share=key_share,
-            rows=rows,
-        )
-        return asked.answer(self, analyst=analyst)
+        refuse_others(unnamed, unknown)
+        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        return settle(question, self.tables, terms).answer(self, analyst=analyst)
 
     sql = ask
 
@@ -143,20 +132,9 @@ class Curator(Door):
 
         Takes what `ask` takes.
         """
-        refuse_unnamed(unnamed)
-        refuse_unknown(unknown)
-        asked = self._asked(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            error=error,
-            confidence=confidence,
-            split=split,
-            key_share=key_share,
-            rows=rows,
-        )
-        return asked.preview(self, analyst=analyst)
+        refuse_others(unnamed, unknown)
+        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        return settle(question, self.tables, terms).preview(self, analyst=analyst)
 
     def request(
         self,
@@ -176,20 +154,9 @@ class Curator(Door):
 
         Takes what `ask` takes, except for the analyst.
         """
-        refuse_unnamed(unnamed)
-        refuse_unknown(unknown)
-        asked = self._asked(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            error=error,
-            confidence=confidence,
-            split=split,
-            key_share=key_share,
-            rows=rows,
-        )
-        return asked.request()
+        refuse_others(unnamed, unknown)
+        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        return settle(question, self.tables, terms).request()
 
     def explain(
         self,
@@ -211,27 +178,36 @@ class Curator(Door):
         Takes what `ask` takes, and the offer may be left out. With `sql` the statement of the engine is shown
         too, which holds the literals of the question. Nothing is computed or copied.
         """
-        refuse_unnamed(unnamed)
-        refuse_unknown(unknown)
-        asked = self._asked(
-            question,
+        refuse_others(unnamed, unknown)
+        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        return settle(question, self.tables, terms).explain(sql=sql)
+
+    def _terms(
+        self,
+        epsilon: Number | None,
+        delta: Number | None,
+        rho: Number | None,
+        error: Mapping[str, Number] | None,
+        confidence: Number,
+        split: Mapping[str, Number] | None,
+        key_share: Number,
+        rows: int,
+    ) -> Terms:
+        """Return what is stated beside a question, checked against the budget."""
+        terms = Terms.stated(
             epsilon=epsilon,
             delta=delta,
             rho=rho,
             error=error,
+            by_rho=error is not None and self.budget.rho is not None,
             confidence=confidence,
             split=split,
             key_share=key_share,
             rows=rows,
         )
-        return asked.explain(sql=sql)
-
-    def _asked(self, question: Question, **stated: Any) -> Asked:
-        by_rho = stated["error"] is not None and self.budget.rho is not None
-        terms = Terms.stated(by_rho=by_rho, **stated)
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
-        return settle(question, self.tables, terms)
+        return terms
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.
@@ -310,8 +286,7 @@ class Curator(Door):
         analyst : str
             Who asks.
         """
-        refuse_unnamed(unnamed)
-        refuse_unknown(unknown)
+        refuse_others(unnamed, unknown)
         offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
         self.budget.check_offer(offer)
         return remeasure(self, release, offer, analyst=analyst)
