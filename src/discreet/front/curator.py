@@ -182,7 +182,7 @@ class Curator(Door):
         terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
         return settle(question, self.tables, terms).explain(sql=sql)
 
-    def _terms(
+    def _terms(  # noqa: PLR0917
         self,
         epsilon: Number | None,
         delta: Number | None,
