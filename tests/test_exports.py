@@ -54,7 +54,7 @@ def test_a_function_keeps_its_name_before_the_module_it_is_in(package):
     assert sys.modules["house.door"].door is package.door
 
 
-@pytest.mark.parametrize("name", ["roof", "_cellar", "__wrapped__"])
+@pytest.mark.parametrize("name", ["roof", "_cellar", "__wrapped__", "roof.tile", "cellar.", ""])
 def test_other_names_are_attribute_errors(package, name):
     with pytest.raises(AttributeError, match=f"module 'house' has no attribute '{name}'") as refused:
         getattr(package, name)

@@ -32,7 +32,8 @@ class PublicModule(ModuleType):
         if home is not None:
             return getattr(importlib.import_module(home), name)
         path = f"{self.__name__}.{name}"
-        if name.startswith("_") or "__path__" not in vars(self) or importlib.util.find_spec(path) is None:
+        may_be = "__path__" in vars(self) and name.isidentifier() and not name.startswith("_")
+        if not may_be or importlib.util.find_spec(path) is None:
             message = f"module {self.__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
         return importlib.import_module(path)

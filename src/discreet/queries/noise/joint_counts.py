@@ -54,6 +54,8 @@ __all__ = ["JointCountOutput", "request_joint_counts"]
 _MOST_CONDITIONS = 50
 """Classes are numbered in binary, within what doubles hold exactly."""
 _MOST_CLASSES = 512
+_STORED_KIND = "TogetherOutput"
+"""The kind under which ledgers store such answers: another word would charge for them a second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,7 +91,7 @@ class JointCountOutput(QueryOutput):
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its classes, and which of them it adds up."""
         measures = [to_object(self.histogram)]
-        return {"kind": type(self).__name__, "measures": measures, "row": self.row}
+        return {"kind": _STORED_KIND, "measures": measures, "row": self.row}
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return integers."""
