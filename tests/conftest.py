@@ -10,7 +10,7 @@ from canary import (
     pytest_runtest_protocol,
     pytest_warning_recorded,
 )
-from effort import mark_all_but_a_few, register_profiles
+from effort import mark_all_but_a_few, mark_spark, register_profiles
 
 __all__ = [
     "pytest_collection_modifyitems",
@@ -26,4 +26,5 @@ register_profiles()
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow before anything is chosen by its marks."""
+    mark_spark(items)
     mark_all_but_a_few(items)

@@ -7,6 +7,8 @@ long come in two sizes, in one of three ways:
   runs all tests of properties again, whether they are marked as slow or not;
 - ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
 - `sizes`: one body is run with a small number, and with a large one, which is slow.
+
+Whatever needs Spark is slow, so that `make test` starts no Java.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=100)
-    settings.register_profile("usual", deadline=None, max_examples=50)
+    settings.register_profile("usual", deadline=None, max_examples=30)
     settings.load_profile("usual")
 
 
@@ -57,6 +59,13 @@ def mark_all_but_a_few(items: list[pytest.Item]) -> None:
         for place, item in enumerate(every):
             if place not in kept:
                 item.add_marker(pytest.mark.slow)
+
+
+def mark_spark(items: list[pytest.Item]) -> None:
+    """Mark every test of Spark as slow: starting it takes longer than most tests together."""
+    for item in items:
+        if "spark_engine" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 def _spread(cases: list[pytest.Function], many: int) -> set[int]:
