@@ -31,8 +31,6 @@ COMPUTED = 200
 _WORDS = "LIKE|THEN|ELSE|AND|OR|IN|NOT|BETWEEN|WHEN|TIMESTAMP|DATE|SELECT|WHERE|BY|ON|HAVING|CASE|ESCAPE"
 _BEFORE = rf"\bAS\s*|(?<!\w)(?!(?:{_WORDS})\b)\w+\s*|\)\s*"
 NAMED = re.compile(rf"""(?i)({_BEFORE})(['"]){ASKED_TEXT}\2|"{ASKED_TEXT}\"""")
-    rf"""(?i)(\bAS\s*|(?<![\w])(?!(?:{_WORDS})\b)\w+\s*|\)\s*)(['"]){ASKED_TEXT}\2|"{ASKED_TEXT}\""""
-)
 
 
 def questions(seed: int, many: int):
