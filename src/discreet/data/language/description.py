@@ -86,7 +86,7 @@ def describe_relation(node: Relation) -> str:
         return f"{'columns' if isinstance(node, Project) else 'add'} {', '.join(written)}"
     if isinstance(node, JoinPublic):
         on = ", ".join(f"{part.left} = {part.right}" for part in node.on)
-        return f"{'left join' if node.outer else 'join'} public {node.table} on {on}"
+        return f"{'left join' if node.outer else 'join'} public {node.table}{f' on {on}' if on else ''}"
     if isinstance(node, JoinPersons):
         on = "".join(f", {part.left} = {part.right}" for part in node.on)
         return f"{'left join' if node.outer else 'join'} on the person{on}"

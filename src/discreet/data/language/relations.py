@@ -137,7 +137,8 @@ class JoinPublic:
     table : str
         The public table.
     on : tuple of Equality
-        Columns of the source and columns of the public table.
+        Columns of the source and columns of the public table; without any, every row of the public table
+        matches.
     columns : tuple of Equality, optional
         Which columns of the public table are added: `left` is the new name, `right` the column. By
         default all that `on` does not name.
@@ -152,7 +153,7 @@ class JoinPublic:
     outer: bool = False
 
     def __post_init__(self) -> None:
-        _check(isinstance(self.table, str) and isinstance(self.outer, bool) and bool(self.on))
+        _check(isinstance(self.table, str) and isinstance(self.outer, bool))
         _check_joined(self.on, self.columns)
         _check_below(self)
 
