@@ -7,18 +7,19 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from discreet.data.facts.persons import Tables, private_table
+from discreet.data.facts.persons import Tables, public_alone
 from discreet.data.language.expressions import Column, Expression, IsNull
 from discreet.data.language.relations import Source
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import condition_of
-from discreet.queries.sql.in_public_subquery import listed_values, membership_condition
+from discreet.queries.sql.in_public_subquery import listed_values, membership_condition, single_column
 from discreet.queries.sql.join_order import Placed, arrange
-from discreet.queries.sql.join_steps import Item, JoinKind, Step, StepReader
+from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader
 from discreet.queries.sql.joins import PublicItem, join_rows
 from discreet.queries.sql.names import table_named
+from discreet.queries.sql.public_subquery import calculated_item, public_items
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
@@ -40,7 +41,10 @@ class FromClause:
     """
 
     def __init__(
-        self, tables: Tables, subquery: Subquery, queries: Mapping[str, tuple[bool, Scope]] | None = None
+        self,
+        tables: Tables,
+        subquery: Subquery,
+        queries: Mapping[str, tuple[bool, Scope | PublicItem]] | None = None,
     ) -> None:
         self.tables = tables
         self._subquery = subquery
@@ -54,11 +58,11 @@ class FromClause:
         check_parts(clause, "this")
         reader = StepReader(self._item, lambda steps: self._joined(steps, select, whole=False))
         steps = reader.steps(clause.this, select.args.get("joins") or ())
-        if len(steps) == 1 and isinstance(steps[0].item.rows, PublicItem):
-            private_table(steps[0].item.rows.table, self.tables)
+        if all(isinstance(step.item.rows, PublicItem) for step in steps):
+            raise public_alone()
         return self._joined(steps, select)
 
-    def _joined(self, steps: Sequence[Step], select: exp.Select, *, whole: bool = True) -> Scope:
+    def _joined(self, steps: Sequence[JoinStep], select: exp.Select, *, whole: bool = True) -> Scope:
         """Return the rows of some steps and, if they are all of a SELECT, those that its WHERE lets pass."""
         self._check_apart([name for step in steps for name in _tables_in(step.item)])
         arranged = arrange(steps, select, self.tables, self._condition, whole=whole)
@@ -89,8 +93,7 @@ class FromClause:
             check_parts(query_, "this", "alias", "materialized")
             alias = query_.args["alias"]
             check_parts(alias, "this")
-            scope = self._subquery(query_.this, inner)
-            inner._queries[alias.name] = (is_quoted(alias.this), scope)
+            inner._queries[alias.name] = (is_quoted(alias.this), inner._rows_of(query_.this))
         return inner
 
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
@@ -100,7 +103,12 @@ class FromClause:
             raise refused_node(node)
         check_parts(node, "this", "alias")
         alias = node.args.get("alias")
-        return self._subquery(node.this, self).called("" if alias is None else _alias(alias))
+        return _called(self._rows_of(node.this), "" if alias is None else _alias(alias))
+
+    def _rows_of(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return the rows of a subquery, calculated at once if it is about public tables alone."""
+        items = public_items(node, self._table)
+        return self._subquery(node, self) if items is None else calculated_item(node, items, "")
 
     def _table(self, node: exp.Table) -> Scope | PublicItem:
         if not isinstance(node.this, exp.Identifier):
@@ -111,7 +119,7 @@ class FromClause:
         queries = {} if node.args.get("db") else self._queries
         for known, (exactly, scope) in reversed(queries.items()):
             if known == name or (not quoted and not exactly and known.lower() == name.lower()):
-                return scope.called(known if alias is None else _alias(alias))
+                return _called(scope, known if alias is None else _alias(alias))
         found = table_named(name, quoted=quoted, tables=self.tables)
         called = found if alias is None else _alias(alias)
         table = self.tables[found]
@@ -129,6 +137,10 @@ class FromClause:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
                 return membership_condition(operand, listed_values(inside, item))
+        items = public_items(inside, self._table)
+        if items is not None:
+            rows = calculated_item(inside, items, "")
+            return membership_condition(operand, single_column(rows))
         raise refused_clause("query", exp.In())
 
     def _check_apart(self, names: list[str]) -> None:
@@ -144,7 +156,11 @@ def _alias(alias: exp.TableAlias) -> str:
     return str(alias.name)
 
 
-def _tables_in(item: Item) -> list[str]:
+def _called(rows: Scope | PublicItem, name: str) -> Scope | PublicItem:
+    return rows.called(name) if isinstance(rows, Scope) else replace(rows, alias=name)
+
+
+def _tables_in(item: FromItem) -> list[str]:
     return [name for name in dict.fromkeys(field.table for field in item.fields) if name]
 
 
@@ -160,7 +176,7 @@ def _without(scope: Scope, placed: Placed) -> Scope:
     return Scope(relation=relation, fields=fields)
 
 
-def _as_written(scope: Scope, steps: Sequence[Step]) -> Scope:
+def _as_written(scope: Scope, steps: Sequence[JoinStep]) -> Scope:
     """Return rows with their columns in the order of FROM, which * lists.
 
     Of columns that USING made one, that of the item written first is called by its name alone.

@@ -28,13 +28,14 @@ from discreet.data.language.expressions import Expression
 from discreet.data.language.relations import PerPerson
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import unwrapped
-from discreet.queries.sql.join_steps import Item, JoinKind, Step, Using, conjuncts, owners
+from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, Using, conjuncts, owners
 from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.names import same
+from discreet.queries.sql.public_subquery import narrowed_item
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["Arrangement", "Placed", "arrange"]
+__all__ = ["JoinOrder", "Placed", "arrange"]
 
 ReadCondition = Callable[[exp.Expression, Scope], Expression]
 
@@ -56,14 +57,14 @@ class Placed:
     """
 
     join: exp.Join
-    item: Item
+    item: FromItem
     rows: Scope | PublicItem
     kind: JoinKind
     missing: Field | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrangement:
+class JoinOrder:
     """A FROM clause in an order in which it can be joined.
 
     Attributes
@@ -88,24 +89,29 @@ class Arrangement:
 class _Link:
     """Two columns of two items that are equal."""
 
-    ends: tuple[Item, Item]
+    ends: tuple[FromItem, FromItem]
     said: exp.Expression | Using
     in_where: bool = False
 
-    def joins(self, item: Item, placed: Sequence[Item]) -> bool:
+    def joins(self, item: FromItem, placed: Sequence[FromItem]) -> bool:
         """Return whether it connects an item with those before it."""
         one, other = self.ends
         return (one is item and other in placed) or (other is item and one in placed)
 
 
 def arrange(
-    steps: Sequence[Step], select: exp.Select, tables: Tables, condition: ReadCondition, *, whole: bool = True
-) -> Arrangement:
+    steps: Sequence[JoinStep],
+    select: exp.Select,
+    tables: Tables,
+    condition: ReadCondition,
+    *,
+    whole: bool = True,
+) -> JoinOrder:
     """Return an order for steps as they were written, or refuse them.
 
     Parameters
     ----------
-    steps : sequence of Step
+    steps : sequence of JoinStep
         What FROM says.
     select : sqlglot Select
         The SELECT around it.
@@ -124,7 +130,7 @@ class _Order:
 
     def __init__(
         self,
-        steps: Sequence[Step],
+        steps: Sequence[JoinStep],
         select: exp.Select,
         tables: Tables,
         condition: ReadCondition,
@@ -145,11 +151,11 @@ class _Order:
             *self._equalities(self._asked, in_where=True),
         ]
         self._used: set[int] = set()
-        self._placed: list[Item] = []
-        self._kept: list[Item] = []
+        self._placed: list[FromItem] = []
+        self._kept: list[FromItem] = []
         self._nulls: list[exp.Expression] = []
 
-    def arrangement(self) -> Arrangement:
+    def arrangement(self) -> JoinOrder:
         """Place every step."""
         first = self._first()
         remaining = [step for step in self._steps if step is not first]
@@ -160,20 +166,20 @@ class _Order:
             found.append(self._place(step))
         assert isinstance(first.item.rows, Scope)  # noqa: S101
         if self._is_as_written(found):
-            return Arrangement(
+            return JoinOrder(
                 first=first.item.rows, joins=tuple(found), select=self._select, where=self._where
             )
         where = _conjunction(node.copy() for node in self._rest())
         select = self._rewritten(first, found, where)
-        return Arrangement(first=first.item.rows, joins=tuple(found), select=select, where=where)
+        return JoinOrder(first=first.item.rows, joins=tuple(found), select=select, where=where)
 
-    def _first(self) -> Step:
+    def _first(self) -> JoinStep:
         for step in self._steps:
             if step.kind is JoinKind.INNER and isinstance(step.item.rows, Scope):
                 return step
         raise refused("a public table whose rows all stay", _LONE)
 
-    def _next(self, remaining: list[Step]) -> Step:
+    def _next(self, remaining: list[JoinStep]) -> JoinStep:
         """Return the first step that the items before it allow; if there is none, the first, to refuse it."""
         for in_where in (False, True):
             for step in remaining:
@@ -184,11 +190,11 @@ class _Order:
                     return step
         return next((step for step in remaining if isinstance(step.item.rows, PublicItem)), remaining[0])
 
-    def _needs(self, step: Step) -> set[int]:
+    def _needs(self, step: JoinStep) -> set[int]:
         named = [item for node in step.on for column in _columns(node) for item in self._owners(column, step)]
         return {id(item) for item in (*named, *(part.left for part in step.using)) if item is not step.item}
 
-    def _owners(self, column: exp.Column, asking: Step | None = None) -> list[Item]:
+    def _owners(self, column: exp.Column, asking: JoinStep | None = None) -> list[FromItem]:
         """Return the items that a column may be of; only its own ON names that of a SEMI or ANTI JOIN."""
         seen = [
             step for step in self._steps if step is asking or step.kind not in {JoinKind.SEMI, JoinKind.ANTI}
@@ -196,7 +202,7 @@ class _Order:
         return owners(column, seen)
 
     def _equalities(
-        self, nodes: Sequence[exp.Expression], *, in_where: bool, asking: Step | None = None
+        self, nodes: Sequence[exp.Expression], *, in_where: bool, asking: JoinStep | None = None
     ) -> Iterator[_Link]:
         """Yield what equates columns of two items."""
         for node in nodes:
@@ -204,24 +210,24 @@ class _Order:
             if len(ends) == 2 and len(ends[0]) == len(ends[1]) == 1 and ends[0][0] is not ends[1][0]:
                 yield _Link(ends=(ends[0][0], ends[1][0]), said=node, in_where=in_where)
 
-    def _linked(self, item: Item, *, in_where: bool) -> list[_Link]:
+    def _linked(self, item: FromItem, *, in_where: bool) -> list[_Link]:
         return [
             link for link in self._links if (in_where or not link.in_where) and link.joins(item, self._placed)
         ]
 
-    def _connects(self, item: Item, links: list[_Link]) -> bool:
+    def _connects(self, item: FromItem, links: list[_Link]) -> bool:
         """Return whether links are enough to join an item: any to a public one, the person to a private."""
         if isinstance(item.rows, PublicItem):
             return bool(links)
         return any(all(self._is_person(end, link) for end in link.ends) for link in links)
 
-    def _is_person(self, item: Item, link: _Link) -> bool:
+    def _is_person(self, item: FromItem, link: _Link) -> bool:
         if not isinstance(item.rows, Scope) or not (item in self._kept or item not in self._placed):
             return False
         persons = person_columns(item.rows.relation, self._tables)
         return any(field.column in persons for field in _named(item, link.said))
 
-    def _place(self, step: Step) -> Placed:
+    def _place(self, step: JoinStep) -> Placed:
         rows, side, missing = step.item.rows, None, None
         if step.kind is JoinKind.INNER:
             own = self._linked(step.item, in_where=False)
@@ -244,7 +250,7 @@ class _Order:
             join = step.join
         return Placed(join=join, item=step.item, rows=rows, kind=step.kind, missing=missing)
 
-    def _outer(self, step: Step) -> tuple[list[_Link], Scope | PublicItem, Field | None]:
+    def _outer(self, step: JoinStep) -> tuple[list[_Link], Scope | PublicItem, Field | None]:
         """Return what a LEFT, SEMI or ANTI JOIN equates, and the rows of the right that it is about."""
         links = [_Link(ends=(part.left, part.right), said=part) for part in step.using]
         equal = {id(link.said): link for link in self._equalities(step.on, in_where=False, asking=step)}
@@ -272,9 +278,7 @@ class _Order:
 
     def _narrowed(self, rows: Scope | PublicItem, node: exp.Expression) -> Scope | PublicItem:
         if isinstance(rows, PublicItem):
-            raise refused(
-                "a condition on a public table in ON of an outer JOIN", "put it into WHERE, or write JOIN"
-            )
+            return narrowed_item(rows, where=node)
         return Scope(relation=filtered(rows.relation, self._condition(node, rows)), fields=rows.fields)
 
     def _rest(self) -> list[exp.Expression]:
@@ -291,7 +295,7 @@ class _Order:
             and not any(id(node) in self._used for node in self._asked)
         )
 
-    def _rewritten(self, first: Step, found: list[Placed], where: exp.Expression | None) -> exp.Select:
+    def _rewritten(self, first: JoinStep, found: list[Placed], where: exp.Expression | None) -> exp.Select:
         if not self._whole:
             return self._select
         select = self._select.copy()
@@ -323,7 +327,7 @@ def _columns(node: exp.Expression) -> Iterator[exp.Column]:
             yield one
 
 
-def _named(item: Item, said: exp.Expression | Using) -> list[Field]:
+def _named(item: FromItem, said: exp.Expression | Using) -> list[Field]:
     """Return the columns of an item that USING or an equality names."""
     if isinstance(said, Using):
         names = [(None, said.name)]
@@ -338,7 +342,7 @@ def _named(item: Item, said: exp.Expression | Using) -> list[Field]:
     ]
 
 
-def _says(step: Step, said: Sequence[exp.Expression | Using]) -> bool:
+def _says(step: JoinStep, said: Sequence[exp.Expression | Using]) -> bool:
     """Return whether a join equates what its clause says, and nothing else."""
     return {id(one) for one in said} == {id(one) for one in (*step.on, *step.using)}
 
@@ -349,7 +353,7 @@ def _once(rows: Scope | PublicItem, named: Sequence[Field]) -> Scope | PublicIte
         kinds = rows.public.schema
         if rows.public.is_unique((field.column, kinds[field.column].is_number) for field in named):
             return rows
-        raise refused("a SEMI JOIN with a public table", "write WHERE x IN (SELECT y FROM the public table)")
+        return narrowed_item(rows, columns=tuple(dict.fromkeys(field.column for field in named)))
     fields = tuple(dict.fromkeys(named))
     keys = tuple(dict.fromkeys(field.column for field in fields))
     return Scope(relation=PerPerson(source=rows.relation, keys=keys, columns=()), fields=fields)

@@ -28,7 +28,7 @@ from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, ambiguous, is_quoted
 
-__all__ = ["Item", "JoinKind", "Step", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
+__all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
 
 
 class JoinKind(StrEnum):
@@ -41,7 +41,7 @@ class JoinKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Item:
+class FromItem:
     """What FROM names at one place: private rows, or a public table."""
 
     rows: Scope | PublicItem
@@ -58,18 +58,18 @@ class Item:
 class Using:
     """Columns of one name that USING makes one."""
 
-    left: Item
-    right: Item
+    left: FromItem
+    right: FromItem
     name: exp.Identifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Step:
+class JoinStep:
     """One more item.
 
     Attributes
     ----------
-    item : Item
+    item : FromItem
         What is joined.
     kind : JoinKind
         How; the first step of a FROM is an inner one without conditions.
@@ -81,7 +81,7 @@ class Step:
         The clause, where it is one that `joins` reads as it is.
     """
 
-    item: Item
+    item: FromItem
     kind: JoinKind = JoinKind.INNER
     on: tuple[exp.Expression, ...] = ()
     using: tuple[Using, ...] = ()
@@ -93,7 +93,7 @@ _KNOWN = "write JOIN or LEFT JOIN"
 _FULL = "ask one query for each table, or write LEFT JOIN"
 
 ReadItem = Callable[[exp.Expression], "Scope | PublicItem"]
-ReadGroup = Callable[[Sequence[Step]], Scope]
+ReadGroup = Callable[[Sequence[JoinStep]], Scope]
 
 
 class StepReader:
@@ -110,14 +110,14 @@ class StepReader:
     def __init__(self, item: ReadItem, group: ReadGroup) -> None:
         self._item, self._group, self._places = item, group, 0
 
-    def steps(self, first: exp.Expression, joins: Sequence[exp.Join]) -> list[Step]:
+    def steps(self, first: exp.Expression, joins: Sequence[exp.Join]) -> list[JoinStep]:
         """Return the steps of a FROM clause, in the order in which they were written."""
         steps = self._operand(first)
         for join in joins:
             steps = self._joined(steps, join)
         return steps
 
-    def _operand(self, node: exp.Expression) -> list[Step]:
+    def _operand(self, node: exp.Expression) -> list[JoinStep]:
         """Return the steps of one operand of a join, which may be a join in parentheses."""
         joins = node.args.get("joins") or ()
         if joins:
@@ -129,9 +129,9 @@ class StepReader:
             return self._parenthesized(node)
         place = self._places
         self._places += 1
-        return [Step(item=Item(rows=self._item(node), place=place, node=node))]
+        return [JoinStep(item=FromItem(rows=self._item(node), place=place, node=node))]
 
-    def _parenthesized(self, node: exp.Expression) -> list[Step]:
+    def _parenthesized(self, node: exp.Expression) -> list[JoinStep]:
         alias, steps = node.args.get("alias"), self._operand(node.this)
         if alias is None:
             return steps
@@ -142,9 +142,9 @@ class StepReader:
             rows = replace(one.rows, alias=str(alias.name))
         else:
             rows = one.rows.called(str(alias.name))
-        return [Step(item=Item(rows=rows, place=one.place, node=one.node))]
+        return [JoinStep(item=FromItem(rows=rows, place=one.place, node=one.node))]
 
-    def _joined(self, steps: list[Step], join: exp.Join) -> list[Step]:
+    def _joined(self, steps: list[JoinStep], join: exp.Join) -> list[JoinStep]:
         check_parts(join, "this", "on", "using", "side", "kind", "method")
         side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
         if method not in {"", "NATURAL"}:
@@ -173,15 +173,15 @@ class StepReader:
 
     def _outer(
         self,
-        right: list[Step],
+        right: list[JoinStep],
         kind: JoinKind,
         conditions: tuple[exp.Expression, ...],
         using: tuple[Using, ...],
         join: exp.Join | None = None,
-    ) -> Step:
-        return Step(item=self._as_item(right), kind=kind, on=conditions, using=using, join=join)
+    ) -> JoinStep:
+        return JoinStep(item=self._as_item(right), kind=kind, on=conditions, using=using, join=join)
 
-    def _as_item(self, steps: list[Step]) -> Item:
+    def _as_item(self, steps: list[JoinStep]) -> FromItem:
         """Return several steps as one item: the side of an outer join, or what parentheses name."""
         if len(steps) == 1:
             return steps[0].item
@@ -189,10 +189,10 @@ class StepReader:
             raise refused(
                 "a join of public tables in parentheses here", "join them to the private rows one by one"
             )
-        return Item(rows=self._group(steps), place=min(step.item.place for step in steps))
+        return FromItem(rows=self._group(steps), place=min(step.item.place for step in steps))
 
     def _using(
-        self, join: exp.Join, left: list[Step], right: list[Step], *, natural: bool
+        self, join: exp.Join, left: list[JoinStep], right: list[JoinStep], *, natural: bool
     ) -> Iterator[Using]:
         named = list(join.args.get("using") or ())
         if natural:
@@ -215,11 +215,11 @@ def _holds_tables(node: exp.Expression) -> bool:
 
 
 def _inner(
-    right: list[Step],
+    right: list[JoinStep],
     conditions: tuple[exp.Expression, ...],
     using: tuple[Using, ...],
     join: exp.Join | None,
-) -> list[Step]:
+) -> list[JoinStep]:
     """Return the steps of the right with what joins them to the left; the first carries it."""
     first = right[0]
     plain = join if len(right) == 1 else None
@@ -229,7 +229,7 @@ def _inner(
     ]
 
 
-def _common(left: list[Step], right: list[Step]) -> Iterator[str]:
+def _common(left: list[JoinStep], right: list[JoinStep]) -> Iterator[str]:
     """Yield the names that both sides have, in the order of the left."""
     others = {field.name.lower() for step in right for field in step.item.fields}
     seen: set[str] = set()
@@ -240,7 +240,7 @@ def _common(left: list[Step], right: list[Step]) -> Iterator[str]:
                 yield field.name
 
 
-def _home(steps: Sequence[Step], name: exp.Identifier) -> Item:
+def _home(steps: Sequence[JoinStep], name: exp.Identifier) -> FromItem:
     """Return the item whose column a name of USING is, or refuse a name that fits none or several."""
     found = owners(exp.Column(this=name.copy()), steps)
     if not found:
@@ -251,7 +251,7 @@ def _home(steps: Sequence[Step], name: exp.Identifier) -> Item:
     return found[0]
 
 
-def owners(node: exp.Column, steps: Sequence[Step]) -> list[Item]:
+def owners(node: exp.Column, steps: Sequence[JoinStep]) -> list[FromItem]:
     """Return the items that a column may be of; one that USING made one with another is that other's."""
     qualifier, name = node.args.get("table"), node.this
     if not isinstance(name, exp.Identifier):
@@ -271,7 +271,7 @@ def _is_of(field: Field, table: exp.Identifier) -> bool:
     return bool(field.table) and same(table.name, quoted=is_quoted(table), other=field.table)
 
 
-def _is_merged(field: Field, item: Item, steps: Sequence[Step]) -> bool:
+def _is_merged(field: Field, item: FromItem, steps: Sequence[JoinStep]) -> bool:
     return field.qualified or any(
         part.right is item and same(part.name.name, quoted=is_quoted(part.name), other=field.name)
         for step in steps

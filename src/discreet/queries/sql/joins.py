@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.language.public_rows import PublicRows
 from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, Relation
 from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
@@ -29,9 +30,9 @@ __all__ = ["PublicItem", "join_rows"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicItem:
-    """A public table in FROM: its declared name, and its name in FROM."""
+    """A public table in FROM: its declared name or calculated rows, and its name in FROM."""
 
-    table: str
+    table: str | PublicRows
     alias: str
     public: PublicTable
 
