@@ -265,9 +265,9 @@ class _Order:
             elif step.kind is JoinKind.SEMI and id(step.item) not in homes:
                 self._said.append(node)
             else:
-                raise refused(f"this condition in ON of a {step.kind.upper()} JOIN", _MIXED)
+                raise refused(f"this condition in ON of {step.kind.upper()} JOIN", _MIXED)
         if not links:
-            raise refused(f"a {step.kind.upper()} JOIN without columns that are equal", _MIXED)
+            raise refused(f"{step.kind.upper()} JOIN without columns that are equal", _MIXED)
         named = [field for link in links for field in _named(step.item, link.said)]
         if step.kind is JoinKind.SEMI:
             rows = _once(rows, named)

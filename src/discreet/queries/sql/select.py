@@ -5,16 +5,17 @@ The language::
     [WITH name AS (subquery), ...]
     SELECT key [AS name], ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x), ...
     FROM table or (subquery) [[AS] alias]
-    [[LEFT] JOIN public table or private rows ON column = column AND ... | USING (column, ...)]
+    [, | [LEFT | RIGHT | SEMI | ANTI] JOIN ... ON condition | USING (column, ...) | CROSS JOIN | NATURAL JOIN]
     [WHERE condition]
     [GROUP BY key, ...]
     [HAVING condition] [ORDER BY column [DESC], ...] [LIMIT n] [OFFSET n]
 
-`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `joins` how tables
-meet, `subqueries`, `per_person` and `windows` what happens to rows below, `expressions` and
-`literals` what an expression means, `post_processing` what is done with the answer, `scope` and `names`
-which column a name means, and `refusals` what to write instead of everything else. The tree is walked
-by a closed list of nodes; the text itself is not used further.
+`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `join_steps`, `join_order`
+and `joins` how tables meet, `public_subquery` what public tables alone give, `subqueries`, `per_person` and
+`windows` what happens to rows below, `expressions` and `literals` what an expression means,
+`post_processing` what is done with the answer, `scope` and `names` which column a name means, and `refusals`
+what to write instead of everything else. The tree is walked by a closed list of nodes; the text itself is
+not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
 - Of a table's name with a schema, as in clinic.visits, the last part counts.
