@@ -82,7 +82,6 @@ def test_it_narrows_keys():
     [
         ("city IN (SELECT city FROM visits)", "IN with a subquery"),
         ("city IN (SELECT name FROM places JOIN visits ON name = city)", "IN with a subquery"),
-        ("city IN (SELECT name FROM (SELECT name FROM places) AS p)", "IN with a subquery"),
         ("city IN (SELECT name FROM places UNION SELECT city FROM visits)", "IN with a subquery"),
         ("city IN (SELECT name, region FROM places)", "several columns"),
         ("city IN (SELECT UPPER(name) FROM places)", "calculates"),

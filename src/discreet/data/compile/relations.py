@@ -138,12 +138,12 @@ class _RelationCompiler:
         if added is None:
             equated = {part.right for part in relation.on}
             added = tuple(Equality(left=name, right=name) for name in public.schema if name not in equated)
-        pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
+        pairs = _public_pairs(rows, right, relation.on)
         others = {name: right[name] for name in public.schema}
         if is_crowded(relation, self._tables):
             met = [alike(one, other) for one, other in pairs]
             rows = replace(rows, table=thin_rows(rows.table, right, met, self._salt))
-            pairs = [(rows.columns[part.left], right[part.right]) for part in relation.on]
+            pairs = _public_pairs(rows, right, relation.on)
         return _joined(rows, right, pairs, [(one.left, others[one.right]) for one in added], relation.outer)
 
     def _joined_persons(self, relation: JoinPersons) -> CompiledRows:
@@ -161,6 +161,12 @@ class _RelationCompiler:
         return _joined(
             left, right.table, pairs, [(one.left, others[one.right]) for one in added], relation.outer
         )
+
+
+def _public_pairs(rows: CompiledRows, right: Expression, on: Iterable[Equality]) -> list[tuple[Value, Value]]:
+    """Return what a join with a public table equates; without any columns, what is equal in every row."""
+    pairs: list[tuple[Value, Value]] = [(rows.columns[part.left], right[part.right]) for part in on]
+    return pairs or [(ibis.literal(1), ibis.literal(1))]
 
 
 def _personal_pairs(

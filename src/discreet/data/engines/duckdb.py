@@ -42,10 +42,18 @@ __all__ = [
     "from_parquet",
     "lost",
     "normalized",
+    "query_frames",
     "store_table",
 ]
 
 _NAME = "rows"
+_CLOSED = (
+    "threads = 1",
+    "python_enable_replacements = false",
+    "enable_external_access = false",
+    "lock_configuration = true",
+)
+"""Settings under which a statement reads the frames that it was given, and nothing else."""
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
 _OF_MEANING = (
@@ -285,6 +293,28 @@ def check_names(names: object) -> None:
         raise ParameterError(
             "source", "has two columns with the same name, apart from case", "distinct names"
         )
+
+
+def query_frames(statement: str, frames: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
+    """Return the rows that a statement gives in a database of nothing but some frames, or refuse it."""
+
+    def rows() -> pyarrow.Table:
+        with duckdb.connect() as connection:
+            for name, frame in frames.items():
+                connection.register(name, frame)
+            for setting in _CLOSED:
+                connection.execute(f"SET {setting}")
+            found: pyarrow.Table = connection.sql(statement).to_arrow_table()
+            whole = [pyarrow.types.is_decimal(one.type) and one.type.scale == 0 for one in found.schema]
+            columns = [
+                column.cast(pyarrow.int64()) if is_whole else column
+                for column, is_whole in zip(found.columns, whole, strict=True)
+            ]
+            return pyarrow.table(columns, names=found.column_names)
+
+    return run_guarded(
+        rows, lambda: ParameterError("statement", "cannot be calculated", "one over these frames")
+    )
 
 
 def _connect() -> ibis.BaseBackend:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from discreet.data.facts.merged_columns import check_together
 from discreet.data.facts.persons import Tables
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
+from discreet.data.language.public_rows import PublicRows
 from discreet.data.language.relations import Equality, JoinPublic
 from discreet.data.language.types import Type, column_type
+from discreet.data.tables.public_rows import table_of_rows
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
@@ -32,8 +34,10 @@ class Added:
     columns: tuple[Equality, ...]
 
 
-def public_table(name: str, tables: Tables) -> PublicTable:
-    """Return a public table, or refuse an unknown name."""
+def public_table(name: str | PublicRows, tables: Tables) -> PublicTable:
+    """Return a public table or, of public rows, one that holds them; refuse an unknown name."""
+    if isinstance(name, PublicRows):
+        return table_of_rows(name)
     found = tables.get(name)
     if isinstance(found, PublicTable):
         return found

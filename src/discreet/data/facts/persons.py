@@ -33,7 +33,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table
 
-__all__ = ["Tables", "check_persons", "has_person", "person_columns", "private_table"]
+__all__ = ["Tables", "check_persons", "has_person", "person_columns", "private_table", "public_alone"]
 
 Tables: TypeAlias = "Mapping[str, Table | PublicTable]"
 """Declared tables by name: private ones, and public ones to join with."""
@@ -43,14 +43,19 @@ def private_table(name: str, tables: Tables) -> Table:
     """Return a private table, or refuse an unknown name."""
     found = tables.get(name)
     if isinstance(found, PublicTable):
-        raise UnsupportedQuery(
-            "a public table is asked as if it were private, which would cost budget; "
-            "public: read it directly, or JOIN it to a private table"
-        )
+        raise public_alone()
     if found is None:
         private = sorted(one for one, table in tables.items() if not isinstance(table, PublicTable))
         raise UndeclaredColumn(f"there is no such table; known tables: {', '.join(private) or 'none'}")
     return found
+
+
+def public_alone() -> UnsupportedQuery:
+    """Return the refusal of a question about public tables alone."""
+    return UnsupportedQuery(
+        "a public table is asked as if it were private, which would cost budget; "
+        "public: read it directly, or JOIN it to a private table"
+    )
 
 
 @found_once

@@ -86,7 +86,7 @@ def describe_relation(node: Relation) -> str:
         return f"{'columns' if isinstance(node, Project) else 'add'} {', '.join(written)}"
     if isinstance(node, JoinPublic):
         on = ", ".join(f"{part.left} = {part.right}" for part in node.on)
-        return f"{'left join' if node.outer else 'join'} public {node.table} on {on}"
+        return f"{'left join' if node.outer else 'join'} public {_public(node)}{f' on {on}' if on else ''}"
     if isinstance(node, JoinPersons):
         on = "".join(f", {part.left} = {part.right}" for part in node.on)
         return f"{'left join' if node.outer else 'join'} on the person{on}"
@@ -200,3 +200,9 @@ def describe_expression(node: Expression) -> str:
 def _inner(node: Expression) -> str:
     text = describe_expression(node)
     return text if isinstance(node, Column | Literal | Cast | Call) else f"({text})"
+
+
+def _public(join: JoinPublic) -> str:
+    if isinstance(join.table, str):
+        return join.table
+    return f"rows ({', '.join(column.name for column in join.table.columns)})"

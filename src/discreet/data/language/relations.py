@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 from discreet.data.language.declarations import Bounds
 from discreet.data.language.expressions import Expression
+from discreet.data.language.public_rows import PublicRows
 from discreet.errors import UnsupportedQuery
 from discreet.records import Record
 
@@ -134,10 +135,11 @@ class JoinPublic:
 
     Attributes
     ----------
-    table : str
-        The public table.
+    table : str or PublicRows
+        The public table, or public rows that were calculated.
     on : tuple of Equality
-        Columns of the source and columns of the public table.
+        Columns of the source and columns of the public table; without any, every row of the public table
+        matches.
     columns : tuple of Equality, optional
         Which columns of the public table are added: `left` is the new name, `right` the column. By
         default all that `on` does not name.
@@ -146,13 +148,13 @@ class JoinPublic:
     """
 
     source: Relation
-    table: str
+    table: str | PublicRows
     on: tuple[Equality, ...]
     columns: tuple[Equality, ...] | None = None
     outer: bool = False
 
     def __post_init__(self) -> None:
-        _check(isinstance(self.table, str) and isinstance(self.outer, bool) and bool(self.on))
+        _check(isinstance(self.table, str | PublicRows) and isinstance(self.outer, bool))
         _check_joined(self.on, self.columns)
         _check_below(self)
 
@@ -331,9 +333,8 @@ def sources_of(relation: Relation) -> tuple[str, ...]:
 
 def public_tables(relation: Relation) -> tuple[str, ...]:
     """Return the public tables that a relation reads, each once, in order."""
-    return tuple(
-        dict.fromkeys(node.table for node in walk_relation(relation) if isinstance(node, JoinPublic))
-    )
+    joined = (node.table for node in walk_relation(relation) if isinstance(node, JoinPublic))
+    return tuple(dict.fromkeys(table for table in joined if isinstance(table, str)))
 
 
 def leftmost(relation: Relation) -> Source:

@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.data.language import expressions, measures, plan, relations
+from discreet.data.language import expressions, measures, plan, public_rows, relations
 from discreet.data.language.declarations import Bounds, Dates, Keys
 from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Literal
 from discreet.data.language.functions import ScalarFunction
@@ -65,6 +65,8 @@ _KINDS: dict[str, type] = {
     "derive": relations.Derive,
     "named": relations.Named,
     "join_public": relations.JoinPublic,
+    "public_rows": public_rows.PublicRows,
+    "public_column": public_rows.PublicColumn,
     "join_persons": relations.JoinPersons,
     "equality": relations.Equality,
     "union": relations.Union,

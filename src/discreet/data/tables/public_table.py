@@ -100,7 +100,7 @@ class PublicTable:
         ----------
         columns : iterable of (name, as_float)
             With `as_float` values are equal if the doubles next to them are. NULL equals nothing, NaN
-            equals NaN.
+            equals NaN. In no columns at all, all rows are equal.
         """
         listed = tuple(sorted(set(columns)))
         with self._lock:
@@ -275,6 +275,8 @@ def _most_equal(table: pyarrow.Table, columns: tuple[tuple[str, bool], ...]) -> 
     import numpy as np
     import pyarrow
 
+    if not columns:
+        return int(table.num_rows)
     chosen = []
     for name, as_float in columns:
         column = table.column(name)

@@ -49,7 +49,10 @@ def rows_in_words(relation: Relation, tables: Mapping[str, Table]) -> Iterator[s
             yield f"with {', '.join(f'{name!r} = {text}' for name, text in shown)}"
     elif isinstance(relation, JoinPublic):
         on = " and ".join(f"{part.left!r} = its {part.right!r}" for part in relation.on)
-        yield f"{_beside(relation.outer)} rows of the public table {relation.table!r}, where {on}"
+        where = f", where {on}" if on else ", all of them"
+        known = isinstance(relation.table, str)
+        table = f"the public table {relation.table!r}" if known else "a subquery on public tables"
+        yield f"{_beside(relation.outer)} rows of {table}{where}"
     elif isinstance(relation, JoinPersons):
         on = "".join(f" and {part.left!r} = {part.right!r}" for part in relation.on)
         yield f"{_beside(relation.outer)} rows of the same person, where the persons are equal{on}:"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from discreet.data.facts.persons import Tables, private_table
-from discreet.data.language.expressions import Expression
+from discreet.data.facts.persons import Tables, public_alone
+from discreet.data.language.expressions import Column, Expression, IsNull
 from discreet.data.language.relations import Source
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import condition_of
-from discreet.queries.sql.in_public_subquery import listed_values, membership_condition
+from discreet.queries.sql.in_public_subquery import listed_values, membership_condition, single_column
+from discreet.queries.sql.join_order import Placed, arrange
+from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader
 from discreet.queries.sql.joins import PublicItem, join_rows
-from discreet.queries.sql.names import same, table_named
+from discreet.queries.sql.names import table_named
+from discreet.queries.sql.public_subquery import calculated_item, public_items
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
@@ -37,7 +41,10 @@ class FromClause:
     """
 
     def __init__(
-        self, tables: Tables, subquery: Subquery, queries: Mapping[str, tuple[bool, Scope]] | None = None
+        self,
+        tables: Tables,
+        subquery: Subquery,
+        queries: Mapping[str, tuple[bool, Scope | PublicItem]] | None = None,
     ) -> None:
         self.tables = tables
         self._subquery = subquery
@@ -45,22 +52,33 @@ class FromClause:
 
     def of(self, select: exp.Select) -> Scope:
         """Return the rows of FROM and JOIN that WHERE lets pass."""
-        scope = self._first(select)
-        names = [field.table for field in scope.fields[:1]]
-        for join in select.args.get("joins") or ():
-            right = self._item(join.this)
-            if isinstance(right, PublicItem):
-                names.append(right.alias)
-            else:
-                names += [field.table for field in right.fields[:1]]
-            self._check_apart([name for name in names if name])
-            scope = join_rows(scope, join, right, select, self.tables)
-        where = select.args.get("where")
-        if where is None:
+        clause = select.args.get("from_") or select.args.get("from")
+        if clause is None:
+            raise UnsupportedQuery("the query has no FROM; write FROM and the name of a table")
+        check_parts(clause, "this")
+        reader = StepReader(self._item, lambda steps: self._joined(steps, select, whole=False))
+        steps = reader.steps(clause.this, select.args.get("joins") or ())
+        if all(isinstance(step.item.rows, PublicItem) for step in steps):
+            raise public_alone()
+        return self._joined(steps, select)
+
+    def _joined(self, steps: Sequence[JoinStep], select: exp.Select, *, whole: bool = True) -> Scope:
+        """Return the rows of some steps and, if they are all of a SELECT, those that its WHERE lets pass."""
+        self._check_apart([name for step in steps for name in _tables_in(step.item)])
+        arranged = arrange(steps, select, self.tables, self._condition, whole=whole)
+        scope = arranged.first
+        for placed in arranged.joins:
+            scope = join_rows(scope, placed.join, placed.rows, arranged.select, self.tables)
+            if placed.kind in {JoinKind.SEMI, JoinKind.ANTI}:
+                scope = _without(scope, placed)
+        scope = _as_written(scope, steps)
+        if arranged.where is None:
             return scope
-        check_parts(where, "this")
-        condition = condition_of(where.this, scope.column, self._members)
+        condition = self._condition(arranged.where, scope)
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
+
+    def _condition(self, node: exp.Expression, scope: Scope) -> Expression:
+        return condition_of(node, scope.column, self._members)
 
     def within(self, query: exp.Expression) -> FromClause:
         """Return a reader that also knows the queries of WITH."""
@@ -75,25 +93,8 @@ class FromClause:
             check_parts(query_, "this", "alias", "materialized")
             alias = query_.args["alias"]
             check_parts(alias, "this")
-            scope = self._subquery(query_.this, inner)
-            inner._queries[alias.name] = (is_quoted(alias.this), scope)
+            inner._queries[alias.name] = (is_quoted(alias.this), inner._rows_of(query_.this))
         return inner
-
-    def _first(self, select: exp.Select) -> Scope:
-        clause = select.args.get("from_") or select.args.get("from")
-        if clause is None:
-            raise UnsupportedQuery("the query has no FROM; write FROM and the name of a table")
-        check_parts(clause, "this")
-        first = self._item(clause.this)
-        if isinstance(first, PublicItem):
-            if select.args.get("joins"):
-                raise refused(
-                    "FROM that begins with a public table",
-                    "begin with the private one, and JOIN the public one",
-                )
-            private_table(first.table, self.tables)
-            raise AssertionError
-        return first
 
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
         if type(node) is exp.Table:
@@ -101,22 +102,24 @@ class FromClause:
         if type(node) is not exp.Subquery:
             raise refused_node(node)
         check_parts(node, "this", "alias")
-        inside = node.this
-        if type(inside) is exp.Table:
-            check_parts(inside, "this", "alias")
-            raise refused("a table in parentheses", "leave the parentheses out")
         alias = node.args.get("alias")
-        return self._subquery(inside, self).called("" if alias is None else _alias(alias))
+        return _called(self._rows_of(node.this), "" if alias is None else _alias(alias))
+
+    def _rows_of(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return the rows of a subquery, calculated at once if it is about public tables alone."""
+        items = public_items(node, self._table)
+        return self._subquery(node, self) if items is None else calculated_item(node, items, "")
 
     def _table(self, node: exp.Table) -> Scope | PublicItem:
         if not isinstance(node.this, exp.Identifier):
             raise refused("a function as a table", "write the name of a declared table")
-        check_parts(node, "this", "alias")
+        check_parts(node, "this", "alias", "db", "catalog")
         name, quoted = node.this.name, is_quoted(node.this)
         alias = node.args.get("alias")
-        for known, (exactly, scope) in reversed(self._queries.items()):
+        queries = {} if node.args.get("db") else self._queries
+        for known, (exactly, scope) in reversed(queries.items()):
             if known == name or (not quoted and not exactly and known.lower() == name.lower()):
-                return scope.called(known if alias is None else _alias(alias))
+                return _called(scope, known if alias is None else _alias(alias))
         found = table_named(name, quoted=quoted, tables=self.tables)
         called = found if alias is None else _alias(alias)
         table = self.tables[found]
@@ -134,11 +137,14 @@ class FromClause:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
                 return membership_condition(operand, listed_values(inside, item))
+        items = public_items(inside, self._table)
+        if items is not None:
+            rows = calculated_item(inside, items, "")
+            return membership_condition(operand, single_column(rows))
         raise refused_clause("query", exp.In())
 
     def _check_apart(self, names: list[str]) -> None:
-        last = names[-1] if names else ""
-        if any(same(last, quoted=False, other=name) for name in names[:-1]):
+        if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
                 "two tables in FROM have the same name; give them aliases, as in FROM visits a JOIN visits b "
                 "ON ..."
@@ -148,3 +154,41 @@ class FromClause:
 def _alias(alias: exp.TableAlias) -> str:
     check_parts(alias, "this")
     return str(alias.name)
+
+
+def _called(rows: Scope | PublicItem, name: str) -> Scope | PublicItem:
+    return rows.called(name) if isinstance(rows, Scope) else replace(rows, alias=name)
+
+
+def _tables_in(item: FromItem) -> list[str]:
+    return [name for name in dict.fromkeys(field.table for field in item.fields) if name]
+
+
+def _without(scope: Scope, placed: Placed) -> Scope:
+    """Return the rows that a SEMI or ANTI JOIN keeps, without the columns of its right side."""
+    relation = scope.relation
+    inside = {(field.table, field.name) for field in placed.item.fields}
+    if placed.missing is not None:
+        wanted = placed.missing.table, placed.missing.name
+        (column,) = {field.column for field in scope.fields if (field.table, field.name) == wanted}
+        relation = filtered(relation, IsNull(operand=Column(name=column)))
+    fields = tuple(field for field in scope.fields if (field.table, field.name) not in inside)
+    return Scope(relation=relation, fields=fields)
+
+
+def _as_written(scope: Scope, steps: Sequence[JoinStep]) -> Scope:
+    """Return rows with their columns in the order of FROM, which * lists.
+
+    Of columns that USING made one, that of the item written first is called by its name alone.
+    """
+    places = {name: step.item.place for step in steps for name in _tables_in(step.item)}
+    fields = sorted(scope.fields, key=lambda field: places.get(field.table, 0))
+    if tuple(fields) == scope.fields:
+        return scope
+    seen: set[str] = set()
+    merged = {field.column for field in fields if field.qualified}
+    for place, field in enumerate(fields):
+        if field.column in merged:
+            fields[place] = replace(field, qualified=field.column in seen)
+            seen.add(field.column)
+    return Scope(relation=scope.relation, fields=tuple(fields))

@@ -36,7 +36,7 @@ from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope
 
-__all__ = ["listed_values", "membership_condition"]
+__all__ = ["listed_values", "membership_condition", "single_column"]
 
 _LARGEST_LIST = 5_000
 _JOIN = "JOIN the public table instead"
@@ -64,7 +64,7 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
     """
     check_parts(select, *_PARTS)
     fields = tuple(Field(table=item.alias, name=name, column=name) for name in item.public.schema)
-    scope = Scope(relation=Source(table=item.table), fields=fields)
+    scope = Scope(relation=Source(table=item.alias or "public"), fields=fields)
     if len(select.expressions) != 1:
         raise refused("IN with a subquery of several columns", "select one")
     node = select.expressions[0]
@@ -90,6 +90,14 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
     if any(isinstance(value, float) and not isfinite(value) for value in values):
         raise refused("IN with a subquery that lists NaN or infinity", "leave them out")
     return values
+
+
+def single_column(item: PublicItem) -> list[object]:
+    """Return the distinct values of rows that have one column."""
+    if len(item.public.schema) != 1:
+        raise refused("IN with a subquery of several columns", "select one")
+    (name,) = item.public.schema
+    return list(dict.fromkeys(item.public._rows().column(name).to_pylist()))
 
 
 def _decided(condition: Expression, item: PublicItem) -> bool:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.language.public_rows import PublicRows
 from discreet.data.language.relations import Equality, JoinPersons, JoinPublic, Relation
 from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
@@ -26,23 +27,12 @@ from discreet.queries.sql.scope import Field, Scope, is_quoted
 
 __all__ = ["PublicItem", "join_rows"]
 
-_SIDES = {
-    "RIGHT": "begin FROM with the table whose rows stay, and write LEFT JOIN",
-    "FULL": "ask one query for each table, or write LEFT JOIN",
-}
-_KINDS = {
-    "CROSS": "write JOIN ... ON with the columns that are equal",
-    "SEMI": "write JOIN ... ON, with one row for each person on the right: GROUP BY the person",
-    "ANTI": "write LEFT JOIN ... ON and WHERE x IS NULL for a column of the right",
-}
-_WITHOUT = "write JOIN ... ON with the columns that are equal, as in ON v.city = c.city"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicItem:
-    """A public table in FROM: its declared name, and its name in FROM."""
+    """A public table in FROM: its declared name or calculated rows, and its name in FROM."""
 
-    table: str
+    table: str | PublicRows
     alias: str
     public: PublicTable
 
@@ -57,7 +47,7 @@ def join_rows(
     left : Scope
         What is before JOIN.
     join : sqlglot Join
-        The clause.
+        JOIN or LEFT JOIN, by columns that are equal; of a public table without any, all pairs.
     right : Scope or PublicItem
         The table or subquery that it names.
     select : sqlglot Select
@@ -66,7 +56,7 @@ def join_rows(
         The declared tables.
     """
     check_parts(join, "this", "on", "using", "side", "kind", "method")
-    outer = _outer(join)
+    outer = str(join.args.get("side") or "").upper() == "LEFT"
     kinds = _right_types(right, tables)
     fields = _right_fields(right, kinds)
     pairs = _pairs(join, left, Scope(relation=left.relation, fields=fields))
@@ -105,21 +95,6 @@ def join_rows(
     else:
         relation = JoinPublic(source=left.relation, table=right.table, on=on, columns=columns, outer=outer)
     return Scope(relation=relation, fields=tuple(sight))
-
-
-def _outer(join: exp.Join) -> bool:
-    side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
-    if method:
-        raise refused(f"{method} JOIN", _WITHOUT)
-    if side in _SIDES:
-        raise refused(f"{side} JOIN", _SIDES[side])
-    if kind in _KINDS:
-        raise refused(f"{kind} JOIN", _KINDS[kind])
-    if kind not in {"", "INNER", "OUTER"} or side not in {"", "LEFT"}:
-        raise refused(f"{side} {kind} JOIN".strip(), "write JOIN or LEFT JOIN")
-    if join.args.get("on") is None and not join.args.get("using"):
-        raise refused("a comma, or a JOIN without ON, between tables", _WITHOUT)
-    return side == "LEFT"
 
 
 def _right_types(right: Scope | PublicItem, tables: Tables) -> dict[str, Type]:

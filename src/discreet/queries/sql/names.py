@@ -1,20 +1,25 @@
 """Which table or column a name in SQL means.
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
-the only one that differs in upper and lower case alone. What is not found is not repeated: annnnn
+the only one that differs in upper and lower case alone. What is not found is not repeated: an
 undeclared name may be text in the wrong quotes.
+
+Tables are declared without schemas, so that of ``clinic.visits`` the last part counts. A query in which
+two schemas have a table of one name means two tables, of which only one is declared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlglot import exp
+
 from discreet.data import Schema
 from discreet.data.facts.persons import Tables
 from discreet.data.language.types import Type, suggestion
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
-__all__ = ["column_named", "same", "table_named"]
+__all__ = ["check_schemas", "column_named", "same", "table_named"]
 
 
 def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
@@ -33,6 +38,22 @@ def column_named(name: str, *, quoted: bool, schema: Schema) -> str:
         quotes = "; text is written in single quotes, as in 'x'" if quoted else ""
         raise UndeclaredColumn(f"there is no such column; known columns: {suggestion(name, schema)}{quotes}")
     return found
+
+
+def check_schemas(query: exp.Expression) -> None:
+    """Refuse a query that names tables of different schemas that have the same name."""
+    known: dict[str, list[tuple[str, ...]]] = {}
+    for table in query.find_all(exp.Table):
+        parts = (table.args.get("catalog"), table.args.get("db"))
+        schema = tuple(part.name.lower() for part in parts if part is not None)
+        for other in known.setdefault(table.name.lower(), []):
+            shared = min(len(schema), len(other))
+            if schema[len(schema) - shared :] != other[len(other) - shared :]:
+                raise UnsupportedQuery(
+                    "two schemas have a table of the same name, and only one is declared; "
+                    "write the declared name of the table alone"
+                )
+        known[table.name.lower()].append(schema)
 
 
 def same(name: str, *, quoted: bool, other: str) -> bool:

@@ -74,8 +74,6 @@ CLAUSES: dict[str, tuple[str, str]] = {
     "prewhere": ("PREWHERE", "write WHERE"),
     "kind": ("SELECT AS STRUCT", "list the columns and aggregates"),
     "exclude": ("EXCLUDE", "list the columns and aggregates"),
-    "db": ("a table name with a schema", "write the declared name of the table alone"),
-    "catalog": ("a table name with a catalog", "write the declared name of the table alone"),
     "only": ("ONLY", "write the name of the table alone"),
     "ordinality": ("WITH ORDINALITY", "write the name of the table alone"),
     "partition": ("PARTITION", "use WHERE"),

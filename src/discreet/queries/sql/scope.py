@@ -14,7 +14,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
-__all__ = ["Field", "Scope", "is_quoted"]
+__all__ = ["Field", "Scope", "ambiguous", "is_quoted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Scope:
 
     def field(self, node: exp.Column) -> Field:
         """Return the column in sight that a node names, or refuse a name that fits none or several."""
-        check_parts(node, "this", "table")
+        check_parts(node, "this", "table", "db", "catalog")
         qualifier, name = node.args.get("table"), node.this
         if isinstance(name, exp.Star):
             raise refused_node(name)
@@ -58,9 +58,7 @@ class Scope:
         found = column_named(name.name, quoted=is_quoted(name), schema=names)
         fitting = [field for field in fields if field.name == found]
         if len({field.column for field in fitting}) > 1:
-            raise UnsupportedQuery(
-                "a name fits columns of several tables; write which one is meant, as in v.city"
-            )
+            raise ambiguous()
         return fitting[0]
 
     def of_table(self, qualifier: exp.Identifier) -> tuple[Field, ...]:
@@ -112,6 +110,11 @@ class Scope:
         )
         fields = tuple(Field(table="", name=name, column=name) for name in chosen)
         return Scope(relation=Project(source=self.relation, columns=listed), fields=fields)
+
+
+def ambiguous() -> UnsupportedQuery:
+    """Return the refusal of a name that fits columns of several tables."""
+    return UnsupportedQuery("a name fits columns of several tables; write which one is meant, as in v.city")
 
 
 def is_quoted(identifier: exp.Expression) -> bool:

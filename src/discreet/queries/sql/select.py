@@ -5,18 +5,20 @@ The language::
     [WITH name AS (subquery), ...]
     SELECT key [AS name], ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x), ...
     FROM table or (subquery) [[AS] alias]
-    [[LEFT] JOIN public table or private rows ON column = column AND ... | USING (column, ...)]
+    [, | [LEFT | RIGHT | SEMI | ANTI] JOIN ... ON condition | USING (column, ...) | CROSS JOIN | NATURAL JOIN]
     [WHERE condition]
     [GROUP BY key, ...]
     [HAVING condition] [ORDER BY column [DESC], ...] [LIMIT n] [OFFSET n]
 
-`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `joins` how tables
-meet, `subqueries`, `per_person` and `windows` what happens to rows below, `expressions` and
-`literals` what an expression means, `post_processing` what is done with the answer, `scope` and `names`
-which column a name means, and `refusals` what to write instead of everything else. The tree is walked
-by a closed list of nodes; the text itself is not used further.
+`parser` turns text into a syntax tree, `from_clause` says which rows are meant, `join_steps`, `join_order`
+and `joins` how tables meet, `public_subquery` what public tables alone give, `subqueries`, `per_person` and
+`windows` what happens to rows below, `expressions` and `literals` what an expression means,
+`post_processing` what is done with the answer, `scope` and `names` which column a name means, and `refusals`
+what to write instead of everything else. The tree is walked by a closed list of nodes; the text itself is
+not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
+- Of a table's name with a schema, as in clinic.visits, the last part counts.
 - Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
 - An aggregate without AS is called count, count_x, sum_x or avg_x.
@@ -37,7 +39,7 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import aggregate_of, default_name
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
-from discreet.queries.sql.names import same
+from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
 from discreet.queries.sql.prune_person_keys import prune_person_keys
@@ -81,6 +83,7 @@ def parse(text: str, tables: Tables) -> Query:
     """
     select = read_select(text)
     check_parts(select, *_PARTS)
+    check_schemas(select)
     scope = FromClause(tables, subquery).within(select).of(select)
     reader = _Reader(select, scope)
     keys = reader.keys()
