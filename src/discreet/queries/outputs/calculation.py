@@ -46,15 +46,15 @@ from discreet.queries.outputs.possible_numbers import (
     absolute,
     chosen,
     constants,
+    divided,
     first_present,
-    greatest,
     integer_part,
+    larger_present,
     negative,
     null_if,
     plus,
-    quotient,
-    root,
-    rounded,
+    root_or_null,
+    rounded_outward,
     sign,
     times,
 )
@@ -66,19 +66,19 @@ _ONE = {
     FLOOR: lambda one: integer_part(one, up=False),
     CEILING: lambda one: integer_part(one, up=True),
     SIGN: sign,
-    SQRT: root,
+    SQRT: root_or_null,
 }
 _SEVERAL: dict[object, Callable[[PossibleNumbers, PossibleNumbers], PossibleNumbers]] = {
     COALESCE: first_present,
     NULLIF: null_if,
-    GREATEST: greatest,
-    LEAST: lambda one, other: negative(greatest(negative(one), negative(other))),
+    GREATEST: larger_present,
+    LEAST: lambda one, other: negative(larger_present(negative(one), negative(other))),
 }
 _ARITHMETIC = {
     ArithmeticOperator.ADD: plus,
     ArithmeticOperator.SUBTRACT: lambda one, other: plus(one, negative(other)),
     ArithmeticOperator.MULTIPLY: times,
-    ArithmeticOperator.DIVIDE: quotient,
+    ArithmeticOperator.DIVIDE: divided,
 }
 _NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
 _WRITE = (
@@ -178,7 +178,7 @@ class Evaluation:
             return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
         if isinstance(node, Cast):
             one = self._number(node.operand)
-            return rounded(one, 0) if node.type is Type.INTEGER else one
+            return rounded_outward(one, 0) if node.type is Type.INTEGER else one
         if isinstance(node, Call):
             return self._call(node)
         if isinstance(node, Case):
@@ -214,7 +214,7 @@ class Evaluation:
             return _ONE[node.function](self._number(node.operands[0]))
         if node.function is ROUND:
             digits = node.operands[1].value if len(node.operands) == 2 else 0  # type: ignore[union-attr]
-            return rounded(self._number(node.operands[0]), int(digits))  # type: ignore[arg-type]
+            return rounded_outward(self._number(node.operands[0]), int(digits))  # type: ignore[arg-type]
         operands = [self.of(operand) for operand in node.operands]
         numbers = [one for one in operands if isinstance(one, PossibleNumbers)]
         if len(numbers) == len(operands):

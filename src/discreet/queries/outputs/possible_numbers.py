@@ -21,21 +21,21 @@ __all__ = [
     "absolute",
     "chosen",
     "constants",
+    "divided",
     "first_present",
-    "greatest",
     "integer_part",
+    "larger_present",
     "negative",
     "null_if",
     "plus",
-    "quotient",
-    "root",
-    "rounded",
+    "root_or_null",
+    "rounded_outward",
     "sign",
     "times",
 ]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
 
 _SLACK = 2.0**-50
 """More than the roundings of two operands and of one operation, relative to the numbers involved."""
@@ -62,13 +62,13 @@ class PossibleNumbers:
         Whether it is an integer in every group.
     """
 
-    low: Floats
-    value: Floats
-    high: Floats
-    null: Flags
+    low: _Floats
+    value: _Floats
+    high: _Floats
+    null: _Flags
     whole: bool = False
 
-    def outward(self) -> tuple[Floats, Floats]:
+    def outward(self) -> tuple[_Floats, _Floats]:
         """Return ends that hold the number itself. Integers are exact, so that they need no slack."""
         ends = []
         for end, side in ((self.low, -1.0), (self.high, 1.0)):
@@ -119,7 +119,7 @@ def times(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     return _result(np.min(lows, axis=0), value, np.max(highs, axis=0), one, other, whole=whole)
 
 
-def quotient(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
+def divided(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     """Return quotients; NULL where divided by 0. Where the divisor can be 0 they can be anything."""
     zero = (other.low <= 0) & (other.high >= 0)
     with np.errstate(invalid="ignore", over="ignore", under="ignore", divide="ignore"):
@@ -136,7 +136,7 @@ def quotient(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     return replace(found, null=found.null | zero)
 
 
-def rounded(one: PossibleNumbers, digits: int) -> PossibleNumbers:
+def rounded_outward(one: PossibleNumbers, digits: int) -> PossibleNumbers:
     """Return the nearest multiples of 10^-digits, halves away from zero; the ends are rounded outward.
 
     Let s be the lower end times 10^digits in doubles. Below 2^49 it is off by less than a quarter, so that
@@ -147,10 +147,10 @@ def rounded(one: PossibleNumbers, digits: int) -> PossibleNumbers:
         return one
     scale = 10.0 ** abs(digits)
 
-    def scaled(end: Floats) -> Floats:
+    def scaled(end: _Floats) -> _Floats:
         return end * scale if digits >= 0 else end / scale
 
-    def restored(end: Floats) -> Floats:
+    def restored(end: _Floats) -> _Floats:
         return end / scale if digits >= 0 else end * scale
 
     with np.errstate(invalid="ignore", over="ignore"):
@@ -183,7 +183,7 @@ def sign(one: PossibleNumbers) -> PossibleNumbers:
     return _result(np.sign(one.low), np.sign(one.value), np.sign(one.high), one, whole=True)
 
 
-def root(one: PossibleNumbers) -> PossibleNumbers:
+def root_or_null(one: PossibleNumbers) -> PossibleNumbers:
     """Return square roots; NULL below 0."""
     with np.errstate(invalid="ignore"):
         low, high = np.sqrt(np.maximum(one.low, 0.0)), np.sqrt(np.maximum(one.high, 0.0))
@@ -205,7 +205,7 @@ def first_present(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbe
 
 
 def chosen(
-    released: Flags, possible: Flags, avoidable: Flags, one: PossibleNumbers, other: PossibleNumbers
+    released: _Flags, possible: _Flags, avoidable: _Flags, one: PossibleNumbers, other: PossibleNumbers
 ) -> PossibleNumbers:
     """Return the one where a condition is TRUE, else the other.
 
@@ -239,7 +239,7 @@ def null_if(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     )
 
 
-def greatest(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
+def larger_present(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     """Return the larger ones; NULL is skipped."""
     sure = np.maximum(np.where(one.null, -np.inf, one.low), np.where(other.null, -np.inf, other.low))
     either = one.null & other.null
@@ -252,7 +252,7 @@ def greatest(one: PossibleNumbers, other: PossibleNumbers) -> PossibleNumbers:
     )
 
 
-def _around(found: Floats, one: Floats, other: Floats) -> tuple[Floats, Floats]:
+def _around(found: _Floats, one: _Floats, other: _Floats) -> tuple[_Floats, _Floats]:
     """Return what a product or quotient of two ends is at least and at most."""
     slack = _SLACK * np.where(np.isinf(found), 0.0, np.abs(found))
     lost = (np.abs(found) < _SMALLEST) & (one != 0) & (other != 0) & np.isfinite(one) & np.isfinite(other)
@@ -261,7 +261,7 @@ def _around(found: Floats, one: Floats, other: Floats) -> tuple[Floats, Floats]:
 
 
 def _result(
-    low: Floats, value: Floats, high: Floats, *operands: PossibleNumbers, whole: bool
+    low: _Floats, value: _Floats, high: _Floats, *operands: PossibleNumbers, whole: bool
 ) -> PossibleNumbers:
     """Return a result, with what overflowed taken for unknown, and nothing where an operand is missing."""
     low = np.minimum(np.where(np.isnan(low), -np.inf, low), _LARGEST)
