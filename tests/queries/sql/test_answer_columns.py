@@ -95,6 +95,8 @@ def test_a_hidden_name_leaves_the_names_of_select_alone():
     query = read("SELECT SUM(age) / COUNT(*) AS sum_age, AVG(cost) AS count FROM visits")
     assert query.names == ("count", "sum_age_2", "count_2")
     assert query.shown == ("sum_age", "count")
+    query = read("SELECT SUM(age) / 2 AS x, COUNT(*) AS sum_age_lower FROM visits")
+    assert query.names == ("sum_age_lower", "sum_age_2")
 
 
 def test_a_column_of_any_name_is_never_taken_for_an_aggregate():

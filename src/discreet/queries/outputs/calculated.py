@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import prod, sqrt
 
 import numpy as np
@@ -14,6 +14,7 @@ from discreet.curator.release.release import as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part
 from discreet.data import Expression, GroupKey, Measure
 from discreet.data.language.description import describe_expression
+from discreet.data.language.expressions import columns_of
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
@@ -124,8 +125,10 @@ class CalculatedOutput(Output):
         return of_several(confidence, max(len(self.reads), 1))
 
     def _evaluated(self, numbers: Mapping[str, PossibleNumbers], groups: int) -> Evaluated:
-        listed = list(product(*(key.values.values for key in self.keys)))[:groups]
-        keys = {key.column: [group[place] for group in listed] for place, key in enumerate(self.keys)}
+        read, keys = columns_of(self.expression), {}
+        if any(key.column in read for key in self.keys):
+            listed = list(islice(product(*(key.values.values for key in self.keys)), groups))
+            keys = {key.column: [group[place] for group in listed] for place, key in enumerate(self.keys)}
         return Evaluation(numbers, keys, groups).of(self.expression)
 
     def _column(
@@ -150,11 +153,10 @@ class CalculatedOutput(Output):
         """Return text and truth values, and what is calculated from keys and constants alone."""
         words = words_of(found)
         offers = _BY_NOISE if self.reads and not words.certain else ""
-        numbers = [type(value) for value in words.values]
-        values = words.values
-        if set(numbers) == {int} and all(abs(value) < _EXACT for value in values):
+        kinds, values = {type(value) for value in words.values}, words.values
+        if kinds == {int}:
             return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)
-        if set(numbers) == {float}:
+        if kinds and kinds <= {int, float}:
             return AnswerColumn(name=self.name, values=values.astype(np.float64), offers=offers)
         return AnswerColumn(name=self.name, values=values, offers=offers)
 

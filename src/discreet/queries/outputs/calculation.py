@@ -81,6 +81,8 @@ _ARITHMETIC = {
     ArithmeticOperator.DIVIDE: divided,
 }
 _NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
+_LARGEST_LITERAL = 10**100
+_EXACT = 2.0**53
 _WRITE = (
     "write + - * /, comparisons, CASE, COALESCE, NULLIF, GREATEST, LEAST, ROUND, FLOOR, CEILING, ABS, SIGN "
     "or SQRT of numbers, or calculate with the answer, which costs nothing"
@@ -124,6 +126,8 @@ def check_calculation(expression: Expression, schema: Schema) -> Type:
         )
     found = expression.type if isinstance(expression, Literal) else type_of(expression, schema)
     for node in walk(expression):
+        if isinstance(node, Literal) and node.type.is_number and abs(Fraction(node.value)) > _LARGEST_LITERAL:  # type: ignore[arg-type]
+            raise UnsupportedQuery("a constant is too large to calculate with; write one below 1e100")
         if isinstance(node, Call) and node.function not in {ROUND, *_ONE, *_SEVERAL}:
             raise UnsupportedQuery(
                 f"{node.function.title} of an answer is not in the language of private queries; {_WRITE}"
@@ -173,7 +177,7 @@ class Evaluation:
             found = self._numbers.get(node.name)
             return _public(self._keys[node.name]) if found is None else found
         if isinstance(node, Literal):
-            return _public([node.value] * self._groups)
+            return _repeated(_public([node.value]), self._groups)
         if isinstance(node, Arithmetic):
             return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
         if isinstance(node, Cast):
@@ -265,6 +269,15 @@ def _public(values: Sequence[Any]) -> Evaluated:
     return PossibleWords(values=_objects(values), certain=True)
 
 
+def _repeated(one: Evaluated, groups: int) -> Evaluated:
+    """Return a constant in every group."""
+    if isinstance(one, PossibleWords):
+        return PossibleWords(values=np.repeat(one.values, groups), certain=True)
+    assert isinstance(one, PossibleNumbers)  # noqa: S101
+    low, value, high = (np.repeat(end, groups) for end in (one.low, one.value, one.high))
+    return PossibleNumbers(low=low, value=value, high=high, null=np.repeat(one.null, groups), whole=one.whole)
+
+
 def _missing(values: NDArray[np.object_]) -> NDArray[np.bool_]:
     return np.array([value is None for value in values], np.bool_)
 
@@ -280,8 +293,11 @@ def words_of(one: Evaluated) -> PossibleWords:
     if isinstance(one, PossibleWords):
         return one
     if isinstance(one, PossibleNumbers):
-        whole = one.whole
-        values = [None if np.isnan(value) else int(value) if whole else float(value) for value in one.value]
+        exact = one.whole & (np.abs(one.value) < _EXACT)
+        values = [
+            None if np.isnan(value) else int(value) if whole else float(value)
+            for value, whole in zip(one.value, exact, strict=True)
+        ]
         known = np.where(one.low > one.high, np.isnan(one.value), (one.low == one.high) & ~one.null)
         known &= np.isnan(one.value) | (one.value == one.low)
         return PossibleWords(values=_objects(values), certain=bool(known.all()))

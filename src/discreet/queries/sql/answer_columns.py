@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from discreet.curator.request.request import column_names
 from discreet.data import Aggregate
 from discreet.data.facts.key_narrowing import replaced
 from discreet.data.language.expressions import Call, Case, Column, Expression
@@ -42,7 +43,9 @@ class AnswerColumns:
     def __init__(self, keys: tuple[Named, ...], scope: Scope, aliases: Sequence[str]) -> None:
         self._keys, self._scope = keys, scope
         self._calculated_keys = any(not isinstance(key.expression, Column) for key in keys)
-        self._taken = {name.lower() for name in (*(key.name for key in keys), *aliases)}
+        self._taken = {key.name.lower() for key in keys}
+        for alias in aliases:
+            self._taken |= {name.lower() for name in column_names(alias)}
         self._outputs: list[tuple[str, Aggregate]] = []
         self._calculated: list[Named] = []
 
@@ -132,10 +135,10 @@ class AnswerColumns:
     def _free(self, name: str) -> str:
         """Return a name that is not taken, ignoring case, nor by an interval, and take it."""
         free, number = name, 1
-        while free.lower() in self._taken:
+        while not self._taken.isdisjoint(one.lower() for one in column_names(free)):
             number += 1
             free = f"{name}_{number}"
-        self._taken |= {free.lower(), f"{free.lower()}_lower", f"{free.lower()}_upper"}
+        self._taken |= {one.lower() for one in column_names(free)}
         return free
 
 
