@@ -64,6 +64,7 @@ QUERIES = [
     "SELECT city, CASE city WHEN 'Oslo' THEN SUM(age) WHEN 'Rome' THEN 0 END AS x, FLOOR(AVG(cost)) AS y, "
     "CEILING(AVG(cost)) AS z FROM visits GROUP BY city ORDER BY city",
     "SELECT city, COUNT(*) AS n FROM visits GROUP BY city HAVING SUM(cost) / COUNT(*) > 50 ORDER BY n",
+    "SELECT city FROM visits GROUP BY city HAVING COUNT(*) > 5 ORDER BY AVG(age) DESC LIMIT 2",
     "SELECT city, COUNT(*) FILTER (WHERE age < 20) / COUNT(*) AS x FROM visits GROUP BY city ORDER BY x",
 ]
 

@@ -71,6 +71,7 @@ class PostProcessing:
         How many are left out before that.
     shown : tuple of str, optional
         The outputs and calculated columns that are shown, in order; by default all. The keys always are.
+        Without any, the answer is the keys of the groups that are left.
     """
 
     calculated: tuple[Named, ...] = ()
@@ -126,7 +127,7 @@ def check_after(after: PostProcessing, names: Sequence[str]) -> None:
             "read names of keys and aggregates"
         )
     if after.shown is not None and (
-        not after.shown or len(set(after.shown)) < len(after.shown) or not set(after.shown) <= set(names)
+        len(set(after.shown)) < len(after.shown) or not set(after.shown) <= set(names)
     ):
         raise UnsupportedQuery("what is shown is not in the answer, or named twice; name its columns")
     used = [part.column for part in after.order]

@@ -84,6 +84,8 @@ class Query:
 
     def select(self, *names: str) -> Query:
         """Return the query with only these outputs and calculated columns shown, in this order."""
+        if not names:
+            raise UnsupportedQuery("select names no column; write one such as select('n')")
         return replace(self, after=replace(self.after, shown=names))
 
     def showing_all(self) -> Query:
