@@ -125,7 +125,6 @@ REACHED_FROM = {
     "mechanisms/additive/base.py": ("mechanisms/additive/test_gaussian.py", ".release("),
     "queries/asking/asked.py": ("front/test_curator.py", "ask("),
     "queries/asking/counts.py": ("queries/counts/test_ranges.py", "ask("),
-    "queries/asking/query.py": ("front/test_curator.py", "ask("),
     "queries/asking/settle.py": ("front/test_curator.py", "preview("),
     "queries/counts/cells.py": ("queries/counts/test_ranges.py", "width="),
     "queries/counts/marginal_release.py": ("queries/counts/test_marginals.py", "marginals("),

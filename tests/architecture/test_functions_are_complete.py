@@ -126,6 +126,7 @@ NAMERS = {
     "data/language/formula.py": "what users type: %",
     "data/language/formula_methods.py": "what users type: methods of a column",
     "data/facts/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
+    "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",
     "queries/sql/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
     "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, TRIM, LEFT, DATE_TRUNC and DATEDIFF",
 }

@@ -89,6 +89,18 @@ CASES = {
     "maximum": Case("MAX(code)", CODE.max()),
     "minimum at the bound": Case("MIN(age)", X.min()),
     "maximum at the bound": Case("MAX(age)", X.max()),
+    "ratio": Case("SUM(cost) / COUNT(*)", PRESENT.sum() / X.size),
+    "rounded mean": Case("ROUND(AVG(cost), 1)", np.floor(10 * PRESENT.mean() + 0.5) / 10),
+    "difference": Case("SUM(age) - 2 * SUM(cost)", X.sum() - 2 * PRESENT.sum()),
+    "difference of counts": Case("COUNT(*) - COUNT(cost)", X.size - PRESENT.size),
+    "spread": Case("MAX(code) - MIN(code)", CODE.max() - CODE.min()),
+    "percentage": Case(
+        "100.0 * SUM(CASE WHEN age < 30 THEN 1 ELSE 0 END) / COUNT(*)", 100 * (AGE < 30).mean()
+    ),
+    "relative deviation": Case("STDDEV_POP(cost) / AVG(cost)", PRESENT.std() / PRESENT.mean()),
+    "branch that noise decides": Case(
+        f"CASE WHEN COUNT(*) > {X.size} THEN SUM(cost) ELSE 0 - SUM(cost) END", -PRESENT.sum()
+    ),
 }
 
 
@@ -151,6 +163,11 @@ def check(name, releases):
 @pytest.mark.parametrize("name", CASES)
 def test_every_interval_covers(name):
     check(name, FEW)
+
+
+@pytest.mark.parametrize("name", ["ratio", "rounded mean", "difference", "percentage"])
+def test_intervals_of_calculations_cover(name):
+    check(name, FEW // 2)
 
 
 @pytest.mark.slow

@@ -331,6 +331,9 @@ QUESTIONS = (
     "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.city = b.city",
     "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
     "SELECT SUM(small) AS n FROM visits",
+    "SELECT city, ROUND(AVG(age), 1) AS a, 100.0 * SUM(cost) / COUNT(*) AS r, 7 AS c FROM visits GROUP BY city "
+    "ORDER BY city, MAX(age) - MIN(age)",
+    "SELECT COUNT(*) / note AS n FROM visits",
 )
 
 
@@ -354,4 +357,4 @@ def test_one_person_changes_no_word_of_answers_refusals_and_ledger(tmp_path):
         (tmp_path / name).mkdir()
         said.append(everything_said(tables, tmp_path / name))
     assert said[0].words == said[1].words
-    assert len(said[0].draws) == len(said[1].draws) == 8
+    assert len(said[0].draws) == len(said[1].draws) == 9

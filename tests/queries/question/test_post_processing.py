@@ -19,6 +19,7 @@ from discreet.queries import TableRequest, bind, parse
 from discreet.queries.question.post_processing import (
     NO_POST_PROCESSING,
     PostProcessing,
+    is_plain,
     post_processed,
     shown_groups,
 )
@@ -179,3 +180,32 @@ def test_values_of_which_nothing_is_known_come_last():
         1,
         0,
     ]
+
+
+def test_calculations_of_dataframes():
+    query = VISITS.derive(r=col("n") / col("m"), s=col("n") - 1)
+    assert query.shown == ("n", "m", "r", "s")
+    assert query.select("s", "n").shown == ("s", "n")
+    assert query.select("s").showing_all() == query
+    assert query.sort_by("r").after.chooses_groups
+    assert not query.after.chooses_groups
+    assert is_plain((col("r") > 1).expression)
+    assert not is_plain((col("r").round() > 1).expression)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: VISITS.derive(r=3),
+        lambda: VISITS.derive(r=col("age") + 1),
+        lambda: VISITS.derive(r=col("n") + 1).derive(s=col("r") + 1),
+        lambda: VISITS.derive(n=col("m") + 1),
+        lambda: VISITS.derive(city=col("m") + 1),
+        VISITS.select,
+        lambda: VISITS.select("age"),
+        lambda: VISITS.select("n", "n"),
+    ],
+)
+def test_calculations_of_what_is_not_there_are_refused(build):
+    with pytest.raises(UnsupportedQuery):
+        build()

@@ -84,7 +84,7 @@ def label_of(
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
         "plan": describe(request.plan),
         "confidence": float(request.confidence),
-        "outputs": [output.name for output in request.outputs],
+        "outputs": [column.name for column in request.columns],
         "assumptions": list(_ASSUMPTIONS),
         "not_covered": list(NOT_COVERED),
     }

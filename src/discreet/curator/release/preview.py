@@ -184,7 +184,7 @@ def preview(
 def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
     return tuple(
         output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.outputs
+        for output in request.columns
     )
 
 

@@ -75,6 +75,16 @@ class Release:
         listed = np.array(places, np.int64)
         return replace(self, keys=keys, outputs=tuple(column.at(listed) for column in self.outputs))
 
+    def showing(self, names: Sequence[str]) -> Release:
+        """Return some of its columns, by name and in their order."""
+        outputs = {column.name: column for column in self.outputs}
+        request = self.request
+        if isinstance(request, Request):
+            columns = {column.name: column for column in request.columns}
+            request = replace(request, shown=tuple(columns[name] for name in names))
+        label = {**self.label, "outputs": list(names)} if "outputs" in self.label else self.label
+        return replace(self, request=request, outputs=tuple(outputs[name] for name in names), label=label)
+
     def nonnegative(self) -> Release:
         """Return the answer with negative counts raised to 0, and with the bias that this gives them.
 
@@ -261,7 +271,7 @@ def finish(
     groups = list(product(*(key.values.values for key in request.plan.keys)))
     keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
     outputs = tuple(
-        output.finish([by_measure[measure] for measure in output.measures], request.confidence)
-        for output in request.outputs
+        column.finish([by_measure[measure] for measure in column.measures], request.confidence)
+        for column in request.columns
     )
     return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

@@ -81,7 +81,7 @@ class KeyRequest:
         return Fraction(95, 100)
 
     @property
-    def outputs(self) -> tuple[()]:
+    def columns(self) -> tuple[()]:
         """None: only keys are released."""
         return ()
 

@@ -229,11 +229,15 @@ class Request:
     parts : tuple of Part
         One for each measure of the plan, in order.
     outputs : tuple of Output
-        The columns of the answer, after the keys.
+        What is computed from the measures: the columns of the answer, after the keys, unless `shown` names
+        others.
     confidence : Fraction
         Of every interval.
     repetition : int
         How often the same was measured before, on purpose: each time is another request.
+    shown : tuple of Output
+        The columns of the answer, if they are not the outputs themselves: some of them, and calculations with
+        them. They read the same noisy integers, so that they are no part of the identity.
     """
 
     plan: Plan
@@ -242,6 +246,7 @@ class Request:
     outputs: tuple[Output, ...]
     confidence: Fraction = Fraction(95, 100)
     repetition: int = 0
+    shown: tuple[Output, ...] = ()
 
     def __post_init__(self) -> None:
         if tuple(part.measure for part in self.parts) != self.plan.measures or not all(
@@ -255,6 +260,8 @@ class Request:
             raise ParameterError(
                 "outputs", "leave a measure unread or read another", "what the plan measures"
             )
+        if not {measure for one in self.shown for measure in one.measures} <= set(self.plan.measures):
+            raise ParameterError("shown", "reads what is not measured", "what the outputs read")
         if not 0 < self.confidence < 1:
             raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 95/100")
         if sum(self.sizes) > LARGEST_ANSWER:
@@ -262,12 +269,17 @@ class Request:
                 f"the answer would hold more than {LARGEST_ANSWER} numbers; ask for fewer groups or outputs"
             )
         names = [key.column for key in self.plan.keys]
-        names += [name for output in self.outputs for name in column_names(output.name)]
+        names += [name for column in self.columns for name in column_names(column.name)]
         if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
                 "two columns of the answer would have the same name; an output n also takes n_lower and "
                 "n_upper for its interval, so give the outputs different names"
             )
+
+    @property
+    def columns(self) -> tuple[Output, ...]:
+        """The columns of the answer, after the keys."""
+        return self.shown or self.outputs
 
     def _fits(self, part: Part) -> bool:
         if isinstance(part.mechanism, HistogramMechanism):
@@ -311,7 +323,7 @@ class Request:
         """Canonical bytes: equal for two requests exactly if they ask the same about the same data.
 
         What the outputs are called is not part of it: an answer is kept as noisy integers, which get the
-        names that the asker chose.
+        names that the asker chose. Nor is what is calculated from them.
         """
         content = {
             "choices": [

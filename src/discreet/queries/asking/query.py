@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.curator import Door, Release, Request
@@ -33,12 +33,12 @@ class AskedQuery(Asked):
 
     def answer(self, door: Door, *, analyst: str) -> Release:
         """Spend, answer, and show the groups that HAVING, ORDER BY and LIMIT ask for."""
-        release = self._release(door, analyst)
-        if not self.query.after:
-            return release
+        if not self.query.after.chooses_groups:
+            return self._release(door, analyst)
+        release = replace(self, query=self.query.showing_all())._release(door, analyst)
         columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
-        return release.at(shown_groups(self.query.after, columns, unknown))
+        return release.at(shown_groups(self.query.after, columns, unknown)).showing(self.query.shown)
 
     def _release(self, door: Door, analyst: str) -> Release:
         return door.answer(self.request(), analyst=analyst)

@@ -94,7 +94,7 @@ def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
         first,
         keys={key.name: [] for key in query.keys},
         outputs=tuple(
-            AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.names
+            AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.shown
         ),
         label=_with_choices(first, others),
         chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),

@@ -6,7 +6,7 @@ defined in `measures`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,7 +15,7 @@ from discreet.data.facts.persons import person_columns
 from discreet.data.facts.relation_facts import columns_of_relation, limits_of
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.description import describe_expression
-from discreet.data.language.expressions import Column, Expression
+from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.data.language.relations import (
     Filter,
     Named,
@@ -30,8 +30,10 @@ from discreet.errors import UndeclaredColumn
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.outputs.calculation import check_calculation
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.post_processing import check_types
 from discreet.queries.question.query import Query, key_facts, key_of
@@ -53,12 +55,15 @@ class BoundQuery:
         How far one person moves each measure.
     versions : tuple of (table, version)
         Which data are read.
+    together : int
+        With how many others, itself included, an output that is chosen for its confidence is calculated.
     """
 
     plan: Plan
     outputs: tuple[QueryOutput, ...]
     statistics: Statistics
     versions: tuple[tuple[str, str], ...]
+    together: int = 1
 
 
 def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
@@ -99,7 +104,8 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
         ),
     )
     answered = {key.column: key.values.type for key in keys}
-    check_types(query.after, {**answered, **{output.name: _answered(output) for output in outputs}})
+    answered |= {output.name: _answered(output) for output in outputs}
+    check_types(query.after, answered | _types_of_calculated(query, outputs, answered))
     measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
     plan = Group(source=relation, keys=keys, measures=tuple(measures))
     return BoundQuery(
@@ -107,6 +113,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
         outputs=outputs,
         statistics=sensitivity(plan, tables),
         versions=tuple((name, tables[name].version) for name in read),
+        together=max((_read_together(one.expression, outputs) for one in query.after.calculated), default=1),
     )
 
 
@@ -138,6 +145,21 @@ def _answered(output: QueryOutput) -> Type:
         values = output.histogram.values
         return values.type if output.most is None and isinstance(values, Keys) else Type.OTHER
     return Type.INTEGER if isinstance(output, CountOutput) else Type.FLOAT
+
+
+def _types_of_calculated(
+    query: Query, outputs: Sequence[QueryOutput], answered: Mapping[str, Type]
+) -> dict[str, Type]:
+    """Return the types of calculated columns, or refuse them."""
+    frequent = {output.name for output in outputs if isinstance(output, FrequentOutput)}
+    schema = {name: Type.OTHER if name in frequent else kind for name, kind in answered.items()}
+    return {one.name: check_calculation(one.expression, schema) for one in query.after.calculated}
+
+
+def _read_together(expression: Expression, outputs: Sequence[QueryOutput]) -> int:
+    """Return how many outputs a calculation reads, if it reads one that is chosen for its confidence."""
+    read = [output for output in outputs if output.name in columns_of(expression)]
+    return len(read) if any(isinstance(output, ChoiceOutput) for output in read) else 1
 
 
 def _keys(

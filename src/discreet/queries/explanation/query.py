@@ -154,6 +154,8 @@ def _choice(selection: KeyChoice) -> Iterator[str]:
 
 def _afterwards(after: PostProcessing) -> Iterator[str]:
     """Say what is done with the released values, which costs nothing."""
+    for one in after.calculated:
+        yield f"afterwards, from released values: {one.name} = {describe_expression(one.expression)}"
     if after.having is not None:
         yield f"afterwards, by released values: only groups having {describe_expression(after.having)}"
     if after.order:

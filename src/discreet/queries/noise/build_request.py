@@ -25,8 +25,9 @@ from typing import TypeAlias
 from discreet.accounting.filters import rho_below
 from discreet.curator.request.histogram_choices import Choices, HistogramChoice
 from discreet.curator.request.histogram_estimates import HistogramEstimate
-from discreet.curator.request.request import Expectation, Mechanism, Part, Request
+from discreet.curator.request.request import Expectation, Mechanism, Output, Part, Request
 from discreet.data import Histogram, Statistic, Table, sensitivity
+from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
@@ -38,7 +39,8 @@ from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import request_joint_counts
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
-from discreet.queries.outputs.base import QueryOutput
+from discreet.queries.outputs.base import QueryOutput, of_several
+from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
@@ -106,7 +108,7 @@ def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expecta
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
     return tuple(
         output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.outputs
+        for output in request.columns
     )
 
 
@@ -135,7 +137,7 @@ def for_error(
         The assumed number of values in a group, which the error of a mean depends on.
     """
     bound, level = bind(query, tables), confidence_level(confidence)
-    names = [output.name for output in bound.outputs]
+    names = list(query.shown)
     if not isinstance(error, Mapping) or not error or not set(error) <= set(names):
         raise ParameterError(
             "error", "is empty, or names an unknown output", f"a margin for some of {', '.join(names)}"
@@ -169,14 +171,32 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=_parts(bound, offer, split, confidence),
+        parts=_parts(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
     if split is not None:
-        return alone
+        return _showing(query, alone)
     together = request_joint_counts(query, bound, tables, offer, confidence)
-    return together if together is not None and _deviation_of(together) < _deviation_of(alone) else alone
+    joint = together is not None and _deviation_of(together) < _deviation_of(alone)
+    return _showing(query, together if together is not None and joint else alone)
+
+
+def _showing(query: Query, request: Request) -> Request:
+    """Return the request with the columns that the query shows, if these are not its outputs."""
+    if query.shown == query.names:
+        return request
+    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
+    columns: dict[str, Output] = dict(outputs)
+    for one in query.after.calculated:
+        read = columns_of(one.expression)
+        columns[one.name] = CalculatedOutput(
+            name=one.name,
+            expression=one.expression,
+            reads=tuple(output for name, output in outputs.items() if name in read),
+            keys=request.plan.keys,
+        )
+    return replace(request, shown=tuple(columns[name] for name in query.shown))
 
 
 def _deviation_of(request: Request) -> float:

@@ -93,6 +93,15 @@ class JointCountOutput(QueryOutput):
         measures = [to_object(self.histogram)]
         return {"kind": _STORED_KIND, "measures": measures, "row": self.row}
 
+    @property
+    def empty_is_null(self) -> bool:
+        """A group without rows has a count of 0."""
+        return False
+
+    def supposed(self, rows: int) -> float:
+        """All rows."""
+        return float(rows)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return integers."""
         strategy = self.design.strategy

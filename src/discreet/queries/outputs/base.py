@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from math import ceil, sqrt
+from math import ceil, nan, sqrt
 
 from discreet.curator.release.averaging import Averaged
 from discreet.curator.request.request import Output, Part
@@ -34,6 +34,19 @@ class QueryOutput(Output):
     @abstractmethod
     def formula(self) -> str:
         """How it is calculated, in words."""
+
+    @property
+    def empty_is_null(self) -> bool:
+        """Whether a group without a value has no answer, rather than 0."""
+        return True
+
+    def supposed(self, rows: int) -> float:
+        """Return a plausible value for a number of rows, for the expected error of calculations with it.
+
+        NaN if no value is more plausible than others.
+        """
+        del rows
+        return nan
 
     @property
     def identity(self) -> dict[str, object]:

@@ -59,6 +59,15 @@ class CountOutput(QueryOutput):
         """The count itself."""
         return "the count"
 
+    @property
+    def empty_is_null(self) -> bool:
+        """A group without rows has a count of 0."""
+        return False
+
+    def supposed(self, rows: int) -> float:
+        """All rows."""
+        return float(rows)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return integers."""
         steps = draws[0].steps
@@ -109,6 +118,16 @@ class SumOutput(QueryOutput):
         if self.count is None:
             return "the sum"
         return f"the sum + {show(self.total.center)} x the count"
+
+    @property
+    def empty_is_null(self) -> bool:
+        """A group without rows has a sum of 0."""
+        return False
+
+    def supposed(self, rows: int) -> float:
+        """The largest sum."""
+        bounds = self.total.bounds
+        return float(rows * max(abs(bounds.lower), abs(bounds.upper)))
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
@@ -176,6 +195,11 @@ class MeanOutput(QueryOutput):
         """The ratio."""
         center = f"{show(self.total.center)} + " if self.total.center else ""
         return f"{center}the sum / the count"
+
+    def supposed(self, rows: int) -> float:
+        """The middle of the bounds."""
+        del rows
+        return float((self.total.bounds.lower + self.total.bounds.upper) / 2)
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats within the bounds, intervals rounded outward."""

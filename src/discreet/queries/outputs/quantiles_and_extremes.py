@@ -141,6 +141,11 @@ class QuantileOutput(ChoiceOutput):
         )
         return tuple(replace(choice, rule=one) for one in rules)
 
+    def supposed(self, rows: int) -> float:
+        """The middle of the bounds."""
+        del rows
+        return _grid_point(self.histogram, Fraction(1, 2))
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return grid points as floats."""
         mechanism = choices_of(draws[0].part)
@@ -225,6 +230,11 @@ class ExtremeOutput(ChoiceOutput):
     def _rule(self, ranks: int) -> HistogramRankRule:
         return HistogramRankRule(share=self.share, shift=-ranks if self.largest else ranks)
 
+    def supposed(self, rows: int) -> float:
+        """The bound."""
+        del rows
+        return _grid_point(self.histogram, self.share)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return grid points as floats."""
         mechanism = choices_of(draws[0].part)
@@ -252,6 +262,13 @@ class ExtremeOutput(ChoiceOutput):
             assumes=expected.assumes,
             means=f"how far inside the {'largest' if self.largest else 'least'} value it may be",
         )
+
+
+def _grid_point(histogram: Histogram, share: Fraction) -> float:
+    """Return the point that lies at a share of the way between the bounds."""
+    bounds = histogram.values
+    assert isinstance(bounds, Bounds)  # noqa: S101
+    return float(bounds.lower + share * (bounds.upper - bounds.lower))
 
 
 def deviation_in_rows(rule: Rule, mechanism: Selector) -> float:

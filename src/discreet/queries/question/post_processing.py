@@ -1,7 +1,7 @@
-"""What is done with a finished answer: groups are dropped, sorted and cut by released values.
+"""What is done with a finished answer: columns are calculated, groups dropped, sorted and cut.
 
-Released values are public, so this costs nothing and loses no privacy. HAVING, ORDER BY and LIMIT of a
-query mean this; they do nothing before noise is added.
+All of it is by released values, which are public, so this costs nothing and loses no privacy. Calculations
+with aggregates, HAVING, ORDER BY and LIMIT of a query mean this; they do nothing before noise is added.
 
 >>> from discreet.data.language.formula import col
 >>> order = (Order(column="n", descending=True),)
@@ -36,7 +36,7 @@ from discreet.data.language.expressions import (
     columns_of,
     walk,
 )
-from discreet.data.language.relations import Order
+from discreet.data.language.relations import Named, Order
 from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
 
@@ -45,6 +45,7 @@ __all__ = [
     "PostProcessing",
     "check_after",
     "check_types",
+    "is_plain",
     "post_processed",
     "shown_groups",
 ]
@@ -54,10 +55,12 @@ _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostProcessing:
-    """What is done with the groups of an answer, in this order.
+    """What is done with the columns and groups of an answer, in this order.
 
     Attributes
     ----------
+    calculated : tuple of Named
+        Columns that are calculated from outputs and keys.
     having : Expression or None
         A condition over columns of the answer; groups for which it is not TRUE are dropped.
     order : tuple of Order
@@ -66,17 +69,22 @@ class PostProcessing:
         At most this many groups are shown.
     offset : int
         How many are left out before that.
+    shown : tuple of str, optional
+        The outputs and calculated columns that are shown, in order; by default all. The keys always are.
+        Without any, the answer is the keys of the groups that are left.
     """
 
+    calculated: tuple[Named, ...] = ()
     having: Expression | None = field(default=None)
     order: tuple[Order, ...] = ()
     limit: int | None = field(default=None, repr=False)
     offset: int = field(default=0, repr=False)
+    shown: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.having is not None and not all(isinstance(node, _KNOWN) for node in walk(self.having)):
+        if self.having is not None and not is_plain(self.having):
             raise UnsupportedQuery(
-                "HAVING calls a function; compare, add and multiply aggregates, or calculate with the answer"
+                "HAVING calls a function; calculate with it in derive(…), and use the name"
             )
         if not all(isinstance(part, Order) for part in self.order):
             raise UnsupportedQuery("the answer is sorted by something else; sort by names of its columns")
@@ -87,12 +95,41 @@ class PostProcessing:
     def __bool__(self) -> bool:
         return self != NO_POST_PROCESSING
 
+    @property
+    def chooses_groups(self) -> bool:
+        """Whether groups are dropped, sorted or cut."""
+        return self.having is not None or bool(self.order) or self.limit is not None or self.offset > 0
+
 
 NO_POST_PROCESSING = PostProcessing()
 
 
+def is_plain(condition: Expression) -> bool:
+    """Return whether HAVING may be a condition: one without functions, CASE and CAST."""
+    return all(isinstance(node, _KNOWN) for node in walk(condition))
+
+
 def check_after(after: PostProcessing, names: Sequence[str]) -> None:
-    """Refuse names that are not columns of the answer."""
+    """Refuse names that are not columns of the answer.
+
+    Parameters
+    ----------
+    after : PostProcessing
+        What is done.
+    names : sequence of str
+        Keys, outputs and calculated columns.
+    """
+    calculated = {column.name for column in after.calculated}
+    read = frozenset[str]().union(*(columns_of(column.expression) for column in after.calculated))
+    if not read <= set(names) - calculated:
+        raise UnsupportedQuery(
+            "a calculation reads something that is not in the answer, or another calculation; "
+            "read names of keys and aggregates"
+        )
+    if after.shown is not None and (
+        len(set(after.shown)) < len(after.shown) or not set(after.shown) <= set(names)
+    ):
+        raise UnsupportedQuery("what is shown is not in the answer, or named twice; name its columns")
     used = [part.column for part in after.order]
     used += [] if after.having is None else columns_of(after.having)
     if not set(used) <= set(names):

@@ -62,7 +62,7 @@ class Query:
         if len({key.expression for key in self.keys}) != len(self.keys):
             raise UnsupportedQuery("a column is grouped by twice; list it once")
         taken: set[str] = set()
-        for name in (*(key.name for key in self.keys), *self.names):
+        for name in self._all_names:
             _check_name(name)
             if name.lower() in taken:
                 raise UnsupportedQuery(
@@ -70,7 +70,27 @@ class Query:
                     "give the aggregates different names with AS"
                 )
             taken.add(name.lower())
-        check_after(self.after, [*(key.name for key in self.keys), *self.names])
+        check_after(self.after, self._all_names)
+
+    def derive(self, **formulas: Formula) -> Query:
+        """Return the query with columns that are calculated from its answer, by the names that this has.
+
+        Calculations are with released values, and cost nothing; their intervals cover.
+        """
+        if not all(isinstance(formula, Formula) for formula in formulas.values()):
+            raise UnsupportedQuery("derive takes formulas; write one such as ratio=col('total') / col('n')")
+        added = tuple(Named(name=name, expression=one.expression) for name, one in formulas.items())
+        return replace(self, after=replace(self.after, calculated=(*self.after.calculated, *added)))
+
+    def select(self, *names: str) -> Query:
+        """Return the query with only these outputs and calculated columns shown, in this order."""
+        if not names:
+            raise UnsupportedQuery("select names no column; write one such as select('n')")
+        return replace(self, after=replace(self.after, shown=names))
+
+    def showing_all(self) -> Query:
+        """Return the query with all outputs and calculated columns shown."""
+        return replace(self, after=replace(self.after, shown=None))
 
     def having(self, *conditions: Formula) -> Query:
         """Return the query with groups dropped from its answer for which a condition is not TRUE.
@@ -119,6 +139,17 @@ class Query:
         return replace(self, listed=tuple(listed.items()))
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of the columns that the answer shows after the keys."""
+        after = self.after
+        return (*self.names, *(one.name for one in after.calculated)) if after.shown is None else after.shown
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        calculated = (one.name for one in self.after.calculated)
+        return (*(key.name for key in self.keys), *self.names, *calculated)
+
+    @property
     def table(self) -> str:
         """The name of the table that is read."""
         return leftmost(self.relation).table
@@ -142,6 +173,8 @@ class Query:
             yield f"by {', '.join(key.name for key in self.keys)}"
         for name, aggregate in self.outputs:
             yield f"{name}: {aggregate.described}"
+        for one in self.after.calculated:
+            yield f"{one.name}: {describe_expression(one.expression)}"
 
 
 def key_of(column: str) -> Named:

@@ -29,14 +29,13 @@ from discreet.queries.sql.expressions import ColumnLookup, condition_of, unwrapp
 from discreet.queries.sql.literals import is_literal
 from discreet.queries.sql.refusals import (
     AGGREGATES,
-    calculated,
     check_parts,
     function_name,
     refused,
     refused_node,
 )
 
-__all__ = ["aggregate_of", "default_name"]
+__all__ = ["aggregate_of", "default_name", "is_aggregate"]
 
 _OF_ONE: dict[type[exp.Expression], AggregateFunction] = {
     exp.Count: AggregateFunction.COUNT,
@@ -59,7 +58,6 @@ _OF_TWO: dict[type[exp.Expression], AggregateFunction] = {
 }
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile)
 _WITHIN = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
-_ALL = (*_OF_ONE, *_OF_TWO, *_QUANTILES, *_WITHIN, exp.ApproxTopK, exp.CountIf)
 _WITHIN_GROUP = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), or QUANTILE(x, 0.5)"
 _NAMED = {
     "MEAN": AggregateFunction.MEAN,
@@ -129,6 +127,13 @@ def aggregate_of(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     if kind not in _OF_ONE:
         raise _refused(node, columns)
     return _of_one(node, _OF_ONE[kind], columns)
+
+
+def is_aggregate(node: exp.Expression) -> bool:
+    """Return whether a node is an aggregate by itself, though perhaps one that is refused."""
+    if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+        return True
+    return type(node) is exp.Anonymous and str(node.this).upper() in _NAMED
 
 
 def default_name(aggregate: Aggregate) -> str:
@@ -266,10 +271,6 @@ def _counts_rows(operand: exp.Expression) -> bool:
 
 
 def _refused(node: exp.Expression, columns: ColumnLookup) -> UnsupportedQuery:
-    if not isinstance(node, exp.AggFunc | exp.Window) and node.find(*_ALL):
-        return calculated()
-    if is_literal(node):
-        return refused("a constant in SELECT", "leave it out, and ask for keys and aggregates")
     if isinstance(node, exp.ApproxDistinct):
         return refused("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x), which is noisy too")
     if isinstance(node, exp.AggFunc):

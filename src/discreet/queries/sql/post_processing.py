@@ -1,17 +1,17 @@
-"""HAVING, ORDER BY and LIMIT of the outermost SELECT: what is done with the answer."""
+"""What is done with the answer: calculations, and HAVING, ORDER BY and LIMIT of the outermost SELECT."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from discreet.data import Aggregate
 from discreet.data.language.expressions import Column, Expression
-from discreet.data.language.relations import Named, Order
+from discreet.data.language.relations import Order
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import PostProcessing
-from discreet.queries.sql.expressions import condition_of, expression_of, unwrapped
+from discreet.queries.question.post_processing import PostProcessing, is_plain
+from discreet.queries.sql.answer_columns import AnswerColumns
+from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Scope, is_quoted
@@ -19,117 +19,93 @@ from discreet.queries.sql.windows import order_of
 
 __all__ = ["after_of", "position_of"]
 
-_AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _DIGITS = 18
-_IN_SELECT = "put it in SELECT under a name with AS, and use the name"
 
 
 def after_of(
-    select: exp.Select,
-    keys: tuple[Named, ...],
-    outputs: tuple[tuple[str, Aggregate], ...],
-    scope: Scope,
-    aggregate: Callable[[exp.Expression], Aggregate],
+    select: exp.Select, named: Sequence[str | None], answer: AnswerColumns, scope: Scope
 ) -> PostProcessing:
-    """Return what HAVING, ORDER BY, LIMIT and OFFSET do with an answer, or refuse them.
+    """Return what is calculated, and what HAVING, ORDER BY, LIMIT and OFFSET do with an answer, or refuse it.
 
     Parameters
     ----------
     select : sqlglot Select
         The outermost one.
-    keys, outputs
-        The columns of the answer.
+    named : sequence of str or None
+        The name of each item of SELECT; None for keys.
+    answer : AnswerColumns
+        The columns of the answer; those that only HAVING and ORDER BY need are added, and not shown.
     scope : Scope
         The columns of FROM.
-    aggregate : callable
-        Returns the aggregate that a node means, or refuses it.
     """
-    return _Answer(keys, outputs, scope, aggregate).after(select)
+    shown = tuple(name for name in named if name is not None)
+    having, order = select.args.get("having"), select.args.get("order")
+    reader = _Clauses(select.expressions, named, answer, scope)
+    condition: Expression | None = None
+    orders: tuple[Order, ...] = ()
+    if having is not None:
+        check_parts(having, "this")
+        condition = reader.condition(having.this)
+    if order is not None:
+        check_parts(order, "expressions")
+        orders = tuple(reader.order(part) for part in order.expressions)
+    listed = (*(name for name, _ in answer.outputs), *(one.name for one in answer.calculated))
+    return PostProcessing(
+        calculated=answer.calculated,
+        having=condition,
+        order=orders,
+        limit=_number(select.args.get("limit")),
+        offset=_number(select.args.get("offset")) or 0,
+        shown=None if shown == listed or not listed else shown,
+    )
 
 
-class _Answer:
-    """Finds columns of the answer."""
+class _Clauses:
+    """Reads HAVING and ORDER BY."""
 
     def __init__(
         self,
-        keys: tuple[Named, ...],
-        outputs: tuple[tuple[str, Aggregate], ...],
+        items: list[exp.Expression],
+        named: Sequence[str | None],
+        answer: AnswerColumns,
         scope: Scope,
-        aggregate: Callable[[exp.Expression], Aggregate],
     ) -> None:
-        self._keys, self._outputs, self._scope, self._aggregate = keys, outputs, scope, aggregate
-        self._items: list[exp.Expression] = []
+        self._items, self._named, self._answer, self._scope = items, named, answer, scope
 
-    def after(self, select: exp.Select) -> PostProcessing:
-        self._items = select.expressions
-        having, order = select.args.get("having"), select.args.get("order")
-        if having is not None:
-            check_parts(having, "this")
-        if order is not None:
-            check_parts(order, "expressions")
-        return PostProcessing(
-            having=None if having is None else self._condition(having.this),
-            order=() if order is None else tuple(self._order(part) for part in order.expressions),
-            limit=_number(select.args.get("limit")),
-            offset=_number(select.args.get("offset")) or 0,
-        )
+    def condition(self, node: exp.Expression) -> Expression:
+        condition = self._answer.expression(node, self._column)
+        if is_plain(condition):
+            return condition
+        return Column(name=self._answer.calculate(condition))
 
-    def _condition(self, node: exp.Expression) -> Expression:
-        places: list[str] = []
-
-        def replaced(one: exp.Expression) -> exp.Expression:
-            if not isinstance(one, _AGGREGATES):
-                return one
-            places.append(self._output(one))
-            return exp.Column(this=exp.Identifier(this=f"aggregate {len(places) - 1}", quoted=True))
-
-        def column(one: exp.Column) -> Expression:
-            for place, name in enumerate(places):
-                if one.name == f"aggregate {place}":
-                    return Column(name=name)
-            return Column(name=self._column(one))
-
-        return condition_of(node.copy().transform(replaced), column)
-
-    def _order(self, part: exp.Ordered) -> Order:
+    def order(self, part: exp.Ordered) -> Order:
         descending, node = order_of(part), unwrapped(part.this)
         if isinstance(node, exp.Literal):
-            item = self._items[position_of(node, len(self._items), "ORDER BY")]
-            if isinstance(item, exp.Alias):
-                return Order(column=str(item.alias), descending=descending)
+            place = position_of(node, len(self._items), "ORDER BY")
+            name, item = self._named[place], self._items[place]
+            if name is None and isinstance(item, exp.Alias):
+                name = str(item.alias)
+            if name is not None:
+                return Order(column=name, descending=descending)
             node = unwrapped(item)
-        if isinstance(node, _AGGREGATES):
-            return Order(column=self._output(node), descending=descending)
-        if type(node) is exp.Column:
-            return Order(column=self._column(node), descending=descending)
-        expression = expression_of(node, self._scope.column)
-        for key in self._keys:
-            if key.expression == expression:
-                return Order(column=key.name, descending=descending)
-        raise refused("ORDER BY with a calculation", _IN_SELECT)
+        expression = self._answer.expression(node, self._column)
+        if isinstance(expression, Column):
+            return Order(column=expression.name, descending=descending)
+        return Order(column=self._answer.calculate(expression), descending=descending)
 
-    def _output(self, node: exp.Expression) -> str:
-        wanted = self._aggregate(node)
-        for name, aggregate in self._outputs:
-            if aggregate == wanted:
-                return name
-        raise refused("an aggregate in HAVING or ORDER BY that SELECT does not have", _IN_SELECT)
-
-    def _column(self, node: exp.Column) -> str:
+    def _column(self, node: exp.Column) -> Column:
         """Return the column of the answer that a name means: one of its own, or the key that a column is."""
         if node.args.get("table") is None and isinstance(node.this, exp.Identifier):
-            names = [*(key.name for key in self._keys), *(name for name, _ in self._outputs)]
             quoted = is_quoted(node.this)
-            for name in names:
+            for name in self._answer.names:
                 if same(node.name, quoted=quoted, other=name):
-                    return name
-        column = self._scope.column(node)
-        for key in self._keys:
-            if key.expression == column:
-                return key.name
+                    return Column(name=name)
+        key = self._answer.key_of(node)
+        if key is not None:
+            return key
         raise UnsupportedQuery(
-            f"HAVING or ORDER BY uses {column.name!r}, which is neither grouped by nor aggregated; "
-            f"add it to GROUP BY, or {_IN_SELECT}"
+            f"HAVING or ORDER BY uses {self._scope.column(node).name!r}, which is neither grouped by nor "
+            "aggregated; add it to GROUP BY, or take an aggregate of it"
         )
 
 

@@ -14,7 +14,6 @@ __all__ = [
     "AGGREGATES",
     "CLAUSES",
     "SORTED",
-    "calculated",
     "check_parts",
     "function_name",
     "no_aggregate_here",
@@ -29,7 +28,6 @@ AGGREGATES = (
 )
 """What can be asked instead of another aggregate."""
 
-_AFTERWARDS = "ask for the aggregates themselves and calculate with the answer, which costs nothing"
 _FLAT = "ask about declared tables, with JOIN, WHERE and GROUP BY"
 _OTHERS = (
     "it could let other people's rows decide about a row; JOIN private rows on the person, JOIN public "
@@ -217,8 +215,3 @@ def no_aggregate_here(place: str) -> UnsupportedQuery:
     return refused(
         f"an aggregate in {place}", "aggregates belong in SELECT; drop groups from the answer instead"
     )
-
-
-def calculated() -> UnsupportedQuery:
-    """Return the refusal of arithmetic or functions around an aggregate."""
-    return refused("a calculation with an aggregate", _AFTERWARDS)

@@ -3,7 +3,7 @@
 The language::
 
     [WITH name AS (subquery), ...]
-    SELECT key [AS name], ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x), ...
+    SELECT key [AS name], ..., COUNT(*) [AS name], COUNT(x), SUM(x), AVG(x) / COUNT(*), ...
     FROM table or (subquery) [[AS] alias]
     [, | [LEFT | RIGHT | SEMI | ANTI] JOIN ... ON condition | USING (column, ...) | CROSS JOIN | NATURAL JOIN]
     [WHERE condition]
@@ -21,7 +21,8 @@ not used further.
 - Of a table's name with a schema, as in clinic.visits, the last part counts.
 - Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
-- An aggregate without AS is called count, count_x, sum_x or avg_x.
+- An aggregate without AS is called count, count_x, sum_x or avg_x; a calculation is called by its outermost
+  function, or calculated; with a number, as in sum_2, if that is taken.
 - COUNT of a constant is COUNT(*).
 - HAVING, ORDER BY and LIMIT act on released values, and cost nothing.
 """
@@ -30,13 +31,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.data import Aggregate
 from discreet.data.facts.persons import Tables
 from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import Query
-from discreet.queries.sql.aggregates import aggregate_of, default_name
+from discreet.queries.sql.aggregates import is_aggregate
+from discreet.queries.sql.answer_columns import AnswerColumns
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.names import check_schemas, same
@@ -87,9 +88,10 @@ def parse(text: str, tables: Tables) -> Query:
     scope = FromClause(tables, subquery).within(select).of(select)
     reader = _Reader(select, scope)
     keys = reader.keys()
-    outputs = reader.outputs(keys)
-    after = after_of(select, keys, outputs, scope, reader.aggregate)
-    query = Query(relation=scope.relation, keys=keys, outputs=outputs, after=after)
+    columns = AnswerColumns(keys, scope, reader.aliases)
+    named = reader.columns(keys, columns)
+    after = after_of(select, named, columns, scope)
+    query = Query(relation=scope.relation, keys=keys, outputs=columns.outputs, after=after)
     return prune_person_keys(query, tables)
 
 
@@ -101,9 +103,10 @@ class _Reader:
         self._group: exp.Group | None = select.args.get("group")
         self._items = [_item(node) for node in select.expressions]
 
-    def aggregate(self, node: exp.Expression) -> Aggregate:
-        """Return the aggregate that a node means, or refuse it."""
-        return aggregate_of(node, self._scope.column)
+    @property
+    def aliases(self) -> list[str]:
+        """The names that SELECT gives."""
+        return [alias for _, alias in self._items if alias is not None]
 
     def keys(self) -> tuple[Named, ...]:
         """Return what GROUP BY names, each under the name that SELECT gives it."""
@@ -174,15 +177,41 @@ class _Reader:
                 return Named(name=alias, expression=expression)
         return None
 
-    def outputs(self, keys: tuple[Named, ...]) -> tuple[tuple[str, Aggregate], ...]:
-        """Return the aggregates of SELECT by name, having checked that its other columns are keys."""
-        outputs = []
-        for node, alias in self._items:
+    def columns(self, keys: tuple[Named, ...], answer: AnswerColumns) -> list[str | None]:
+        """Add the aggregates and calculations of SELECT, and return the name of each item; None for keys.
+
+        Aggregates come first, so that calculations read those that are shown.
+        """
+        named: list[str | None] = [None] * len(self._items)
+        calculations = []
+        for place, (node, alias) in enumerate(self._items):
             if self._is_key(node, alias, keys):
                 continue
-            aggregate = self.aggregate(node)
-            outputs.append((default_name(aggregate) if alias is None else alias, aggregate))
-        return tuple(outputs)
+            unknown = isinstance(node, exp.Anonymous) and not any(map(is_aggregate, node.walk()))
+            if is_aggregate(node) or isinstance(node, exp.Window) or unknown:
+                named[place] = answer.measure(node, alias)
+            else:
+                calculations.append((place, node, alias))
+        found = [
+            (place, answer.expression(node, lambda one: self._grouped(one, answer)), alias)
+            for place, node, alias in calculations
+        ]
+        for place, expression, alias in found:
+            named[place] = answer.calculate(expression, alias)
+        return named
+
+    def _grouped(self, node: exp.Column, answer: AnswerColumns) -> Expression:
+        key = answer.key_of(node)
+        if key is None:
+            raise self._not_grouped(node)
+        return key
+
+    def _not_grouped(self, node: exp.Column) -> UnsupportedQuery:
+        return UnsupportedQuery(
+            f"{self._scope.field(node).name!r} is neither grouped by nor aggregated; add it to GROUP BY, "
+            f"or take "
+            "COUNT, SUM or AVG of it"
+        )
 
     def _is_key(self, node: exp.Expression, alias: str | None, keys: tuple[Named, ...]) -> bool:
         if type(node) is exp.Column:
@@ -202,11 +231,7 @@ class _Reader:
                 return True
         if type(node) is not exp.Column:
             return False
-        raise UnsupportedQuery(
-            f"{self._scope.field(node).name!r} is neither grouped by nor aggregated; add it to GROUP BY, "
-            f"or take "
-            "COUNT, SUM or AVG of it"
-        )
+        raise self._not_grouped(node)
 
 
 def _item(node: exp.Expression) -> tuple[exp.Expression, str | None]:

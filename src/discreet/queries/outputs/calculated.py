@@ -1,0 +1,177 @@
+"""A column that is calculated from other outputs of the same request: public arithmetic, with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice, product
+from math import prod, sqrt
+
+import numpy as np
+
+from discreet.curator.release.release import as_drawn
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part
+from discreet.data import Expression, GroupKey, Measure
+from discreet.data.language.description import describe_expression
+from discreet.data.language.expressions import columns_of
+from discreet.queries.outputs.base import QueryOutput, of_several
+from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
+from discreet.queries.outputs.possible_numbers import PossibleNumbers
+
+__all__ = ["CalculatedOutput"]
+
+_NO_INTERVAL = "no interval, because a value that it is calculated from has none"
+_BY_NOISE = "decided by released values; of the exact ones it may be another"
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalculatedOutput(Output):
+    """An expression over other outputs, keys and constants.
+
+    Error
+    -----
+    The interval holds all that the expression gives for numbers within the intervals of the k outputs that it
+    reads, each of which is made at the confidence 1 - (1 - c) / k: with at least the confidence c all of
+    them hold their statistics (union bound), and then the result's holds that of the exact statistics (proof:
+    aggregates, lemma 15).
+
+    Attributes
+    ----------
+    name : str
+        The name of the column.
+    expression : Expression
+        Over the names of outputs and keys; checked by `check_calculation`.
+    reads : tuple of QueryOutput
+        The outputs that it reads, each once.
+    keys : tuple of GroupKey
+        The keys of the groups.
+    """
+
+    name: str
+    expression: Expression
+    reads: tuple[QueryOutput, ...]
+    keys: tuple[GroupKey, ...]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the outputs measure that it reads."""
+        return tuple(dict.fromkeys(measure for output in self.reads for measure in output.measures))
+
+    @property
+    def formula(self) -> str:
+        """In words, without literals."""
+        return describe_expression(self.expression)
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """None of its own: it is made of the outputs that it reads, which are part of the request."""
+        return {}
+
+    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
+        """Return what the expression gives for released values, with its interval."""
+        by_measure = {draw.part.measure: draw for draw in draws}
+        share = self._share(confidence)
+        columns = [
+            output.finish([by_measure[measure] for measure in output.measures], share)
+            for output in self.reads
+        ]
+        numbers = {
+            output.name: _possible(output, column) for output, column in zip(self.reads, columns, strict=True)
+        }
+        groups = prod(len(key.values) for key in self.keys)
+        found = self._evaluated(numbers, groups)
+        if isinstance(found, PossibleNumbers) and self.reads:
+            return self._column(found, columns, draws)
+        return self._without_interval(found)
+
+    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
+        """Return how wrong the column will be for plausible statistics of a number of rows.
+
+        The margin is that of the interval around the values that `QueryOutput.supposed` names. The deviation
+        is of first order: each output is moved by its own.
+        """
+        by_measure = {part.measure: part for part in parts}
+        share, supposed, deviations = self._share(confidence), {}, {}
+        for output in self.reads:
+            one = output.expect([by_measure[measure] for measure in output.measures], share, rows)
+            value = np.array([output.supposed(rows)])
+            supposed[output.name] = PossibleNumbers(
+                low=value - one.margin, value=value, high=value + one.margin, null=np.array([False])
+            )
+            deviations[output.name] = one.standard_deviation
+        found = self._evaluated(supposed, 1)
+        if not isinstance(found, PossibleNumbers) or not self.reads:
+            means = _BY_NOISE if self.reads else "exact"
+            return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
+        middle, squares = found.value[0], 0.0
+        for name, one_supposed in supposed.items():
+            moved = {**supposed, name: replace(one_supposed, value=one_supposed.value + deviations[name])}
+            other = self._evaluated(moved, 1)
+            assert isinstance(other, PossibleNumbers)  # noqa: S101
+            squares += float(other.value[0] - middle) ** 2
+        margin = float(max(found.high[0] - middle, middle - found.low[0]))
+        known = bool(np.isfinite(margin) and np.isfinite(squares))
+        return Expectation(
+            name=self.name,
+            margin=margin if known else float("inf"),
+            standard_deviation=sqrt(squares) if known else float("inf"),
+            assumes=f"{rows} rows in every group, and sums as large as bounds allow" if known else "",
+            means="" if known else "depends on the values",
+        )
+
+    def _share(self, confidence: Fraction) -> Fraction:
+        return of_several(confidence, max(len(self.reads), 1))
+
+    def _evaluated(self, numbers: Mapping[str, PossibleNumbers], groups: int) -> Evaluated:
+        read, keys = columns_of(self.expression), {}
+        if any(key.column in read for key in self.keys):
+            listed = list(islice(product(*(key.values.values for key in self.keys)), groups))
+            keys = {key.column: [group[place] for group in listed] for place, key in enumerate(self.keys)}
+        return Evaluation(numbers, keys, groups).of(self.expression)
+
+    def _column(
+        self, found: PossibleNumbers, columns: Sequence[AnswerColumn], draws: Sequence[Draw]
+    ) -> AnswerColumn:
+        value, none = found.value, found.low > found.high
+        lower = np.where(none, np.nan, np.fmin(found.low, value))
+        upper = np.where(none, np.nan, np.fmax(found.high, value))
+        unknown = np.isinf(lower) | np.isinf(upper) | np.isnan(value)
+        for column in columns:
+            if column.unknown is not None:
+                unknown = unknown | np.asarray(column.unknown)
+        arrays = [value, lower, upper]
+        if found.whole and all(bool((np.abs(array) < _EXACT).all()) for array in arrays):
+            arrays = [array.astype(np.int64) for array in arrays]
+        value, lower, upper = (as_drawn(array, draws) for array in arrays)
+        if any(column.lower is None for column in columns):
+            return AnswerColumn(name=self.name, values=value, offers=_NO_INTERVAL, unknown=unknown)
+        return AnswerColumn(name=self.name, values=value, lower=lower, upper=upper, unknown=unknown)
+
+    def _without_interval(self, found: Evaluated) -> AnswerColumn:
+        """Return text and truth values, and what is calculated from keys and constants alone."""
+        words = words_of(found)
+        offers = _BY_NOISE if self.reads and not words.certain else ""
+        kinds, values = {type(value) for value in words.values}, words.values
+        if kinds == {int}:
+            return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)
+        if kinds and kinds <= {int, float}:
+            return AnswerColumn(name=self.name, values=values.astype(np.float64), offers=offers)
+        return AnswerColumn(name=self.name, values=values, offers=offers)
+
+
+def _possible(output: QueryOutput, column: AnswerColumn) -> PossibleNumbers:
+    """Return what a statistic can be: within its interval, or NULL where its group may have no value."""
+    value = np.asarray(column.values).astype(np.float64)
+    nothing = np.zeros(value.shape, np.bool_)
+    low = np.full(value.shape, -np.inf) if column.lower is None else np.asarray(column.lower, np.float64)
+    high = np.full(value.shape, np.inf) if column.upper is None else np.asarray(column.upper, np.float64)
+    null = ~nothing if column.unknown is None else np.asarray(column.unknown)
+    return PossibleNumbers(
+        low=np.where(np.isnan(low), -np.inf, low),
+        value=value,
+        high=np.where(np.isnan(high), np.inf, high),
+        null=null | np.isnan(value) if output.empty_is_null else nothing,
+        whole=column.values.dtype.kind == "i",
+    )
