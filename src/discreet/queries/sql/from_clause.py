@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from discreet.data.facts.persons import Tables, private_table
-from discreet.data.language.expressions import Expression
+from discreet.data.language.expressions import Expression, Literal
 from discreet.data.language.relations import Source
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
-from discreet.queries.sql.expressions import condition_of
+from discreet.queries.sql.expressions import condition_of, is_folded
 from discreet.queries.sql.in_public_subquery import listed_values, membership_condition
 from discreet.queries.sql.joins import PublicItem, join_rows
 from discreet.queries.sql.names import same, table_named
@@ -59,7 +59,9 @@ class FromClause:
         if where is None:
             return scope
         check_parts(where, "this")
-        condition = condition_of(where.this, scope.column, self._members)
+        condition = condition_of(where.this, scope.over(self.tables), self._members)
+        if isinstance(condition, Literal) and condition.value is True and is_folded(where.this):
+            return scope
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
 
     def within(self, query: exp.Expression) -> FromClause:

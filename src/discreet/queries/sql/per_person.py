@@ -50,6 +50,7 @@ class _Grouping:
 
     def __init__(self, select: exp.Select, items: list[Item], scope: Scope, tables: Tables) -> None:
         self._select, self._items, self._scope, self._tables = select, items, scope, tables
+        self._columns = scope.over(tables)
         self._taken = {name.lower() for name in columns_of_relation(scope.relation, tables)}
         self._below: dict[Expression, str] = {}
         self._personals: list[Personal] = []
@@ -129,7 +130,7 @@ class _Grouping:
     def _calculated(self, node: exp.Expression, alias: str) -> str:
         if type(node) is exp.Column:
             return self._scope.field(node).column
-        expression = expression_of(node, self._scope.column)
+        expression = expression_of(node, self._columns)
         if expression not in self._below:
             self._below[expression] = take_name(alias, self._taken)
         return self._below[expression]
@@ -137,7 +138,7 @@ class _Grouping:
     def _key_of(self, node: exp.Expression) -> str | None:
         if isinstance(node, exp.AggFunc | exp.Star) or not self._below or node.find(*_FUNCTIONS):
             return None
-        return self._below.get(expression_of(node, self._scope.column))
+        return self._below.get(expression_of(node, self._columns))
 
     def _key(self, node: exp.Expression, alias: str | None) -> str:
         found = self._key_of(node) if type(node) is not exp.Column else self._scope.field(node).column
@@ -178,7 +179,7 @@ class _Grouping:
             return function, None
         if operand is None or operand.find(exp.AggFunc):
             raise refused("an aggregate of an aggregate, or of nothing", "aggregate once in each subquery")
-        expression = expression_of(operand, self._scope.column)
+        expression = expression_of(operand, self._columns)
         if isinstance(expression, Column):
             return function, expression.name
         if expression not in self._below:

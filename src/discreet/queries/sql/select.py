@@ -82,7 +82,7 @@ def parse(text: str, tables: Tables) -> Query:
     select = read_select(text)
     check_parts(select, *_PARTS)
     scope = FromClause(tables, subquery).within(select).of(select)
-    reader = _Reader(select, scope)
+    reader = _Reader(select, scope, tables)
     keys = reader.keys()
     outputs = reader.outputs(keys)
     after = after_of(select, keys, outputs, scope, reader.aggregate)
@@ -93,14 +93,14 @@ def parse(text: str, tables: Tables) -> Query:
 class _Reader:
     """Reads SELECT and GROUP BY of the outermost query."""
 
-    def __init__(self, select: exp.Select, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, select: exp.Select, scope: Scope, tables: Tables) -> None:
+        self._scope, self._columns = scope, scope.over(tables)
         self._group: exp.Group | None = select.args.get("group")
         self._items = [_item(node) for node in select.expressions]
 
     def aggregate(self, node: exp.Expression) -> Aggregate:
         """Return the aggregate that a node means, or refuse it."""
-        return aggregate_of(node, self._scope.column)
+        return aggregate_of(node, self._columns)
 
     def keys(self) -> tuple[Named, ...]:
         """Return what GROUP BY names, each under the name that SELECT gives it."""
@@ -120,7 +120,7 @@ class _Reader:
             raise refused("GROUP BY with a row of columns", "leave the parentheses out")
         if type(node) is exp.Column:
             return self._named_key(node)
-        expression = expression_of(node, self._scope.column)
+        expression = expression_of(node, self._columns)
         for item, alias in self._items:
             if alias is not None and item == node:
                 return Named(name=alias, expression=expression)
@@ -136,7 +136,7 @@ class _Reader:
             return Named(name=alias or field.name, expression=Column(name=field.column))
         if alias is None:
             raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
-        return Named(name=alias, expression=expression_of(item, self._scope.column))
+        return Named(name=alias, expression=expression_of(item, self._columns))
 
     def _named_key(self, node: exp.Column) -> Named:
         """Return the key that a name means: a column in sight or, failing that, a name of SELECT."""
@@ -166,7 +166,7 @@ class _Reader:
                 if self._scope.has(node):
                     continue
                 raise no_aggregate_here("GROUP BY")
-            expression = expression_of(item, self._scope.column)
+            expression = expression_of(item, self._columns)
             if not self._scope.has(node) or self._scope.column(node) != expression:
                 return Named(name=alias, expression=expression)
         return None
@@ -191,7 +191,7 @@ class _Reader:
         ):
             return False
         else:
-            expression = expression_of(node, self._scope.column)
+            expression = expression_of(node, self._columns)
         for key in keys:
             if key.expression == expression:
                 if alias not in {None, key.name}:
