@@ -19,7 +19,7 @@ by a closed list of nodes; the text itself is not used further.
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
 - Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
-- An aggregate without AS is called count, count_x, sum_x or avg_x.
+- An aggregate without AS is called count, count_x, sum_x or avg_x, a calculated key upper_x or floor_x.
 - COUNT of a constant is COUNT(*).
 - HAVING, ORDER BY and LIMIT act on released values, and cost nothing.
 """
@@ -30,13 +30,14 @@ from sqlglot import exp
 
 from discreet.data import Aggregate
 from discreet.data.facts.persons import Tables
-from discreet.data.language.expressions import Column, Expression
+from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import aggregate_of, default_name
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.key_names import key_name
 from discreet.queries.sql.names import same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -121,10 +122,16 @@ class _Reader:
         if type(node) is exp.Column:
             return self._named_key(node)
         expression = expression_of(node, self._columns)
+        if not columns_of(expression):
+            raise refused("GROUP BY with a constant", "leave it out, or group by a column")
         for item, alias in self._items:
             if alias is not None and item == node:
                 return Named(name=alias, expression=expression)
-        raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
+        for item, alias in self._items:
+            if alias is not None and not item.find(exp.AggFunc, exp.Window, exp.Star):
+                if expression_of(item, self._columns) == expression:
+                    return Named(name=alias, expression=expression)
+        return Named(name=key_name(expression), expression=expression)
 
     def _key_at(self, place: int) -> Named:
         """Return the key at a position of SELECT."""
@@ -134,19 +141,23 @@ class _Reader:
         if type(item) is exp.Column:
             field = self._scope.field(item)
             return Named(name=alias or field.name, expression=Column(name=field.column))
-        if alias is None:
-            raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
-        return Named(name=alias, expression=expression_of(item, self._columns))
+        expression = expression_of(item, self._columns)
+        if not columns_of(expression):
+            raise refused("GROUP BY with a constant", "leave it out, or group by a column")
+        return Named(name=alias or key_name(expression), expression=expression)
 
     def _named_key(self, node: exp.Column) -> Named:
-        """Return the key that a name means: a column in sight or, failing that, a name of SELECT."""
+        """Return the key that a name means: a column in sight or, failing that, a name of SELECT.
+
+        Where it is both, the calculation is meant if it reads other columns that GROUP BY does not name:
+        grouped by the column, it would have no value.
+        """
         alias = self._calculated(node)
         if node.args.get("table") is None and alias is not None:
-            if self._scope.has(node):
+            if self._scope.has(node) and columns_of(alias.expression) <= self._grouped_columns():
                 raise UnsupportedQuery(
-                    "a name in GROUP BY means both a column and a calculation in SELECT; give the "
-                    "calculation "
-                    "another name with AS"
+                    "a name in GROUP BY means both a column and a calculation in SELECT; write the position "
+                    "of the calculation, as in GROUP BY 1, or give it another name with AS"
                 )
             return alias
         field = self._scope.field(node)
@@ -154,6 +165,15 @@ class _Reader:
             if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
                 return Named(name=name, expression=Column(name=field.column))
         return Named(name=field.name, expression=Column(name=field.column))
+
+    def _grouped_columns(self) -> set[str]:
+        """Return the columns that GROUP BY names."""
+        nodes = [] if self._group is None else [unwrapped(node) for node in self._group.expressions]
+        return {
+            self._scope.field(node).column
+            for node in nodes
+            if type(node) is exp.Column and self._scope.has(node)
+        }
 
     def _calculated(self, node: exp.Column) -> Named | None:
         """Return what SELECT calls by a name, if it is not a plain column of the same name."""
