@@ -125,12 +125,10 @@ class _Reader:
         if not columns_of(expression):
             raise refused("GROUP BY with a constant", "leave it out, or group by a column")
         for item, alias in self._items:
-            if alias is not None and item == node:
+            if alias is None or item.find(exp.AggFunc, exp.Window, exp.Star):
+                continue
+            if item == node or expression_of(item, self._columns) == expression:
                 return Named(name=alias, expression=expression)
-        for item, alias in self._items:
-            if alias is not None and not item.find(exp.AggFunc, exp.Window, exp.Star):
-                if expression_of(item, self._columns) == expression:
-                    return Named(name=alias, expression=expression)
         return Named(name=key_name(expression), expression=expression)
 
     def _key_at(self, place: int) -> Named:
