@@ -127,7 +127,8 @@ NAMERS = {
     "data/language/formula_methods.py": "what users type: methods of a column",
     "data/facts/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/sql/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
-    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, TRIM, LEFT, DATE_TRUNC and DATEDIFF",
+    "queries/sql/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
+    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, TRIM and LEFT",
 }
 """Who may name a function besides its record and its line of Ibis, and why."""
 

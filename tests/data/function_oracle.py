@@ -231,6 +231,41 @@ def _minute(d):
     return plain(d).minute
 
 
+def _second(d):
+    return plain(d).second
+
+
+def _week(d):
+    # The week of a day is that of its Thursday, counted in the Thursday's year.
+    day = day_of(d)
+    thursday = day.toordinal() - (_day_of_week(day) - 4)
+    year = datetime.date.fromordinal(thursday).year
+    return (thursday - datetime.date(year, 1, 1).toordinal()) // 7 + 1
+
+
+def _epoch(d):
+    d = plain(d)
+    if not isinstance(d, datetime.datetime):
+        d = datetime.datetime.combine(d, datetime.time())
+    return (d - datetime.datetime(1970, 1, 1)) // datetime.timedelta(seconds=1)
+
+
+def _date_add(unit, amount, d):
+    if unit == "month":
+        months = 12 * d.year + d.month - 1 + amount
+        year, month = months // 12, months % 12 + 1
+        for day in range(d.day, d.day - 4, -1):
+            try:
+                return d.replace(year=year, month=month, day=day)
+            except ValueError:
+                continue
+        return None
+    try:
+        return d + datetime.timedelta(*((amount, 0) if unit == "day" else (0, amount)))
+    except OverflowError:
+        return None
+
+
 def _date_trunc(unit, d):
     if unit == "hour":
         return d.replace(minute=0, second=0, microsecond=0)

@@ -224,6 +224,10 @@ truths = st.one_of(
     st.builds(lambda a: a.coalesce(False), st.just(col("flag"))),
     st.builds(lambda c: when(c.is_null()).then(False).otherwise(~c), st.just(col("flag"))),
 )
+offsets = (
+    st.one_of(st.integers(-40, 40), st.integers(-9998, 9998)),
+    st.sampled_from(["day", "week", "month", "year"]),
+)
 days = st.one_of(
     st.sampled_from(["day", "end"]).map(col),
     st.builds(
@@ -233,10 +237,13 @@ days = st.one_of(
     ),
     moments.map(lambda a: a.cast("date")),
     st.just(col("written").cast("date")),
+    st.builds(lambda a, n, unit: a.offset(n, unit), st.sampled_from(["day", "end"]).map(col), *offsets),
     st.builds(greatest, st.just(col("day")), st.one_of(st.just(col("end")), st.sampled_from(DAYS))),
     st.builds(lambda a: col("day").coalesce(a), st.sampled_from(DAYS)),
 )
 hours = st.one_of(
+    st.builds(lambda a, n, unit: a.offset(n, unit), times, *offsets),
+    st.builds(lambda a, n: a.offset(n, "minute"), times, st.integers(-(10**7), 10**7)),
     st.builds(lambda a: a.truncate("hour"), times),
     moments.filter(lambda a: a.expression.name != "at").map(lambda a: a.cast("timestamp")),
     st.just(col("at").cast("timestamp")),
@@ -245,9 +252,9 @@ hours = st.one_of(
 of_moments = st.one_of(
     *(
         st.one_of(moments, days).map(lambda a, part=part: getattr(a, part)())
-        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")
+        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year", "week", "epoch")
     ),
-    *(times.map(lambda a, part=part: getattr(a, part)()) for part in ("hour", "minute")),
+    *(times.map(lambda a, part=part: getattr(a, part)()) for part in ("hour", "minute", "second")),
     st.builds(lambda a, b: a.days_since(b), moments, st.one_of(moments, st.sampled_from(DAYS))),
     st.builds(lambda a, b: a - b, days, days),
 )

@@ -98,9 +98,17 @@ EVERY = [
     *(
         getattr(one, part)()
         for one in (DAY, SEEN, AT)
-        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")
+        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year", "week", "epoch")
     ),
-    *(getattr(one, part)() for one in (SEEN, AT) for part in ("hour", "minute")),
+    *(getattr(one, part)() for one in (SEEN, AT) for part in ("hour", "minute", "second")),
+    *(
+        one.offset(amount, unit)
+        for one in (DAY, SEEN, AT)
+        for amount, unit in ((1, "day"), (-400, "day"), (9998, "year"), (-9998, "year"), (0, "day"))
+    ),
+    *(one.offset(n, "month") for one in (DAY, SEEN, AT) for n in (1, -1, 13, 119_987, -119_987)),
+    *(one.offset(n, "day") for one in (DAY, SEEN) for n in (3_652_058, -3_652_058)),
+    *(one.offset(n, "second") for one in (SEEN, AT) for n in (1, -1, 86_400, 10**9, -(10**9))),
     *(one.truncate(unit) for one in (DAY, SEEN, AT) for unit in ("year", "quarter", "month", "week", "day")),
     *(one.truncate("hour") for one in (SEEN, AT)),
     *(one.cast("date") for one in (DAY, SEEN, AT)),

@@ -260,7 +260,7 @@ def test_a_table_that_is_a_person_per_row_or_has_limits_parses_alike():
         ),
         (
             "SELECT COUNT(*) AS n FROM (SELECT patient FROM visits GROUP BY patient, YEAR(day)) v",
-            "SELECT COUNT(*) AS n FROM (SELECT patient FROM visits GROUP BY patient, EXTRACT(YEAR FROM day)) v",
+            "SELECT COUNT(*) AS n FROM (SELECT patient FROM visits GROUP BY 1, EXTRACT(YEAR FROM day)) v",
         ),
     ],
 )

@@ -50,6 +50,7 @@ from discreet.data.language.types import Type, comparable
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
 from discreet.queries.sql.conversions import converted
+from discreet.queries.sql.date_functions import interval_sum
 from discreet.queries.sql.functions import call_of, refused_function
 from discreet.queries.sql.literals import is_literal, literal_of
 from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused
@@ -169,6 +170,9 @@ class _Walk:
         if kind in _ARITHMETIC:
             # sqlglot notes what its own dialects do about division; here it is always the same
             check_parts(node, "this", "expression", "typed", "safe")
+            moved = interval_sum(node, lambda part: self.expression(part, below))
+            if moved is not None:
+                return moved
             left, right = self.operand(node.this, below), self.operand(node.expression, below)
             return _calculated(_ARITHMETIC[kind], left, right)
         if kind is exp.Neg:

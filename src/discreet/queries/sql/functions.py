@@ -13,26 +13,19 @@ from functools import cache
 from sqlglot import exp
 
 from discreet.data import Formula, literal
-from discreet.data.language.expressions import Call, Cast, Expression
+from discreet.data.language.expressions import Call, Expression
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
 from discreet.data.language.functions.numeric import MODULO
 from discreet.data.language.functions.strings import CONCAT, LIKE, SUBSTRING, TRIM
-from discreet.data.language.functions.temporal import DATE_DIFFERENCE, DATE_TRUNC, UNITS
-from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
+from discreet.queries.sql.date_functions import DATE_FORMS, DAYS, NAMED_DATE_FORMS, WEEKDAY, Read
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
 __all__ = ["call_of", "refused_function"]
 
-Read = Callable[[exp.Expression], Expression]
-
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""
-
-_EXTRACTED: dict[str, ScalarFunction] = {
-    name: function for function in FUNCTIONS.values() for name in function.extract
-}
 
 _TERMS = (exp.Add, exp.Sub, exp.DPipe)
 _FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
@@ -47,8 +40,6 @@ _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
 _POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
 _SEEK = "write CONTAINS(name, 'a')"
-_DAYS = "write DATEDIFF('day', first, last), in days"
-_WEEKDAY = "engines count weekdays differently; write ISODOW(day), Monday is 1"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
 
@@ -93,18 +84,12 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "MD5": ("MD5()", _CODED),
     "SHA": ("SHA()", _CODED),
     "SHA2": ("SHA2()", _CODED),
-    "DayOfWeek": ("DAYOFWEEK()", _WEEKDAY),
-    "Week": ("WEEK()", "write DATE_TRUNC('week', day)"),
-    "WeekOfYear": ("WEEKOFYEAR()", "write DATE_TRUNC('week', day)"),
-    "Second": ("SECOND()", "write HOUR(seen), MINUTE(seen) or DATE_TRUNC('hour', seen)"),
+    "DayOfWeek": ("DAYOFWEEK()", WEEKDAY),
     "Dayname": ("DAYNAME()", "write ISODOW(day), Monday is 1"),
     "Monthname": ("MONTHNAME()", "write MONTH(day)"),
-    "TimestampDiff": ("TIMESTAMP_DIFF()", _DAYS),
-    "DatetimeDiff": ("DATETIME_DIFF()", _DAYS),
-    "DateAdd": ("DATE_ADD()", _DAYS),
-    "DateSub": ("DATE_SUB()", _DAYS),
-    "TsOrDsAdd": ("DATE_ADD()", _DAYS),
-    "Interval": ("INTERVAL", f"{_DAYS}, or the date itself, such as DATE '2026-01-31'"),
+    "TimestampDiff": ("TIMESTAMP_DIFF()", DAYS),
+    "DatetimeDiff": ("DATETIME_DIFF()", DAYS),
+    "Interval": ("INTERVAL here", "add it to a date, as in day + INTERVAL '3' MONTH"),
     "LastDay": ("LAST_DAY()", "write DATE_TRUNC('month', day)"),
     "ToChar": ("TO_CHAR()", _SPELLED),
     "TimeToStr": ("a date in another spelling", _SPELLED),
@@ -132,6 +117,8 @@ def call_of(node: exp.Expression, read: Read) -> Expression | None:
     if kind in _SPECIAL:
         return _SPECIAL[kind](node, read)
     name = str(node.this).upper() if kind is exp.Anonymous else ""
+    if name in NAMED_DATE_FORMS:
+        return NAMED_DATE_FORMS[name](node, read)
     if (kind, name) not in _spellings():
         return _anonymous(node, read) if kind is exp.Anonymous else None
     function, parts = _spellings()[kind, name]
@@ -181,9 +168,9 @@ _ANONYMOUS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH", "RLIKE"), ("a regular expression", _PATTERN)),
     **dict.fromkeys(("HASH", "SHA256"), ("a digest", _CODED)),
     **dict.fromkeys(("STRFTIME", "FORMAT_DATE"), ("a date in another spelling", _SPELLED)),
-    **dict.fromkeys(("AGE", "EPOCH"), ("a span of time", _DAYS)),
+    **dict.fromkeys(("AGE",), ("a span of time", DAYS)),
     **dict.fromkeys(("BTRIM",), ("BTRIM()", "write TRIM(name)")),
-    **dict.fromkeys(("WEEKDAY", "DATEPART"), ("this part of a date", _WEEKDAY)),
+    **dict.fromkeys(("WEEKDAY",), ("this part of a date", WEEKDAY)),
     **dict.fromkeys(
         ("TO_DATE", "STRPTIME"), ("a date of text", "write CAST(x AS DATE) of text like 2026-01-31")
     ),
@@ -242,60 +229,15 @@ def _left(node: exp.Expression, read: Read) -> Expression:
     return Call(function=SUBSTRING, operands=(read(node.this), literal(1), read(node.expression)))
 
 
-def _extract(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this", "expression")
-    return _part(str(node.this.name), node.expression, read)
-
-
-def _part(name: str, moment: exp.Expression, read: Read) -> Expression:
-    function = _EXTRACTED.get(name.upper())
-    if function is None:
-        words = (
-            _WEEKDAY if name.upper() in {"DOW", "DAYOFWEEK", "WEEKDAY"} else f"take {', '.join(_EXTRACTED)}"
-        )
-        raise refused("this part of a date", words)
-    return Call(function=function, operands=(read(moment),))
-
-
 def _anonymous(node: exp.Expression, read: Read) -> Expression:
     name, operands = str(node.this).upper(), node.expressions
     check_parts(node, "this", "expressions")
-    if name == "DATE_PART" and len(operands) == 2 and isinstance(operands[0], exp.Literal):
-        return _part(str(operands[0].this), operands[1], read)
     if name == "CLIP" and len(operands) == 3:
         value, lower, upper = (read(operand) for operand in operands)
         return Formula(value).clip(Formula(lower), Formula(upper)).expression
     if name == "IFF" and len(operands) in {2, 3}:
         return read(exp.If(**dict(zip(("this", "true", "false"), operands, strict=False))))
     raise refused_function(node)
-
-
-def _truncate(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this", "unit")
-    unit = str(node.args["unit"].name).lower()
-    if unit not in UNITS:
-        raise refused("DATE_TRUNC to this unit", f"write {DATE_TRUNC.example}")
-    return Call(function=DATE_TRUNC, operands=(literal(unit), read(node.this)))
-
-
-def _difference(node: exp.Expression, read: Read) -> Expression:
-    """Read DATEDIFF('day', first, last), DATEDIFF(last, first) and DATE_DIFF(last, first, DAY)."""
-    check_parts(node, "this", "expression", "unit")
-    unit = node.args.get("unit")
-    if isinstance(node.this, exp.Literal) and node.this.is_string and unit is not None:
-        if str(node.this.this).lower() != "day":
-            raise refused("DATEDIFF in this unit", _DAYS)
-        # The parser takes the third operand for a unit, and a plain name in its place for a word.
-        last = exp.column(str(unit.name)) if isinstance(unit, exp.Var) else unit
-        return Call(function=DATE_DIFFERENCE, operands=(read(last), read(node.expression)))
-    if unit is not None and not (isinstance(unit, exp.Var) and unit.name.upper() == "DAY"):
-        raise refused("DATEDIFF in this form", _DAYS)
-    return Call(function=DATE_DIFFERENCE, operands=(read(node.this), read(node.expression)))
-
-
-def _date(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this")
-    return Cast(operand=read(node.this), type=Type.DATE)
 
 
 _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression]] = {
@@ -305,10 +247,5 @@ _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression
     exp.Like: _like,
     exp.Trim: _trim,
     exp.Left: _left,
-    exp.Extract: _extract,
-    exp.DateTrunc: _truncate,
-    exp.TimestampTrunc: _truncate,
-    exp.DatetimeTrunc: _truncate,
-    exp.DateDiff: _difference,
-    exp.Date: _date,
+    **DATE_FORMS,
 }
