@@ -161,6 +161,24 @@ def _substring(s, start, length=None):
     return s[start - 1 :] if length is None else s[start - 1 : start - 1 + length]
 
 
+def _right(s, length):
+    return "".join(reversed("".join(reversed(s))[:length]))
+
+
+def _lpad(s, length, fill):
+    missing = length - len(s)
+    return s[:length] if missing <= 0 else "".join(fill[i % len(fill)] for i in range(missing)) + s
+
+
+def _rpad(s, length, fill):
+    missing = length - len(s)
+    return s[:length] if missing <= 0 else s + "".join(fill[i % len(fill)] for i in range(missing))
+
+
+def _position(s, other):
+    return next((i + 1 for i in range(len(s) + 1) if s[i : i + len(other)] == other), 0)
+
+
 def _concat(*parts):
     return "".join(parts)
 

@@ -203,6 +203,9 @@ grown_texts = st.one_of(
     st.builds(
         lambda a, s, n: a.slice(s, n), texts, st.integers(0, 4), st.one_of(st.none(), st.integers(0, 4))
     ),
+    st.builds(lambda a, n: a.tail(n), texts, st.integers(0, 5)),
+    st.builds(lambda a, n, fill: a.pad_start(n, fill), texts, st.integers(0, 9), parts.filter(bool)),
+    st.builds(lambda a, n, fill: a.pad_end(n, fill), texts, st.integers(0, 9), parts.filter(bool)),
     st.builds(lambda a, b: concat(a, "-", b), texts, texts),
     st.builds(lambda a, old, new: a.replace(old, new), texts, parts.filter(bool), parts),
     st.builds(lambda a, b: a.coalesce(b), texts, st.one_of(texts, parts)),
@@ -260,6 +263,7 @@ of_moments = st.one_of(
 )
 of_texts = st.one_of(
     grown_texts.map(lambda a: a.length()),
+    st.builds(lambda a, b: a.position(b), grown_texts, st.one_of(parts, texts)),
     st.sampled_from(["integer", "float"]).map(lambda kind: col("written").cast(kind)),
     st.sampled_from(["integer", "float"]).map(lambda kind: col("flag").cast(kind)),
 )

@@ -86,6 +86,9 @@ EVERY = [
         for word in ("starts_with", "ends_with", "contains")
         for part in ("", "a", "💶", OTHER)
     ),
+    *(S.tail(length) for length in (0, 1, 3, 40)),
+    *(getattr(S, word)(*pad) for word in ("pad_start", "pad_end") for pad in ((0, "x"), (4,), (9, "é💶"))),
+    *(S.position(part) for part in ("", "a", "b", "💶", "\n", OTHER)),
     *(S.like(pattern) for pattern in ("", "%", "_", "__", "a%", "%a%", "%b_c", "a.b", "%\n%", "_x_")),
     *(S.replace(old, new) for old, new in (("a", ""), ("aa", "a"), (" ", "  "), ("💶", "e"), ("%", "_"))),
     S.concat("|", OTHER),

@@ -133,6 +133,22 @@ class Calculated:
             raise ParameterError("start", "is not a position in a text", "a whole number from 0 on")
         return self._call("substring", start + 1, *(() if length is None else (length,)))
 
+    def tail(self, length: int) -> Formula:
+        """Return the last code points of the text."""
+        return self._call("right", length)
+
+    def pad_start(self, length: int, fill: str = " ") -> Formula:
+        """Return the text filled up before its start to a length, or cut at its end."""
+        return self._call("lpad", length, fill)
+
+    def pad_end(self, length: int, fill: str = " ") -> Formula:
+        """Return the text filled up behind its end to a length, or cut there."""
+        return self._call("rpad", length, fill)
+
+    def position(self, part: object) -> Formula:
+        """Return the place of another text in this one, counted from 1 as in SQL; 0 if it is not there."""
+        return self._call("position", part)
+
     def concat(self, *others: object) -> Formula:
         """Concatenate texts; NULL if one is."""
         return self._call("concat", *others)

@@ -21,13 +21,17 @@ compared with a text column would be its digits, which differ in ``'7'`` and ``'
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
-from discreet.data import literal
-from discreet.data.language.expressions import Literal
+from discreet.data import Formula, literal
+from discreet.data.language.expressions import Cast, Expression, Literal
 from discreet.data.language.types import Type
 from discreet.queries.sql.literals import date_of, moment_of, number_of
+from discreet.queries.sql.refusals import refused
 
-__all__ = ["converted"]
+__all__ = ["CAST_TYPES", "cast_to", "converted"]
+
+CAST_TYPES = "INTEGER, DOUBLE, TEXT, VARCHAR(n), DECIMAL(p, s), DATE or TIMESTAMP"
 
 _TRUTHS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
@@ -45,6 +49,23 @@ def converted(constant: Literal, kind: Type) -> Literal:
     elif isinstance(value, str):
         found = _of_text(value.strip(" "), kind)
     return constant if found is None else literal(found)
+
+
+def cast_to(operand: Expression, kind: Type, lengths: Sequence[int | None]) -> Expression:
+    """Return a conversion to a type with or without lengths in parentheses.
+
+    VARCHAR(n) keeps the first n code points, as SQL says. DECIMAL(p, s) rounds to s digits after the point,
+    halves away from zero, and is a double; p is not checked: on an engine, a longer number would fail.
+    """
+    if not lengths:
+        return Cast(operand=operand, type=kind)
+    if kind is Type.TEXT and len(lengths) == 1 and lengths[0]:
+        return Formula(Cast(operand=operand, type=kind)).slice(0, lengths[0]).expression
+    if kind is Type.DECIMAL and len(lengths) <= 2:
+        digits = lengths[1] if len(lengths) == 2 else 0
+        if digits is not None:
+            return Formula(Cast(operand=operand, type=Type.FLOAT)).round(digits).expression
+    raise refused("CAST to a type with these lengths", f"convert to {CAST_TYPES}")
 
 
 def _of_text(text: str, kind: Type) -> object:

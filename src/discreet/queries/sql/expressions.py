@@ -34,7 +34,6 @@ from discreet.data.language.expressions import (
     ArithmeticOperator,
     Call,
     Case,
-    Cast,
     Compare,
     Comparison,
     Expression,
@@ -49,7 +48,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type, comparable
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
-from discreet.queries.sql.conversions import converted
+from discreet.queries.sql.conversions import CAST_TYPES, cast_to, converted
 from discreet.queries.sql.date_functions import interval_sum
 from discreet.queries.sql.functions import call_of, refused_function
 from discreet.queries.sql.literals import is_literal, literal_of
@@ -103,9 +102,11 @@ _CONDITIONS = (
     exp.In,
     exp.Between,
     exp.Like,
+    exp.ILike,
     exp.NullSafeEQ,
     exp.NullSafeNEQ,
 )
+_LENGTH_DIGITS = 9
 _WRITTEN_TYPES = {
     **dict.fromkeys(("INT", "BIGINT"), Type.INTEGER),
     **dict.fromkeys(("DOUBLE", "FLOAT"), Type.FLOAT),
@@ -138,9 +139,6 @@ def expression_of(node: exp.Expression, columns: ColumnLookup, members: Members 
 def condition_of(node: exp.Expression, columns: ColumnLookup, members: Members | None = None) -> Expression:
     """Return the expression that a condition of SQL means; `type_check` refuses others."""
     return expression_of(node, columns, members)
-
-
-_CAST_TYPES = "INTEGER, DOUBLE, TEXT, DATE or TIMESTAMP"
 
 
 class _Walk:
@@ -213,10 +211,9 @@ class _Walk:
         if isinstance(kind, exp.DataType) and not kind.args.get("nested"):
             written = _WRITTEN_TYPES.get(getattr(kind.this, "name", ""))
         if written is None:
-            raise refused("CAST to this type", f"convert to {_CAST_TYPES}")
-        if kind.expressions and written is not Type.DECIMAL:
-            raise refused("CAST to a type with a length", f"convert to {_CAST_TYPES}, without parentheses")
-        return Cast(operand=self.expression(node.this, below), type=written)
+            raise refused("CAST to this type", f"convert to {CAST_TYPES}")
+        operand = self.expression(node.this, below)
+        return cast_to(operand, written, [_whole(one) for one in kind.expressions])
 
     def compared(self, operator: Comparison, left: Expression, right: Expression) -> Expression:
         """Return a comparison; of two constants, its truth."""
@@ -319,6 +316,12 @@ def unwrapped(node: exp.Expression) -> exp.Expression:
         check_parts(node, "this")
         node = node.this
     return node
+
+
+def _whole(node: exp.Expression) -> int | None:
+    """Return a number in the parentheses of a type."""
+    text = str(node.name) if isinstance(node.this, exp.Literal) else ""
+    return int(text) if text.isdecimal() and len(text) <= _LENGTH_DIGITS else None
 
 
 def is_folded(node: exp.Expression) -> bool:

@@ -13,10 +13,10 @@ from functools import cache
 from sqlglot import exp
 
 from discreet.data import Formula, literal
-from discreet.data.language.expressions import Call, Expression
+from discreet.data.language.expressions import Call, Expression, Literal
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
 from discreet.data.language.functions.numeric import MODULO
-from discreet.data.language.functions.strings import CONCAT, LIKE, SUBSTRING, TRIM
+from discreet.data.language.functions.strings import CONCAT, LIKE, LOWER, LPAD, RPAD, SUBSTRING, TRIM
 from discreet.errors import UnsupportedQuery
 from discreet.queries.sql.date_functions import DATE_FORMS, DAYS, NAMED_DATE_FORMS, WEEKDAY, Read
 from discreet.queries.sql.parser import read_select
@@ -39,7 +39,6 @@ _MOMENT = "it is not a function of the row; write the date or time itself, such 
 _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
 _POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
-_SEEK = "write CONTAINS(name, 'a')"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
 
@@ -54,7 +53,6 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Localtime": ("LOCALTIME", _MOMENT),
     "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
     "CurrentUser": ("CURRENT_USER", "it is not a function of the row; leave it out"),
-    "ILike": ("ILIKE", "write LOWER(name) LIKE 'a%'"),
     "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
     "RegexpLike": ("a regular expression", _PATTERN),
     "RegexpILike": ("a regular expression", _PATTERN),
@@ -68,15 +66,13 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Log": ("LOG()", _POWER),
     "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
     "IntDiv": ("whole-number division", "write FLOOR(x / y)"),
-    "Right": ("RIGHT()", "write ENDS_WITH(name, 'a'), or SUBSTRING(name, 1, 3) from the left"),
+    "Right": ("RIGHT() with this length", "write RIGHT(name, 3)"),
     "Left": ("LEFT() with this length", "write SUBSTRING(name, 1, 3)"),
-    "Pad": ("LPAD() and RPAD()", _CODED),
     "Repeat": ("REPEAT()", _CODED),
     "Reverse": ("REVERSE()", _CODED),
     "Initcap": ("INITCAP()", "write UPPER(name) or LOWER(name)"),
     "SplitPart": ("SPLIT_PART()", "write SUBSTRING(name, 1, 3)"),
     "Split": ("SPLIT()", "write SUBSTRING(name, 1, 3)"),
-    "StrPosition": ("the place of a text in another", _SEEK),
     "ConcatWs": ("CONCAT_WS()", "write a || ',' || b"),
     "Translate": ("TRANSLATE()", "write REPLACE(name, '-', '')"),
     "Ascii": ("ASCII()", _CODED),
@@ -215,6 +211,24 @@ def _like(node: exp.Expression, read: Read) -> Expression:
     return Call(function=LIKE, operands=(read(node.this), read(node.expression)))
 
 
+def _ilike(node: exp.Expression, read: Read) -> Expression:
+    """Read ILIKE, which is LIKE of both sides in lower case: A to Z only, as LOWER is."""
+    found = _like(node, read)
+    assert isinstance(found, Call)  # noqa: S101
+    text, pattern = found.operands
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        return found
+    lowered = LOWER.value(pattern.value) if LOWER.value is not None else pattern.value
+    return Call(function=LIKE, operands=(Call(function=LOWER, operands=(text,)), literal(lowered)))
+
+
+def _pad(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression", "fill_pattern", "is_left")
+    fill = node.args.get("fill_pattern")
+    operands = read(node.this), read(node.expression), literal(" ") if fill is None else read(fill)
+    return Call(function=LPAD if node.args.get("is_left") else RPAD, operands=operands)
+
+
 def _trim(node: exp.Expression, read: Read) -> Expression:
     characters, position = node.args.get("expression"), node.args.get("position")
     spaces = characters is None or (isinstance(characters, exp.Literal) and str(characters.this) == " ")
@@ -245,6 +259,8 @@ _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression
     exp.DPipe: _concat,
     exp.Concat: _concat,
     exp.Like: _like,
+    exp.ILike: _ilike,
+    exp.Pad: _pad,
     exp.Trim: _trim,
     exp.Left: _left,
     **DATE_FORMS,
