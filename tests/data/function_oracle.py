@@ -125,6 +125,30 @@ def _sqrt(x):
     return None if x < 0 else math.sqrt(x)
 
 
+def to_thirty_bits(number):
+    """The nearest number of 30 bits, halves to even."""
+    fraction, exponent = math.frexp(number)
+    return math.ldexp(round(Fraction(fraction) * 2**30), exponent - 30)
+
+
+def _ln(x):
+    return _log(math.e, x)
+
+
+def _log(base, x):
+    x = tame(double(x))
+    if x is None or x <= 0:
+        return None
+    return to_thirty_bits(math.log(x) if base == math.e else math.log(x) / math.log(base))
+
+
+def _exp(x):
+    x = double(x)
+    if math.isnan(x) or x > 46:
+        return None
+    return 0.0 if x < -46 else to_thirty_bits(math.exp(x))
+
+
 def _modulo(x, y):
     if y == 0:
         return None

@@ -111,3 +111,24 @@ def test_seconds_are_bounded_by_the_declared_days():
     )
     found = infer(col("d").epoch().expression, {"d": facts}).bounds
     assert (found.lower, found.upper, found.step) == (-86_400, 86_399, 1)
+
+
+@pytest.mark.parametrize(
+    ("formula", "facts", "low", "high"),
+    [
+        (col("x").ln(), ColumnFacts(type=Type.FLOAT), -46.5, 46.5),
+        (col("x").ln(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(1, 100)), 0, 4.7),
+        (col("x").log(10), ColumnFacts(type=Type.INTEGER, bounds=Bounds(-5, 1000)), -20.2, 3.01),
+        (col("x").log(0.5), ColumnFacts(type=Type.INTEGER, bounds=Bounds(1, 8)), -3.01, 0),
+        (col("x").exp(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(-100, 2)), 0, 7.4),
+        (col("x").exp(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(0, 1000)), 0, 1e20),
+    ],
+)
+def test_ranges_of_logarithms_and_powers_of_e(formula, facts, low, high):
+    found = infer(formula.expression, {"x": facts}).bounds
+    assert found.lower == pytest.approx(low, rel=0.1, abs=0.1)
+    assert found.upper == pytest.approx(high, rel=0.1, abs=0.1)
+
+
+def test_the_exponential_function_has_no_upper_bound_where_its_operand_has_none():
+    assert infer(col("x").exp().expression, {"x": ColumnFacts(type=Type.FLOAT)}).bounds is None

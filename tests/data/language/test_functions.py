@@ -86,6 +86,10 @@ EVERY = [
         for word in ("starts_with", "ends_with", "contains")
         for part in ("", "a", "💶", OTHER)
     ),
+    *(one.ln() for one in (N, X, Y, EXACT)),
+    *(X.log(base) for base in (2, 10, 0.5, 1e20)),
+    *(one.exp() for one in (N, X, Y, EXACT)),
+    *((X + shift).exp() for shift in (-46, 46, 36, 1)),
     *(S.tail(length) for length in (0, 1, 3, 40)),
     *(getattr(S, word)(*pad) for word in ("pad_start", "pad_end") for pad in ((0, "x"), (4,), (9, "é💶"))),
     *(S.position(part) for part in ("", "a", "b", "💶", "\n", OTHER)),

@@ -75,6 +75,20 @@ class Calculated:
         """Return the square root; NULL below 0."""
         return self._call("sqrt")
 
+    def ln(self) -> Formula:
+        """Return the natural logarithm; NULL from 0 down."""
+        return self._call("ln")
+
+    def log(self, base: object) -> Formula:
+        """Return the logarithm to a base; NULL from 0 down."""
+        return _formula(
+            Call(function=FUNCTIONS["log"], operands=(expression_of_value(base), self.expression))
+        )
+
+    def exp(self) -> Formula:
+        """Return the exponential function; NULL above 46."""
+        return self._call("exp")
+
     def clip(self, lower: object, upper: object) -> Formula:
         """Return the value, but at least `lower` and at most `upper`; NULL stays NULL.
 

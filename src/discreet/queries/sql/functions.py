@@ -8,6 +8,7 @@ plain call, or by the special forms below, and one that has others is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
 from sqlglot import exp
@@ -15,9 +16,11 @@ from sqlglot import exp
 from discreet.data import Formula, literal
 from discreet.data.language.expressions import Call, Expression, Literal
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
+from discreet.data.language.functions.exponential import LOG
 from discreet.data.language.functions.numeric import MODULO
 from discreet.data.language.functions.strings import CONCAT, LIKE, LOWER, LPAD, RPAD, SUBSTRING, TRIM
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.rational import rational
 from discreet.queries.sql.date_functions import DATE_FORMS, DAYS, NAMED_DATE_FORMS, WEEKDAY, Read
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
@@ -27,6 +30,8 @@ __all__ = ["call_of", "refused_function"]
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""
 
+_MOST_FACTORS = 6
+"""Arithmetic of more factors could overflow."""
 _TERMS = (exp.Add, exp.Sub, exp.DPipe)
 _FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
 
@@ -38,7 +43,7 @@ _KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
 _MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
 _PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
-_POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
+_POWER = "write POWER(x, 2), with a whole number from -6 to 6 or 0.5, or EXP(x * LN(y))"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
 
@@ -60,10 +65,8 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "RegexpExtract": ("a regular expression", "write SUBSTRING(name, 1, 3)"),
     "SimilarTo": ("SIMILAR TO", _PATTERN),
     "Glob": ("GLOB", _PATTERN),
-    "Pow": ("a power", _POWER),
-    "Exp": ("EXP()", _POWER),
-    "Ln": ("LN()", _POWER),
-    "Log": ("LOG()", _POWER),
+    "Log": ("LOG() of one number", "engines take it to base 10 or e; write LOG10(x) or LN(x)"),
+    "BitwiseXor": ("^", "write POWER(x, 2)"),
     "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
     "IntDiv": ("whole-number division", "write FLOOR(x / y)"),
     "Right": ("RIGHT() with this length", "write RIGHT(name, 3)"),
@@ -229,6 +232,42 @@ def _pad(node: exp.Expression, read: Read) -> Expression:
     return Call(function=LPAD if node.args.get("is_left") else RPAD, operands=operands)
 
 
+def _logarithm(node: exp.Expression, read: Read) -> Expression:
+    """Read LOG(2, x); dialects disagree about the order, but only the base is a constant."""
+    check_parts(node, "this", "expression")
+    if node.args.get("expression") is None:
+        raise refused_function(node)
+    base, number = read(node.this), read(node.expression)
+    if isinstance(number, Literal):
+        base, number = number, base
+    return Call(function=LOG, operands=(base, number))
+
+
+def _power(node: exp.Expression, read: Read) -> Expression:
+    """Read POWER(x, 2) as x * x: a product is the same double on every engine, and a power is not."""
+    check_parts(node, "this", "expression")
+    base, exponent = read(node.this), read(node.expression)
+    power = exponent.value if isinstance(exponent, Literal) else None
+    if power == Fraction(1, 2):
+        return Formula(base).sqrt().expression
+    if type(power) is not int or not 1 <= abs(power) <= _MOST_FACTORS:
+        raise refused("a power with this exponent", _POWER)
+    if isinstance(base, Literal) and base.type.is_number:
+        return _constant_power(Fraction(base.value), power)  # type: ignore[arg-type]
+    product = Formula(base)
+    for _ in range(abs(power) - 1):
+        product = product * Formula(base)
+    return product.expression if power > 0 else (1 / product).expression
+
+
+def _constant_power(base: Fraction, power: int) -> Expression:
+    try:
+        return literal(rational(base**power, "a constant"))
+    except (ParameterError, ZeroDivisionError):
+        pass
+    raise UnsupportedQuery("a power of constants has too many digits or no value; write it like 40 or 1e3")
+
+
 def _trim(node: exp.Expression, read: Read) -> Expression:
     characters, position = node.args.get("expression"), node.args.get("position")
     spaces = characters is None or (isinstance(characters, exp.Literal) and str(characters.this) == " ")
@@ -261,6 +300,8 @@ _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression
     exp.Like: _like,
     exp.ILike: _ilike,
     exp.Pad: _pad,
+    exp.Log: _logarithm,
+    exp.Pow: _power,
     exp.Trim: _trim,
     exp.Left: _left,
     **DATE_FORMS,
