@@ -129,7 +129,8 @@ NAMERS = {
     "data/facts/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/sql/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
     "queries/sql/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
-    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD and RPAD",
+    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD, RPAD and LOG",
+    "queries/sql/patterns.py": "regular expressions are made of LIKE, CONTAINS, STARTS_WITH and ENDS_WITH",
 }
 """Who may name a function besides its record and its line of Ibis, and why."""
 

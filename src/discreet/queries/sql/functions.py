@@ -23,6 +23,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
 from discreet.queries.sql.date_functions import DATE_FORMS, DAYS, NAMED_DATE_FORMS, WEEKDAY, Read
 from discreet.queries.sql.parser import read_select
+from discreet.queries.sql.patterns import REGULAR, matches
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
 __all__ = ["call_of", "refused_function"]
@@ -42,7 +43,6 @@ _LISTED = [
 _KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
 _MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
-_PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
 _POWER = "write POWER(x, 2), with a whole number from -6 to 6 or 0.5, or EXP(x * LN(y))"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
@@ -59,12 +59,11 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
     "CurrentUser": ("CURRENT_USER", "it is not a function of the row; leave it out"),
     "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
-    "RegexpLike": ("a regular expression", _PATTERN),
-    "RegexpILike": ("a regular expression", _PATTERN),
+    "RegexpFullMatch": ("a regular expression", "write REGEXP_LIKE(name, '^(a|b)$')"),
     "RegexpReplace": ("a regular expression", "write REPLACE(name, '-', '')"),
     "RegexpExtract": ("a regular expression", "write SUBSTRING(name, 1, 3)"),
-    "SimilarTo": ("SIMILAR TO", _PATTERN),
-    "Glob": ("GLOB", _PATTERN),
+    "SimilarTo": ("SIMILAR TO", REGULAR),
+    "Glob": ("GLOB", REGULAR),
     "Log": ("LOG() of one number", "engines take it to base 10 or e; write LOG10(x) or LN(x)"),
     "BitwiseXor": ("^", "write POWER(x, 2)"),
     "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
@@ -164,7 +163,6 @@ def refused_function(node: exp.Expression) -> UnsupportedQuery:
 
 _ANONYMOUS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("NOW", "TODAY", "GETDATE", "SYSDATE"), ("the time of the question", _MOMENT)),
-    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH", "RLIKE"), ("a regular expression", _PATTERN)),
     **dict.fromkeys(("HASH", "SHA256"), ("a digest", _CODED)),
     **dict.fromkeys(("STRFTIME", "FORMAT_DATE"), ("a date in another spelling", _SPELLED)),
     **dict.fromkeys(("AGE",), ("a span of time", DAYS)),
@@ -223,6 +221,17 @@ def _ilike(node: exp.Expression, read: Read) -> Expression:
         return found
     lowered = LOWER.value(pattern.value) if LOWER.value is not None else pattern.value
     return Call(function=LIKE, operands=(Call(function=LOWER, operands=(text,)), literal(lowered)))
+
+
+def _regular(node: exp.Expression, read: Read) -> Expression:
+    """Read REGEXP_LIKE(s, 'a|b'), s RLIKE 'a' and s ~* 'a'."""
+    anonymous = isinstance(node, exp.Anonymous)
+    check_parts(node, "this", "expressions" if anonymous else "expression")
+    operands = node.expressions if anonymous else [node.this, node.expression]
+    pattern = read(operands[1]) if len(operands) == 2 else None
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        raise refused("a regular expression that is not a constant", REGULAR)
+    return matches(read(operands[0]), pattern.value, fold=isinstance(node, exp.RegexpILike))
 
 
 def _pad(node: exp.Expression, read: Read) -> Expression:
@@ -285,6 +294,8 @@ def _left(node: exp.Expression, read: Read) -> Expression:
 def _anonymous(node: exp.Expression, read: Read) -> Expression:
     name, operands = str(node.this).upper(), node.expressions
     check_parts(node, "this", "expressions")
+    if name in {"REGEXP_MATCHES", "REGEXP_CONTAINS", "RLIKE"}:
+        return _regular(node, read)
     if name == "CLIP" and len(operands) == 3:
         value, lower, upper = (read(operand) for operand in operands)
         return Formula(value).clip(Formula(lower), Formula(upper)).expression
@@ -300,6 +311,8 @@ _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression
     exp.Like: _like,
     exp.ILike: _ilike,
     exp.Pad: _pad,
+    exp.RegexpLike: _regular,
+    exp.RegexpILike: _regular,
     exp.Log: _logarithm,
     exp.Pow: _power,
     exp.Trim: _trim,
