@@ -25,7 +25,7 @@ from discreet.data.language.expressions import (
     literal,
 )
 from discreet.data.language.functions import FUNCTIONS
-from discreet.data.language.functions.temporal import added
+from discreet.data.language.functions.temporal import moment_after
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError, UnsupportedQuery
 
@@ -263,7 +263,7 @@ def moved(expression: Expression, amount: int, unit: str) -> Expression:
         )
     plain, many = _MOVED[unit]
     if isinstance(expression, Literal) and isinstance(expression.value, datetime.date):
-        sum_ = added(plain, amount * many, _with_time(expression.value, plain))
+        sum_ = moment_after(plain, amount * many, _with_time(expression.value, plain))
         if sum_ is None:
             raise UnsupportedQuery("a date is outside the years 1 to 9999; write another")
         return literal(sum_)

@@ -29,7 +29,7 @@ from discreet.data.language.types import Type
 from discreet.queries.sql.literals import date_of, moment_of, number_of
 from discreet.queries.sql.refusals import refused
 
-__all__ = ["CAST_TYPES", "cast_to", "converted"]
+__all__ = ["CAST_TYPES", "conversion_to", "converted"]
 
 CAST_TYPES = "INTEGER, DOUBLE, TEXT, VARCHAR(n), DECIMAL(p, s), DATE or TIMESTAMP"
 
@@ -51,7 +51,7 @@ def converted(constant: Literal, kind: Type) -> Literal:
     return constant if found is None else literal(found)
 
 
-def cast_to(operand: Expression, kind: Type, lengths: Sequence[int | None]) -> Expression:
+def conversion_to(operand: Expression, kind: Type, lengths: Sequence[int | None]) -> Expression:
     """Return a conversion to a type with or without lengths in parentheses.
 
     VARCHAR(n) keeps the first n code points, as SQL says. DECIMAL(p, s) rounds to s digits after the point,

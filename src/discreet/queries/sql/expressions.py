@@ -48,7 +48,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type, comparable
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
-from discreet.queries.sql.conversions import CAST_TYPES, cast_to, converted
+from discreet.queries.sql.conversions import CAST_TYPES, conversion_to, converted
 from discreet.queries.sql.date_functions import interval_sum
 from discreet.queries.sql.functions import call_of, refused_function
 from discreet.queries.sql.literals import is_literal, literal_of
@@ -213,7 +213,7 @@ class _Walk:
         if written is None:
             raise refused("CAST to this type", f"convert to {CAST_TYPES}")
         operand = self.expression(node.this, below)
-        return cast_to(operand, written, [_whole(one) for one in kind.expressions])
+        return conversion_to(operand, written, [_whole(one) for one in kind.expressions])
 
     def compared(self, operator: Comparison, left: Expression, right: Expression) -> Expression:
         """Return a comparison; of two constants, its truth."""

@@ -15,13 +15,13 @@ from discreet.data.language.expressions import (
     walk,
 )
 
-__all__ = ["key_name"]
+__all__ = ["calculated_key_name"]
 
 _LONGEST = 60
 """Longer names keep the function alone, so that they stay readable."""
 
 
-def key_name(expression: Expression) -> str:
+def calculated_key_name(expression: Expression) -> str:
     """Return the name of a calculated key."""
     columns = dict.fromkeys(node.name for node in walk(expression) if isinstance(node, Column))
     word = _word(expression)

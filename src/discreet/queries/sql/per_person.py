@@ -13,7 +13,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import derived, filtered
 from discreet.queries.sql.expressions import expression_of, unwrapped
-from discreet.queries.sql.key_names import key_name
+from discreet.queries.sql.key_names import calculated_key_name
 from discreet.queries.sql.post_processing import position_of
 from discreet.queries.sql.refusals import (
     check_parts,
@@ -145,7 +145,7 @@ class _Grouping:
             raise no_aggregate_here("GROUP BY")
         expression = expression_of(node, self._columns)
         if expression not in self._below:
-            self._below[expression] = take_name(alias or key_name(expression), self._taken)
+            self._below[expression] = take_name(alias or calculated_key_name(expression), self._taken)
         return self._below[expression]
 
     def _key_of(self, node: exp.Expression) -> str | None:

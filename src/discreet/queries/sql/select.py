@@ -37,7 +37,7 @@ from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import aggregate_of, default_name
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
-from discreet.queries.sql.key_names import key_name
+from discreet.queries.sql.key_names import calculated_key_name
 from discreet.queries.sql.names import same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -129,7 +129,7 @@ class _Reader:
                 continue
             if item == node or expression_of(item, self._columns) == expression:
                 return Named(name=alias, expression=expression)
-        return Named(name=key_name(expression), expression=expression)
+        return Named(name=calculated_key_name(expression), expression=expression)
 
     def _key_at(self, place: int) -> Named:
         """Return the key at a position of SELECT."""
@@ -142,7 +142,7 @@ class _Reader:
         expression = expression_of(item, self._columns)
         if not columns_of(expression):
             raise refused("GROUP BY with a constant", "leave it out, or group by a column")
-        return Named(name=alias or key_name(expression), expression=expression)
+        return Named(name=alias or calculated_key_name(expression), expression=expression)
 
     def _named_key(self, node: exp.Column) -> Named:
         """Return the key that a name means: a column in sight or, failing that, a name of SELECT.

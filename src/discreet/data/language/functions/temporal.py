@@ -40,10 +40,10 @@ __all__ = [
     "UNITS",
     "WEEK",
     "YEAR",
-    "added",
     "days_between",
     "first_day",
     "first_days",
+    "moment_after",
 ]
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour")
@@ -86,7 +86,7 @@ def days_between(days: Dates | None, others: Dates | None) -> GridInterval:
     return whole_range((days.first - others.last).days, (days.last - others.first).days)
 
 
-def added(unit: str, amount: int, moment: datetime.date) -> datetime.date | None:
+def moment_after(unit: str, amount: int, moment: datetime.date) -> datetime.date | None:
     """Return a date or time some days, months or seconds later; None outside the years 1 to 9999.
 
     A month later is the same day of the month, or its last day where it is shorter.
@@ -118,7 +118,7 @@ def _days_of_sum(operands: Sequence[DatedOperand]) -> Dates | None:
     if days is None or type(amount) is not int:
         return None
     ends = [
-        added(unit, amount, datetime.datetime.combine(day, time))
+        moment_after(unit, amount, datetime.datetime.combine(day, time))
         for day, time in ((days.first, datetime.time.min), (days.last, datetime.time.max))
     ]
     found = [end.date() for end in ends if isinstance(end, datetime.datetime)]
@@ -309,7 +309,7 @@ DATE_ADD = ScalarFunction(
     gives=_type_of_sum,
     constants=_is_added,
     reads=12,
-    value=added,
+    value=moment_after,
     days=_days_of_sum,
     sql=("DATEADD", "TIMESTAMPADD"),
 )
