@@ -137,6 +137,9 @@ def test_what_has_no_such_meaning_is_refused(where):
         "urgent = 1",
         "1 = 1",
         "1 = 0",
+        "1 = 0 AND age > 0",
+        "1 = 1 OR age > 0",
+        "NOT 1 = 1",
         "2 < 10 AND age > '0'",
     ],
 )
