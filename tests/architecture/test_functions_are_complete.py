@@ -65,7 +65,8 @@ def test_a_function_answers_to_all_its_names_in_sql(function):
     for name in function.sql:
         operands = ", ".join(["a", "b", "c", "d"][: function.operands[0]])
         node = read_select(f"SELECT {name}({operands})").expressions[0]
-        assert type(node) in kinds
+        shared = type(node) in sql_functions._SPECIAL  # LPAD and RPAD are one node, told apart by its form
+        assert type(node) in kinds or shared
         assert not isinstance(node, exp.Anonymous) or name in plain
     for part in function.extract:
         assert expression(f"EXTRACT({part} FROM d) = 1").left.function is function
@@ -128,7 +129,9 @@ NAMERS = {
     "data/facts/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",
     "queries/sql/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
-    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, TRIM, LEFT, DATE_TRUNC and DATEDIFF",
+    "queries/sql/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
+    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD, RPAD and LOG",
+    "queries/sql/patterns.py": "regular expressions are made of LIKE, CONTAINS, STARTS_WITH and ENDS_WITH",
 }
 """Who may name a function besides its record and its line of Ibis, and why."""
 

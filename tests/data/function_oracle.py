@@ -125,6 +125,30 @@ def _sqrt(x):
     return None if x < 0 else math.sqrt(x)
 
 
+def to_thirty_bits(number):
+    """The nearest number of 30 bits, halves to even."""
+    fraction, exponent = math.frexp(number)
+    return math.ldexp(round(Fraction(fraction) * 2**30), exponent - 30)
+
+
+def _ln(x):
+    return _log(math.e, x)
+
+
+def _log(base, x):
+    x = tame(double(x))
+    if x is None or x <= 0:
+        return None
+    return to_thirty_bits(math.log(x) if base == math.e else math.log(x) / math.log(base))
+
+
+def _exp(x):
+    x = double(x)
+    if math.isnan(x) or x > 46:
+        return None
+    return 0.0 if x < -46 else to_thirty_bits(math.exp(x))
+
+
 def _modulo(x, y):
     if y == 0:
         return None
@@ -159,6 +183,24 @@ def _length(s):
 
 def _substring(s, start, length=None):
     return s[start - 1 :] if length is None else s[start - 1 : start - 1 + length]
+
+
+def _right(s, length):
+    return "".join(reversed("".join(reversed(s))[:length]))
+
+
+def _lpad(s, length, fill):
+    missing = length - len(s)
+    return s[:length] if missing <= 0 else "".join(fill[i % len(fill)] for i in range(missing)) + s
+
+
+def _rpad(s, length, fill):
+    missing = length - len(s)
+    return s[:length] if missing <= 0 else s + "".join(fill[i % len(fill)] for i in range(missing))
+
+
+def _position(s, other):
+    return next((i + 1 for i in range(len(s) + 1) if s[i : i + len(other)] == other), 0)
 
 
 def _concat(*parts):
@@ -229,6 +271,41 @@ def _hour(d):
 
 def _minute(d):
     return plain(d).minute
+
+
+def _second(d):
+    return plain(d).second
+
+
+def _week(d):
+    # The week of a day is that of its Thursday, counted in the Thursday's year.
+    day = day_of(d)
+    thursday = day.toordinal() - (_day_of_week(day) - 4)
+    year = datetime.date.fromordinal(thursday).year
+    return (thursday - datetime.date(year, 1, 1).toordinal()) // 7 + 1
+
+
+def _epoch(d):
+    d = plain(d)
+    if not isinstance(d, datetime.datetime):
+        d = datetime.datetime.combine(d, datetime.time())
+    return (d - datetime.datetime(1970, 1, 1)) // datetime.timedelta(seconds=1)
+
+
+def _date_add(unit, amount, d):
+    if unit == "month":
+        months = 12 * d.year + d.month - 1 + amount
+        year, month = months // 12, months % 12 + 1
+        for day in range(d.day, d.day - 4, -1):
+            try:
+                return d.replace(year=year, month=month, day=day)
+            except ValueError:
+                continue
+        return None
+    try:
+        return d + datetime.timedelta(*((amount, 0) if unit == "day" else (0, amount)))
+    except OverflowError:
+        return None
 
 
 def _date_trunc(unit, d):

@@ -203,6 +203,9 @@ grown_texts = st.one_of(
     st.builds(
         lambda a, s, n: a.slice(s, n), texts, st.integers(0, 4), st.one_of(st.none(), st.integers(0, 4))
     ),
+    st.builds(lambda a, n: a.tail(n), texts, st.integers(0, 5)),
+    st.builds(lambda a, n, fill: a.pad_start(n, fill), texts, st.integers(0, 9), parts.filter(bool)),
+    st.builds(lambda a, n, fill: a.pad_end(n, fill), texts, st.integers(0, 9), parts.filter(bool)),
     st.builds(lambda a, b: concat(a, "-", b), texts, texts),
     st.builds(lambda a, old, new: a.replace(old, new), texts, parts.filter(bool), parts),
     st.builds(lambda a, b: a.coalesce(b), texts, st.one_of(texts, parts)),
@@ -224,6 +227,10 @@ truths = st.one_of(
     st.builds(lambda a: a.coalesce(False), st.just(col("flag"))),
     st.builds(lambda c: when(c.is_null()).then(False).otherwise(~c), st.just(col("flag"))),
 )
+offsets = (
+    st.one_of(st.integers(-40, 40), st.integers(-9998, 9998)),
+    st.sampled_from(["day", "week", "month", "year"]),
+)
 days = st.one_of(
     st.sampled_from(["day", "end"]).map(col),
     st.builds(
@@ -233,10 +240,13 @@ days = st.one_of(
     ),
     moments.map(lambda a: a.cast("date")),
     st.just(col("written").cast("date")),
+    st.builds(lambda a, n, unit: a.offset(n, unit), st.sampled_from(["day", "end"]).map(col), *offsets),
     st.builds(greatest, st.just(col("day")), st.one_of(st.just(col("end")), st.sampled_from(DAYS))),
     st.builds(lambda a: col("day").coalesce(a), st.sampled_from(DAYS)),
 )
 hours = st.one_of(
+    st.builds(lambda a, n, unit: a.offset(n, unit), times, *offsets),
+    st.builds(lambda a, n: a.offset(n, "minute"), times, st.integers(-(10**7), 10**7)),
     st.builds(lambda a: a.truncate("hour"), times),
     moments.filter(lambda a: a.expression.name != "at").map(lambda a: a.cast("timestamp")),
     st.just(col("at").cast("timestamp")),
@@ -245,14 +255,15 @@ hours = st.one_of(
 of_moments = st.one_of(
     *(
         st.one_of(moments, days).map(lambda a, part=part: getattr(a, part)())
-        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")
+        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year", "week", "epoch")
     ),
-    *(times.map(lambda a, part=part: getattr(a, part)()) for part in ("hour", "minute")),
+    *(times.map(lambda a, part=part: getattr(a, part)()) for part in ("hour", "minute", "second")),
     st.builds(lambda a, b: a.days_since(b), moments, st.one_of(moments, st.sampled_from(DAYS))),
     st.builds(lambda a, b: a - b, days, days),
 )
 of_texts = st.one_of(
     grown_texts.map(lambda a: a.length()),
+    st.builds(lambda a, b: a.position(b), grown_texts, st.one_of(parts, texts)),
     st.sampled_from(["integer", "float"]).map(lambda kind: col("written").cast(kind)),
     st.sampled_from(["integer", "float"]).map(lambda kind: col("flag").cast(kind)),
 )

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from data import function_oracle
-from discreet.data import Bounds, Keys, Type, col
+from discreet.data import Bounds, Dates, Keys, Type, col
 from discreet.data.facts.inferred import infer
 from discreet.data.language.column_facts import ColumnFacts
 from discreet.data.language.functions import FUNCTIONS
@@ -26,6 +26,9 @@ CONSTANTS = {
     "round": [(), (2,), (-1,), (-2,), (-15,)],
     "width_bucket": [(0, 10, 4), (Fraction(-1, 3), Fraction(1, 3), 7), (-200, 200, 1)],
     "substring": [(1,), (2,), (9,), (1, 0), (2, 3)],
+    "right": [(0,), (1,), (2,), (9,)],
+    "lpad": [(0, "x"), (3, "-"), (9, "ab")],
+    "rpad": [(0, "x"), (3, "-"), (9, "ab")],
     "replace": [("a", ""), ("aa", "a"), ("-", "--"), ("x", "y")],
 }
 UNITS = ("year", "quarter", "month", "week", "day")
@@ -36,6 +39,16 @@ def calls(function):
     values = SAMPLES[function.takes]
     if function.name == "date_trunc":
         return [operands for operands in product(UNITS, values) if operands != ("week", values[-1])]
+    if function.name == "date_add":
+        amounts = [
+            ("day", 1),
+            ("day", -400),
+            ("month", 1),
+            ("month", -13),
+            ("month", 119_987),
+            ("day", 3_652_058),
+        ]
+        return [(*amount, value) for amount, value in product(amounts, values)]
     if function.name in CONSTANTS:
         return [(value, *constants) for value, constants in product(values, CONSTANTS[function.name])]
     return list(product(values, repeat=function.operands[0]))
@@ -80,3 +93,42 @@ def test_sign_is_minus_one_nought_or_one_whatever_is_declared():
         assert (found.bounds.lower, found.bounds.upper, found.bounds.step) == (-1, 1, 1)
         assert found.keys == Keys([-1, 0, 1])
     assert infer(sign, {"x": ColumnFacts(type=Type.INTEGER, keys=Keys([5, 7]))}).keys == Keys([1])
+
+
+def test_what_is_added_moves_the_declared_days():
+    facts = ColumnFacts(type=Type.DATE, dates=Dates(datetime.date(2024, 1, 30), datetime.date(2024, 3, 31)))
+    moved = infer(col("d").offset(1, "month").expression, {"d": facts})
+    assert moved.dates == Dates(datetime.date(2024, 2, 29), datetime.date(2024, 4, 30))
+    assert infer(col("d").offset(9000, "year").expression, {"d": facts}).dates is None
+    times = {"d": ColumnFacts(type=Type.TIMESTAMP, dates=facts.dates)}
+    later = infer(col("d").offset(1, "second").expression, times).dates
+    assert later == Dates(datetime.date(2024, 1, 30), datetime.date(2024, 4, 1))
+
+
+def test_seconds_are_bounded_by_the_declared_days():
+    facts = ColumnFacts(
+        type=Type.TIMESTAMP, dates=Dates(datetime.date(1969, 12, 31), datetime.date(1970, 1, 1))
+    )
+    found = infer(col("d").epoch().expression, {"d": facts}).bounds
+    assert (found.lower, found.upper, found.step) == (-86_400, 86_399, 1)
+
+
+@pytest.mark.parametrize(
+    ("formula", "facts", "low", "high"),
+    [
+        (col("x").ln(), ColumnFacts(type=Type.FLOAT), -46.5, 46.5),
+        (col("x").ln(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(1, 100)), 0, 4.7),
+        (col("x").log(10), ColumnFacts(type=Type.INTEGER, bounds=Bounds(-5, 1000)), -20.2, 3.01),
+        (col("x").log(0.5), ColumnFacts(type=Type.INTEGER, bounds=Bounds(1, 8)), -3.01, 0),
+        (col("x").exp(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(-100, 2)), 0, 7.4),
+        (col("x").exp(), ColumnFacts(type=Type.INTEGER, bounds=Bounds(0, 1000)), 0, 1e20),
+    ],
+)
+def test_ranges_of_logarithms_and_powers_of_e(formula, facts, low, high):
+    found = infer(formula.expression, {"x": facts}).bounds
+    assert found.lower == pytest.approx(low, rel=0.1, abs=0.1)
+    assert found.upper == pytest.approx(high, rel=0.1, abs=0.1)
+
+
+def test_the_exponential_function_has_no_upper_bound_where_its_operand_has_none():
+    assert infer(col("x").exp().expression, {"x": ColumnFacts(type=Type.FLOAT)}).bounds is None

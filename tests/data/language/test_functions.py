@@ -86,6 +86,13 @@ EVERY = [
         for word in ("starts_with", "ends_with", "contains")
         for part in ("", "a", "💶", OTHER)
     ),
+    *(one.ln() for one in (N, X, Y, EXACT)),
+    *(X.log(base) for base in (2, 10, 0.5, 1e20)),
+    *(one.exp() for one in (N, X, Y, EXACT)),
+    *((X + shift).exp() for shift in (-46, 46, 36, 1)),
+    *(S.tail(length) for length in (0, 1, 3, 40)),
+    *(getattr(S, word)(*pad) for word in ("pad_start", "pad_end") for pad in ((0, "x"), (4,), (9, "é💶"))),
+    *(S.position(part) for part in ("", "a", "b", "💶", "\n", OTHER)),
     *(S.like(pattern) for pattern in ("", "%", "_", "__", "a%", "%a%", "%b_c", "a.b", "%\n%", "_x_")),
     *(S.replace(old, new) for old, new in (("a", ""), ("aa", "a"), (" ", "  "), ("💶", "e"), ("%", "_"))),
     S.concat("|", OTHER),
@@ -98,9 +105,17 @@ EVERY = [
     *(
         getattr(one, part)()
         for one in (DAY, SEEN, AT)
-        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year")
+        for part in ("year", "quarter", "month", "day", "day_of_week", "day_of_year", "week", "epoch")
     ),
-    *(getattr(one, part)() for one in (SEEN, AT) for part in ("hour", "minute")),
+    *(getattr(one, part)() for one in (SEEN, AT) for part in ("hour", "minute", "second")),
+    *(
+        one.offset(amount, unit)
+        for one in (DAY, SEEN, AT)
+        for amount, unit in ((1, "day"), (-400, "day"), (9998, "year"), (-9998, "year"), (0, "day"))
+    ),
+    *(one.offset(n, "month") for one in (DAY, SEEN, AT) for n in (1, -1, 13, 119_987, -119_987)),
+    *(one.offset(n, "day") for one in (DAY, SEEN) for n in (3_652_058, -3_652_058)),
+    *(one.offset(n, "second") for one in (SEEN, AT) for n in (1, -1, 86_400, 10**9, -(10**9))),
     *(one.truncate(unit) for one in (DAY, SEEN, AT) for unit in ("year", "quarter", "month", "week", "day")),
     *(one.truncate("hour") for one in (SEEN, AT)),
     *(one.cast("date") for one in (DAY, SEEN, AT)),

@@ -77,7 +77,7 @@ def value(text, column="age"):
     ],
 )
 def test_literals(text, expected, kind):
-    found = value(text)
+    found = value(text, "urgent" if kind is Type.BOOLEAN else "age")
     assert found == (expected, kind)
     assert type(found[0]) is type(expected)
 

@@ -234,3 +234,54 @@ def test_a_table_that_is_a_person_per_row_or_has_limits_parses_alike():
     }
     text = "SELECT city, AVG(age) FROM visits GROUP BY city"
     assert parse(text, limited) == parse(text, TABLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            "SELECT UPPER(city), COUNT(*) AS n FROM visits GROUP BY UPPER(city)",
+            "SELECT UPPER(city) AS upper_city, COUNT(*) AS n FROM visits GROUP BY upper_city",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM visits GROUP BY FLOOR(age / 10)",
+            "SELECT FLOOR(age / 10) AS floor_age, COUNT(*) AS n FROM visits GROUP BY 1",
+        ),
+        (
+            "SELECT age > 40, COUNT(*) AS n FROM visits GROUP BY 1",
+            "SELECT age > 40 AS condition_age, COUNT(*) AS n FROM visits GROUP BY 1",
+        ),
+        (
+            "SELECT age - ward, COUNT(*) AS n FROM visits GROUP BY age - ward",
+            "SELECT age - ward AS calculated_age_ward, COUNT(*) AS n FROM visits GROUP BY 1",
+        ),
+        (
+            "SELECT CASE WHEN urgent THEN 'a' ELSE 'b' END, COUNT(*) AS n FROM visits GROUP BY 1",
+            "SELECT CASE WHEN urgent THEN 'a' ELSE 'b' END AS case_urgent, COUNT(*) AS n FROM visits "
+            "GROUP BY case_urgent",
+        ),
+        (
+            "SELECT EXTRACT(YEAR FROM v.day) AS y, COUNT(*) AS n FROM visits v GROUP BY YEAR(day)",
+            "SELECT YEAR(day) AS y, COUNT(*) AS n FROM visits GROUP BY y",
+        ),
+        (  # grouped by the column, SELECT would have no value
+            "SELECT YEAR(day) AS ward, COUNT(*) AS n FROM visits GROUP BY ward",
+            "SELECT YEAR(day) AS ward, COUNT(*) AS n FROM visits GROUP BY 1",
+        ),
+        (
+            "SELECT AVG(n) AS m FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY 1) v",
+            "SELECT AVG(n) AS m FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient) v",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT patient FROM visits GROUP BY patient, YEAR(day)) v",
+            "SELECT COUNT(*) AS n FROM (SELECT patient FROM visits GROUP BY 1, EXTRACT(YEAR FROM day)) v",
+        ),
+    ],
+)
+def test_calculated_keys_need_no_name(text, same):
+    assert parse(text, TABLES) == parse(same, TABLES)
+
+
+def test_the_name_of_a_key_holds_no_literal():
+    query = parse("SELECT COUNT(*) AS n FROM visits GROUP BY note || 'canary'", TABLES)
+    assert [key.name for key in query.keys] == ["concat_note"]

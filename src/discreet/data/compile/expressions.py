@@ -17,7 +17,7 @@ import ibis.expr.datatypes as dt
 from ibis.expr.types import BooleanValue, NumericValue, Value
 from ibis.expr.types import Column as IbisColumn
 
-from discreet.data.compile import conditional, numeric, strings, temporal
+from discreet.data.compile import conditional, exponential, numeric, strings, temporal
 from discreet.data.compile.calls import CallLine, Operands
 from discreet.data.compile.casts import as_type, cast_to
 from discreet.data.compile.comparisons import compare, compare_literal, is_in, moment, nearest
@@ -149,6 +149,7 @@ class _Meaning:
 FUNCTIONS: dict[str, CallLine] = {
     **conditional.FUNCTIONS,
     **numeric.FUNCTIONS,
+    **exponential.FUNCTIONS,
     **strings.FUNCTIONS,
     **temporal.FUNCTIONS,
 }

@@ -26,6 +26,21 @@ def _left(text: str, length: int) -> str:  # type: ignore[empty-body]
     """Return this many code points from the start of a text."""
 
 
+@ibis.udf.scalar.builtin(name="right")  # type: ignore[untyped-decorator]
+def _right(text: str, length: int) -> str:  # type: ignore[empty-body]
+    """Return this many code points from the end of a text."""
+
+
+@ibis.udf.scalar.builtin(name="lpad")  # type: ignore[untyped-decorator]
+def _lpad(text: str, length: int, fill: str) -> str:  # type: ignore[empty-body]
+    """Return a text filled up before its start, or cut at its end, to a length."""
+
+
+@ibis.udf.scalar.builtin(name="rpad")  # type: ignore[untyped-decorator]
+def _rpad(text: str, length: int, fill: str) -> str:  # type: ignore[empty-body]
+    """Return a text filled up behind its end, or cut there, to a length."""
+
+
 def stripped(text: StringValue) -> StringValue:
     """Return a text without the spaces at both ends."""
     return _trim(text, " ")
@@ -66,6 +81,10 @@ def concat_texts(*parts: Any) -> StringValue:
     return _cut(concat_texts(*parts[:half]) + concat_texts(*parts[half:]))
 
 
+def _position(text: StringValue, part: Any) -> IntegerValue:
+    return text.find(part).cast("int64") + ibis.literal(1, type="int64")
+
+
 def _starts_with(text: StringValue, start: Any) -> BooleanValue:
     return text.startswith(start)
 
@@ -94,6 +113,10 @@ FUNCTIONS: dict[str, CallLine] = {
     "trim": of_texts(stripped),
     "length": of_texts(_length),
     "substring": of_texts(_substring),
+    "right": of_texts(_right),
+    "lpad": of_texts(_lpad),
+    "rpad": of_texts(_rpad),
+    "position": of_texts(_position),
     "concat": of_texts(concat_texts),
     "starts_with": of_texts(_starts_with),
     "ends_with": of_texts(_ends_with),

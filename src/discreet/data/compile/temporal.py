@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from calendar import monthrange
 from functools import partial
 
 import ibis
@@ -15,6 +16,7 @@ from discreet.data.language.expressions import Literal
 
 __all__ = ["FUNCTIONS", "INSTANT", "TIMESTAMP", "count_days", "date", "date_part", "known", "truncate_date"]
 
+_EPOCH = datetime.date(1970, 1, 1)
 TIMESTAMP = dt.Timestamp(scale=6)
 INSTANT = dt.Timestamp(timezone="UTC", scale=6)
 
@@ -59,7 +61,7 @@ def truncate_date(value: Value, unit: str) -> Value:
 
 
 def date_part(name: str, value: Value) -> IntegerValue:
-    """Return the year, quarter, month, day, day_of_year, hour or minute of a date or time."""
+    """Return a part of a date or time, such as its year, week_of_year or minute, by its name in Ibis."""
     return getattr(known(value), name)().cast("int64")
 
 
@@ -71,6 +73,54 @@ def _truncate(operands: Operands) -> Value:
     unit, moment = operands.nodes
     assert isinstance(unit, Literal)  # noqa: S101
     return truncate_date(operands.value(moment), str(unit.value))
+
+
+def _epoch(value: Value) -> IntegerValue:
+    """Return the whole seconds since 1970, by the calendar: engines round fractions differently."""
+    days = count_days(date(value), moment(_EPOCH, "date"))
+    if value.type().is_date():
+        return days * _whole(86_400)
+    hours, minutes, seconds = (date_part(part, value) for part in ("hour", "minute", "second"))
+    return ((days * _whole(24) + hours) * _whole(60) + minutes) * _whole(60) + seconds
+
+
+def _whole(number: int) -> IntegerValue:
+    return ibis.literal(number, type="int64")
+
+
+def _add(operands: Operands) -> Value:
+    """Return a date or time some units later.
+
+    What would leave the years 1 to 9999 is NULL before anything is added, since engines fail beyond theirs.
+    """
+    unit, amount, node = operands.nodes
+    assert isinstance(unit, Literal) and isinstance(amount, Literal)  # noqa: S101, PT018
+    value = operands.value(node)
+    inside = known(value)
+    kind = inside.type()
+    first, last = (moment(_typed_end(end, kind), kind) for end in _room(str(unit.value), int(amount.value)))  # type: ignore[arg-type]
+    safe = ibis.ifelse((inside >= first) & (inside <= last), inside, ibis.null(kind))
+    later = safe + ibis.interval(**{f"{unit.value}s": int(amount.value)})  # type: ignore[arg-type]
+    return later.cast(INSTANT if value.type().is_timestamp() and value.type().timezone is not None else kind)
+
+
+def _typed_end(end: datetime.datetime, kind: dt.DataType) -> datetime.date:
+    return end.date() if kind.is_date() else end
+
+
+def _room(unit: str, amount: int) -> tuple[datetime.datetime, datetime.datetime]:
+    """Return the first and last times to which so much can be added within the years 1 to 9999."""
+    first, last = datetime.datetime.min, datetime.datetime.max
+    if unit == "month":
+        # A day of the month never leaves its month, so both ends are those of whole months.
+        (year, month), (final, later) = (
+            divmod(12 * end.year + end.month - 1 - limit(amount, 0), 12)
+            for end, limit in ((first, min), (last, max))
+        )
+        most = monthrange(final, later + 1)[1]
+        return first.replace(year=year, month=month + 1), last.replace(year=final, month=later + 1, day=most)
+    step = datetime.timedelta(**{f"{unit}s": amount})
+    return first - min(step, datetime.timedelta()), last - max(step, datetime.timedelta())
 
 
 def _difference(operands: Operands) -> IntegerValue:
@@ -85,7 +135,11 @@ FUNCTIONS: dict[str, CallLine] = {
     "day_of_week": of_moment(_day_of_week),
     "day_of_year": of_moment(partial(date_part, "day_of_year")),
     "hour": of_moment(partial(date_part, "hour")),
+    "week": of_moment(partial(date_part, "week_of_year")),
+    "epoch": of_moment(_epoch),
+    "second": of_moment(partial(date_part, "second")),
     "minute": of_moment(partial(date_part, "minute")),
     "date_trunc": _truncate,
     "date_difference": _difference,
+    "date_add": _add,
 }

@@ -10,6 +10,7 @@ not the name of a column.
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING
 
 from discreet.data.language.expressions import (
@@ -18,18 +19,20 @@ from discreet.data.language.expressions import (
     Cast,
     Expression,
     IsNull,
+    Literal,
     Not,
     When,
     literal,
 )
 from discreet.data.language.functions import FUNCTIONS
+from discreet.data.language.functions.temporal import moment_after
 from discreet.data.language.types import Type
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, UnsupportedQuery
 
 if TYPE_CHECKING:
     from discreet.data.language.formula import Formula
 
-__all__ = ["Calculated", "expression_of_value"]
+__all__ = ["Calculated", "expression_of_value", "moved"]
 
 _TYPES = {
     int: Type.INTEGER,
@@ -71,6 +74,20 @@ class Calculated:
     def sqrt(self) -> Formula:
         """Return the square root; NULL below 0."""
         return self._call("sqrt")
+
+    def ln(self) -> Formula:
+        """Return the natural logarithm; NULL from 0 down."""
+        return self._call("ln")
+
+    def log(self, base: object) -> Formula:
+        """Return the logarithm to a base; NULL from 0 down."""
+        return _formula(
+            Call(function=FUNCTIONS["log"], operands=(expression_of_value(base), self.expression))
+        )
+
+    def exp(self) -> Formula:
+        """Return the exponential function; NULL above 46."""
+        return self._call("exp")
 
     def clip(self, lower: object, upper: object) -> Formula:
         """Return the value, but at least `lower` and at most `upper`; NULL stays NULL.
@@ -130,6 +147,22 @@ class Calculated:
             raise ParameterError("start", "is not a position in a text", "a whole number from 0 on")
         return self._call("substring", start + 1, *(() if length is None else (length,)))
 
+    def tail(self, length: int) -> Formula:
+        """Return the last code points of the text."""
+        return self._call("right", length)
+
+    def pad_start(self, length: int, fill: str = " ") -> Formula:
+        """Return the text filled up before its start to a length, or cut at its end."""
+        return self._call("lpad", length, fill)
+
+    def pad_end(self, length: int, fill: str = " ") -> Formula:
+        """Return the text filled up behind its end to a length, or cut there."""
+        return self._call("rpad", length, fill)
+
+    def position(self, part: object) -> Formula:
+        """Return the place of another text in this one, counted from 1 as in SQL; 0 if it is not there."""
+        return self._call("position", part)
+
     def concat(self, *others: object) -> Formula:
         """Concatenate texts; NULL if one is."""
         return self._call("concat", *others)
@@ -186,6 +219,22 @@ class Calculated:
         """Return the minute of a time, 0 to 59."""
         return self._call("minute")
 
+    def second(self) -> Formula:
+        """Return the whole second of a time, 0 to 59."""
+        return self._call("second")
+
+    def week(self) -> Formula:
+        """Return the week of the year by ISO 8601, 1 to 53."""
+        return self._call("week")
+
+    def epoch(self) -> Formula:
+        """Return the whole seconds since the beginning of 1970."""
+        return self._call("epoch")
+
+    def offset(self, amount: int, unit: str) -> Formula:
+        """Return the date or time some "day", "week", "month", "quarter", "year", "hour", ... later."""
+        return _formula(moved(self.expression, amount, unit))
+
     def truncate(self, unit: str) -> Formula:
         """Return the first day of the "year", "quarter", "month", "week" or "day", or the "hour"."""
         return _formula(Call(function=FUNCTIONS["date_trunc"], operands=(literal(unit), self.expression)))
@@ -197,6 +246,36 @@ class Calculated:
     def _call(self, name: str, *others: object) -> Formula:
         operands = (self.expression, *(expression_of_value(other) for other in others))
         return _formula(Call(function=FUNCTIONS[name], operands=operands))
+
+
+_MOVED = {
+    **{"day": ("day", 1), "week": ("day", 7), "month": ("month", 1), "quarter": ("month", 3)},
+    **{"year": ("month", 12), "second": ("second", 1), "minute": ("second", 60), "hour": ("second", 3600)},
+}
+"""Units of time as multiples of those that are added, so that 1 year and 12 months are one request."""
+
+
+def moved(expression: Expression, amount: int, unit: str) -> Expression:
+    """Return a date or time some units later; of a constant, its value."""
+    if unit not in _MOVED or type(amount) is not int:
+        raise UnsupportedQuery(
+            f"this cannot be added to a date; write a whole number and {', '.join(_MOVED)}"
+        )
+    plain, many = _MOVED[unit]
+    if isinstance(expression, Literal) and isinstance(expression.value, datetime.date):
+        sum_ = moment_after(plain, amount * many, _with_time(expression.value, plain))
+        if sum_ is None:
+            raise UnsupportedQuery("a date is outside the years 1 to 9999; write another")
+        return literal(sum_)
+    operands = (literal(plain), literal(amount * many), expression)
+    return Call(function=FUNCTIONS["date_add"], operands=operands)
+
+
+def _with_time(value: datetime.date, unit: str) -> datetime.date:
+    """Return a date as its midnight, if hours, minutes or seconds are added to it."""
+    if unit != "second" or isinstance(value, datetime.datetime):
+        return value
+    return datetime.datetime.combine(value, datetime.time())
 
 
 def expression_of_value(value: object) -> Expression:

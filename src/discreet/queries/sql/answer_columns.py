@@ -18,7 +18,7 @@ from discreet.data.language.relations import Named
 from discreet.errors import RequestRefused
 from discreet.queries.sql.aggregates import aggregate_of, default_name, is_aggregate
 from discreet.queries.sql.expressions import ColumnLookup, expression_of
-from discreet.queries.sql.scope import Scope
+from discreet.queries.sql.scope import ColumnsInSight
 
 __all__ = ["AnswerColumns"]
 
@@ -34,14 +34,14 @@ class AnswerColumns:
     ----------
     keys : tuple of Named
         What is grouped by.
-    scope : Scope
+    columns : ColumnsInSight
         The columns of FROM.
     aliases : sequence of str
         The names that SELECT gives.
     """
 
-    def __init__(self, keys: tuple[Named, ...], scope: Scope, aliases: Sequence[str]) -> None:
-        self._keys, self._scope = keys, scope
+    def __init__(self, keys: tuple[Named, ...], columns: ColumnsInSight, aliases: Sequence[str]) -> None:
+        self._keys, self._columns = keys, columns
         self._calculated_keys = any(not isinstance(key.expression, Column) for key in keys)
         self._taken = {key.name.lower() for key in keys}
         for alias in aliases:
@@ -70,7 +70,7 @@ class AnswerColumns:
 
     def measure(self, node: exp.Expression, alias: str | None) -> str:
         """Add an aggregate that SELECT shows, and return its name."""
-        aggregate = aggregate_of(node, self._scope.column)
+        aggregate = aggregate_of(node, self._columns)
         name = self._free(default_name(aggregate)) if alias is None else alias
         self._outputs.append((name, aggregate))
         return name
@@ -110,12 +110,12 @@ class AnswerColumns:
 
     def key_of(self, node: exp.Column) -> Column | None:
         """Return the key that a column of FROM is, if it is one."""
-        column = self._scope.column(node)
+        column = self._columns(node)
         return next((Column(name=key.name) for key in self._keys if key.expression == column), None)
 
     def _measured(self, node: exp.Expression) -> str:
         """Return the name of an aggregate, which is measured, but not shown, if it was not there before."""
-        wanted = aggregate_of(node, self._scope.column)
+        wanted = aggregate_of(node, self._columns)
         for name, aggregate in self._outputs:
             if aggregate == wanted:
                 return name
@@ -127,7 +127,7 @@ class AnswerColumns:
         if not self._calculated_keys or isinstance(node, exp.Column | exp.Literal | exp.Identifier):
             return None
         try:
-            expression = expression_of(node, self._scope.column)
+            expression = expression_of(node, self._columns)
         except RequestRefused:
             return None
         return next((key.name for key in self._keys if key.expression == expression), None)

@@ -7,6 +7,8 @@ The walk knows a closed list of nodes; all others are refused by name. Meaning i
   AND; OR. A condition inside a comparison needs parentheses, since engines disagree about ``a = b IS NULL``.
 - ``/`` divides numbers as decimals, also integers: ``7 / 2`` is 3.5. Division by 0 is NULL.
 - ``-x`` is ``0 - x``. Constants are calculated exactly, before anything is compared.
+- A constant has the type of what it is compared with (`conversions`). Two constants are compared while the
+  text is read, so that ``1 = 1 AND c`` is ``c``.
 - ``!=`` is ``<>``, ``==`` is ``=``. A comparison with NULL is refused, since it is never true.
 - ``x BETWEEN a AND b`` is ``x >= a AND x <= b``. ``x NOT IN (...)`` leaves out the rows in which x is NULL.
 - ``x IS TRUE`` is ``COALESCE(x, FALSE)``; ``a IS NOT DISTINCT FROM b`` says that they are equal or both NULL.
@@ -19,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Protocol, runtime_checkable
 
 from sqlglot import exp
 
 from discreet.data import literal
+from discreet.data.language.evaluation import value_of
 from discreet.data.language.expressions import (
     LARGEST_DEPTH,
     And,
@@ -30,7 +34,6 @@ from discreet.data.language.expressions import (
     ArithmeticOperator,
     Call,
     Case,
-    Cast,
     Compare,
     Comparison,
     Expression,
@@ -42,17 +45,37 @@ from discreet.data.language.expressions import (
     When,
 )
 from discreet.data.language.functions.conditional import COALESCE
-from discreet.data.language.types import Type
+from discreet.data.language.types import Type, comparable
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
+from discreet.queries.sql.conversions import CAST_TYPES, conversion_to, converted
+from discreet.queries.sql.date_functions import interval_sum
 from discreet.queries.sql.functions import call_of, refused_function
 from discreet.queries.sql.literals import is_literal, literal_of
 from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused
 
-__all__ = ["ColumnLookup", "Members", "condition_of", "expression_of", "unwrapped"]
+__all__ = [
+    "ColumnLookup",
+    "Members",
+    "TypedLookup",
+    "condition_of",
+    "expression_of",
+    "is_folded",
+    "unwrapped",
+]
 
 ColumnLookup = Callable[[exp.Column], Expression]
 """What finds the column that a node names."""
+
+
+@runtime_checkable
+class TypedLookup(Protocol):
+    """A `ColumnLookup` that knows the types of columns, too."""
+
+    def type_of(self, expression: Expression) -> Type | None:
+        """Return the type of an expression over the columns, if it has one."""
+
+
 Members = Callable[[Expression, exp.Expression], Expression]
 """What reads a subquery in IN."""
 
@@ -79,9 +102,11 @@ _CONDITIONS = (
     exp.In,
     exp.Between,
     exp.Like,
+    exp.ILike,
     exp.NullSafeEQ,
     exp.NullSafeNEQ,
 )
+_LENGTH_DIGITS = 9
 _WRITTEN_TYPES = {
     **dict.fromkeys(("INT", "BIGINT"), Type.INTEGER),
     **dict.fromkeys(("DOUBLE", "FLOAT"), Type.FLOAT),
@@ -102,7 +127,8 @@ def expression_of(node: exp.Expression, columns: ColumnLookup, members: Members 
     node : sqlglot expression
         What is in SELECT, WHERE or GROUP BY, or in an aggregate.
     columns : callable
-        Returns the column that a node names, or refuses it.
+        Returns the column that a node names, or refuses it. If it is a `TypedLookup`, constants are converted
+        to the types of what they are compared with.
     members : callable, optional
         Returns the condition that an operand is among what a subquery lists, or refuses it; by default all
         are.
@@ -113,9 +139,6 @@ def expression_of(node: exp.Expression, columns: ColumnLookup, members: Members 
 def condition_of(node: exp.Expression, columns: ColumnLookup, members: Members | None = None) -> Expression:
     """Return the expression that a condition of SQL means; `type_check` refuses others."""
     return expression_of(node, columns, members)
-
-
-_CAST_TYPES = "INTEGER, DOUBLE, TEXT, DATE or TIMESTAMP"
 
 
 class _Walk:
@@ -140,14 +163,14 @@ class _Walk:
             return self._columns(node)
         if kind in _COMPARISONS:
             check_parts(node, "this", "expression")
-            return Compare(
-                operator=_COMPARISONS[kind],
-                left=self.operand(node.this, below),
-                right=self.operand(node.expression, below),
-            )
+            left, right = self.operand(node.this, below), self.operand(node.expression, below)
+            return self.compared(_COMPARISONS[kind], left, right)
         if kind in _ARITHMETIC:
             # sqlglot notes what its own dialects do about division; here it is always the same
             check_parts(node, "this", "expression", "typed", "safe")
+            moved = interval_sum(node, lambda part: self.expression(part, below))
+            if moved is not None:
+                return moved
             left, right = self.operand(node.this, below), self.operand(node.expression, below)
             return _calculated(_ARITHMETIC[kind], left, right)
         if kind is exp.Neg:
@@ -176,7 +199,7 @@ class _Walk:
                 condition = self.expression(branch.this, below)
             else:
                 value = self.operand(branch.this, below)
-                condition = Compare(operator=Comparison.EQUAL, left=subject, right=value)
+                condition = self.compared(Comparison.EQUAL, subject, value)
             listed.append(When(condition=condition, value=self.expression(branch.args["true"], below)))
         otherwise = literal(None) if default is None else self.expression(default, below)
         return Case(branches=tuple(listed), otherwise=otherwise)
@@ -188,16 +211,45 @@ class _Walk:
         if isinstance(kind, exp.DataType) and not kind.args.get("nested"):
             written = _WRITTEN_TYPES.get(getattr(kind.this, "name", ""))
         if written is None:
-            raise refused("CAST to this type", f"convert to {_CAST_TYPES}")
-        if kind.expressions and written is not Type.DECIMAL:
-            raise refused("CAST to a type with a length", f"convert to {_CAST_TYPES}, without parentheses")
-        return Cast(operand=self.expression(node.this, below), type=written)
+            raise refused("CAST to this type", f"convert to {CAST_TYPES}")
+        operand = self.expression(node.this, below)
+        return conversion_to(operand, written, [_whole(one) for one in kind.expressions])
+
+    def compared(self, operator: Comparison, left: Expression, right: Expression) -> Expression:
+        """Return a comparison; of two constants, its truth."""
+        left, right = self.fitting(left, right), self.fitting(right, left)
+        if isinstance(left, Literal) and isinstance(right, Literal):
+            # Text has one order on all engines, that of code points; truth has one, FALSE first.
+            if left.type is right.type or (left.type.is_number and right.type.is_number):
+                return literal(value_of(Compare(operator=operator, left=left, right=right), {}))
+            if Type.NULL not in {left.type, right.type}:
+                raise UnsupportedQuery("constants of different types are compared; leave the comparison out")
+        return Compare(operator=operator, left=left, right=right)
+
+    def fitting(self, operand: Expression, other: Expression) -> Expression:
+        """Return an operand; a constant in the type of what it is compared with, if that is known."""
+        if not isinstance(operand, Literal) or operand.value is None or isinstance(other, Literal):
+            return operand
+        kind = self._columns.type_of(other) if isinstance(self._columns, TypedLookup) else None
+        return operand if kind is None or comparable(operand.type, kind) else converted(operand, kind)
+
+    def joined(self, node: exp.Expression, below: int) -> Expression:
+        """Read AND and OR, without the comparisons of constants that do not matter."""
+        neutral = type(node) is exp.And
+        operands = []
+        for one in _operands(node):
+            found = self.expression(one, below)
+            folded = found.value if isinstance(found, Literal) and is_folded(one) else None
+            if folded is not neutral:
+                operands.append(found)
+        if len(operands) < 2:
+            return operands[0] if operands else literal(neutral)
+        return And(operands=tuple(operands)) if neutral else Or(operands=tuple(operands))
 
     def condition(self, node: exp.Expression, below: int) -> Expression:
         kind = type(node)
         if kind in {exp.And, exp.Or}:
-            operands = tuple(self.expression(operand, below) for operand in _operands(node))
-            return And(operands=operands) if kind is exp.And else Or(operands=operands)
+            return self.joined(node, below)
         if kind is exp.Not:
             check_parts(node, "this")
             return Not(operand=self.expression(node.this, below))
@@ -209,8 +261,8 @@ class _Walk:
             low, high = (self.operand(node.args[end], below) for end in ("low", "high"))
             return And(
                 operands=(
-                    Compare(operator=Comparison.AT_LEAST, left=value, right=low),
-                    Compare(operator=Comparison.AT_MOST, left=value, right=high),
+                    self.compared(Comparison.AT_LEAST, value, low),
+                    self.compared(Comparison.AT_MOST, value, high),
                 )
             )
         if kind is exp.In and node.args.get("query") is not None and self._members is not None:
@@ -218,12 +270,13 @@ class _Walk:
             return self._members(self.operand(node.this, below), node.args["query"])
         if kind is exp.In:
             check_parts(node, "this", "expressions")
-            listed = tuple(self.listed(value, below) for value in node.expressions)
-            return IsIn(operand=self.operand(node.this, below), values=listed)
+            operand = self.operand(node.this, below)
+            values = (self.fitting(self.listed(value, below), operand) for value in node.expressions)
+            return IsIn(operand=operand, values=tuple(one for one in values if isinstance(one, Literal)))
         if kind in {exp.NullSafeEQ, exp.NullSafeNEQ}:
             check_parts(node, "this", "expression")
             left, right = (self.operand(part, below) for part in (node.this, node.expression))
-            same = _not_distinct(left, right)
+            same = _not_distinct(self.fitting(left, right), self.fitting(right, left))
             return same if kind is exp.NullSafeEQ else Not(operand=same)
         called = call_of(node, lambda part: self.expression(part, below))
         if called is not None:
@@ -263,6 +316,17 @@ def unwrapped(node: exp.Expression) -> exp.Expression:
         check_parts(node, "this")
         node = node.this
     return node
+
+
+def _whole(node: exp.Expression) -> int | None:
+    """Return a number in the parentheses of a type."""
+    text = str(node.name) if isinstance(node.this, exp.Literal) else ""
+    return int(text) if text.isdecimal() and len(text) <= _LENGTH_DIGITS else None
+
+
+def is_folded(node: exp.Expression) -> bool:
+    """Return whether a truth is written as a condition, and not as the word."""
+    return not isinstance(unwrapped(node), exp.Boolean)
 
 
 def _known(condition: Expression) -> Expression:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.data.facts.persons import Tables, public_alone
-from discreet.data.language.expressions import Column, Expression, IsNull
+from discreet.data.language.expressions import Column, Expression, IsNull, Literal
 from discreet.data.language.relations import Source
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
-from discreet.queries.sql.expressions import condition_of
+from discreet.queries.sql.expressions import condition_of, is_folded
 from discreet.queries.sql.in_public_subquery import listed_values, membership_condition, single_column
 from discreet.queries.sql.join_order import Placed, arrange
 from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader
@@ -75,10 +75,12 @@ class FromClause:
         if arranged.where is None:
             return scope
         condition = self._condition(arranged.where, scope)
+        if isinstance(condition, Literal) and condition.value is True and is_folded(arranged.where):
+            return scope
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
 
     def _condition(self, node: exp.Expression, scope: Scope) -> Expression:
-        return condition_of(node, scope.column, self._members)
+        return condition_of(node, scope.over(self.tables), self._members)
 
     def within(self, query: exp.Expression) -> FromClause:
         """Return a reader that also knows the queries of WITH."""

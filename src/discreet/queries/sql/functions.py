@@ -8,32 +8,31 @@ plain call, or by the special forms below, and one that has others is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
 from sqlglot import exp
 
 from discreet.data import Formula, literal
-from discreet.data.language.expressions import Call, Cast, Expression
+from discreet.data.language.expressions import Call, Expression, Literal
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
+from discreet.data.language.functions.exponential import LOG
 from discreet.data.language.functions.numeric import MODULO
-from discreet.data.language.functions.strings import CONCAT, LIKE, SUBSTRING, TRIM
-from discreet.data.language.functions.temporal import DATE_DIFFERENCE, DATE_TRUNC, UNITS
-from discreet.data.language.types import Type
-from discreet.errors import UnsupportedQuery
+from discreet.data.language.functions.strings import CONCAT, LIKE, LOWER, LPAD, RPAD, SUBSTRING, TRIM
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.rational import rational
+from discreet.queries.sql.date_functions import DATE_FORMS, DAYS, NAMED_DATE_FORMS, WEEKDAY, Read
 from discreet.queries.sql.parser import read_select
+from discreet.queries.sql.patterns import REGULAR, matches
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
 __all__ = ["call_of", "refused_function"]
 
-Read = Callable[[exp.Expression], Expression]
-
 _NOTES = ("ignore_nulls", "is_nvl", "is_null")
 """What sqlglot notes about its own dialects."""
 
-_EXTRACTED: dict[str, ScalarFunction] = {
-    name: function for function in FUNCTIONS.values() for name in function.extract
-}
-
+_MOST_FACTORS = 6
+"""Arithmetic of more factors could overflow."""
 _TERMS = (exp.Add, exp.Sub, exp.DPipe)
 _FACTORS = (exp.Mul, exp.Div, exp.IntDiv)
 
@@ -44,11 +43,7 @@ _LISTED = [
 _KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
 _MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
 _RANDOM = "leave it out: answers are noisy already"
-_PATTERN = "write LIKE with % and _, STARTS_WITH, ENDS_WITH or CONTAINS"
-_POWER = "it can overflow; multiply, as in x * x, or group with WIDTH_BUCKET(x, 0, 100, 10)"
-_SEEK = "write CONTAINS(name, 'a')"
-_DAYS = "write DATEDIFF('day', first, last), in days"
-_WEEKDAY = "engines count weekdays differently; write ISODOW(day), Monday is 1"
+_POWER = "write POWER(x, 2), with a whole number from -6 to 6 or 0.5, or EXP(x * LN(y))"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
 
@@ -63,29 +58,23 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Localtime": ("LOCALTIME", _MOMENT),
     "Localtimestamp": ("LOCALTIMESTAMP", _MOMENT),
     "CurrentUser": ("CURRENT_USER", "it is not a function of the row; leave it out"),
-    "ILike": ("ILIKE", "write LOWER(name) LIKE 'a%'"),
     "Escape": ("ESCAPE", "write LIKE without it; % and _ themselves are found by CONTAINS"),
-    "RegexpLike": ("a regular expression", _PATTERN),
-    "RegexpILike": ("a regular expression", _PATTERN),
+    "RegexpFullMatch": ("a regular expression", "write REGEXP_LIKE(name, '^(a|b)$')"),
     "RegexpReplace": ("a regular expression", "write REPLACE(name, '-', '')"),
     "RegexpExtract": ("a regular expression", "write SUBSTRING(name, 1, 3)"),
-    "SimilarTo": ("SIMILAR TO", _PATTERN),
-    "Glob": ("GLOB", _PATTERN),
-    "Pow": ("a power", _POWER),
-    "Exp": ("EXP()", _POWER),
-    "Ln": ("LN()", _POWER),
-    "Log": ("LOG()", _POWER),
+    "SimilarTo": ("SIMILAR TO", REGULAR),
+    "Glob": ("GLOB", REGULAR),
+    "Log": ("LOG() of one number", "engines take it to base 10 or e; write LOG10(x) or LN(x)"),
+    "BitwiseXor": ("^", "write POWER(x, 2)"),
     "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
     "IntDiv": ("whole-number division", "write FLOOR(x / y)"),
-    "Right": ("RIGHT()", "write ENDS_WITH(name, 'a'), or SUBSTRING(name, 1, 3) from the left"),
+    "Right": ("RIGHT() with this length", "write RIGHT(name, 3)"),
     "Left": ("LEFT() with this length", "write SUBSTRING(name, 1, 3)"),
-    "Pad": ("LPAD() and RPAD()", _CODED),
     "Repeat": ("REPEAT()", _CODED),
     "Reverse": ("REVERSE()", _CODED),
     "Initcap": ("INITCAP()", "write UPPER(name) or LOWER(name)"),
     "SplitPart": ("SPLIT_PART()", "write SUBSTRING(name, 1, 3)"),
     "Split": ("SPLIT()", "write SUBSTRING(name, 1, 3)"),
-    "StrPosition": ("the place of a text in another", _SEEK),
     "ConcatWs": ("CONCAT_WS()", "write a || ',' || b"),
     "Translate": ("TRANSLATE()", "write REPLACE(name, '-', '')"),
     "Ascii": ("ASCII()", _CODED),
@@ -93,18 +82,12 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "MD5": ("MD5()", _CODED),
     "SHA": ("SHA()", _CODED),
     "SHA2": ("SHA2()", _CODED),
-    "DayOfWeek": ("DAYOFWEEK()", _WEEKDAY),
-    "Week": ("WEEK()", "write DATE_TRUNC('week', day)"),
-    "WeekOfYear": ("WEEKOFYEAR()", "write DATE_TRUNC('week', day)"),
-    "Second": ("SECOND()", "write HOUR(seen), MINUTE(seen) or DATE_TRUNC('hour', seen)"),
+    "DayOfWeek": ("DAYOFWEEK()", WEEKDAY),
     "Dayname": ("DAYNAME()", "write ISODOW(day), Monday is 1"),
     "Monthname": ("MONTHNAME()", "write MONTH(day)"),
-    "TimestampDiff": ("TIMESTAMP_DIFF()", _DAYS),
-    "DatetimeDiff": ("DATETIME_DIFF()", _DAYS),
-    "DateAdd": ("DATE_ADD()", _DAYS),
-    "DateSub": ("DATE_SUB()", _DAYS),
-    "TsOrDsAdd": ("DATE_ADD()", _DAYS),
-    "Interval": ("INTERVAL", f"{_DAYS}, or the date itself, such as DATE '2026-01-31'"),
+    "TimestampDiff": ("TIMESTAMP_DIFF()", DAYS),
+    "DatetimeDiff": ("DATETIME_DIFF()", DAYS),
+    "Interval": ("INTERVAL here", "add it to a date, as in day + INTERVAL '3' MONTH"),
     "LastDay": ("LAST_DAY()", "write DATE_TRUNC('month', day)"),
     "ToChar": ("TO_CHAR()", _SPELLED),
     "TimeToStr": ("a date in another spelling", _SPELLED),
@@ -132,6 +115,8 @@ def call_of(node: exp.Expression, read: Read) -> Expression | None:
     if kind in _SPECIAL:
         return _SPECIAL[kind](node, read)
     name = str(node.this).upper() if kind is exp.Anonymous else ""
+    if name in NAMED_DATE_FORMS:
+        return NAMED_DATE_FORMS[name](node, read)
     if (kind, name) not in _spellings():
         return _anonymous(node, read) if kind is exp.Anonymous else None
     function, parts = _spellings()[kind, name]
@@ -178,12 +163,11 @@ def refused_function(node: exp.Expression) -> UnsupportedQuery:
 
 _ANONYMOUS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("NOW", "TODAY", "GETDATE", "SYSDATE"), ("the time of the question", _MOMENT)),
-    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH", "RLIKE"), ("a regular expression", _PATTERN)),
     **dict.fromkeys(("HASH", "SHA256"), ("a digest", _CODED)),
     **dict.fromkeys(("STRFTIME", "FORMAT_DATE"), ("a date in another spelling", _SPELLED)),
-    **dict.fromkeys(("AGE", "EPOCH"), ("a span of time", _DAYS)),
+    **dict.fromkeys(("AGE",), ("a span of time", DAYS)),
     **dict.fromkeys(("BTRIM",), ("BTRIM()", "write TRIM(name)")),
-    **dict.fromkeys(("WEEKDAY", "DATEPART"), ("this part of a date", _WEEKDAY)),
+    **dict.fromkeys(("WEEKDAY",), ("this part of a date", WEEKDAY)),
     **dict.fromkeys(
         ("TO_DATE", "STRPTIME"), ("a date of text", "write CAST(x AS DATE) of text like 2026-01-31")
     ),
@@ -228,6 +212,71 @@ def _like(node: exp.Expression, read: Read) -> Expression:
     return Call(function=LIKE, operands=(read(node.this), read(node.expression)))
 
 
+def _ilike(node: exp.Expression, read: Read) -> Expression:
+    """Read ILIKE, which is LIKE of both sides in lower case: A to Z only, as LOWER is."""
+    found = _like(node, read)
+    assert isinstance(found, Call)  # noqa: S101
+    text, pattern = found.operands
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        return found
+    lowered = LOWER.value(pattern.value) if LOWER.value is not None else pattern.value
+    return Call(function=LIKE, operands=(Call(function=LOWER, operands=(text,)), literal(lowered)))
+
+
+def _regular(node: exp.Expression, read: Read) -> Expression:
+    """Read REGEXP_LIKE(s, 'a|b'), s RLIKE 'a' and s ~* 'a'."""
+    anonymous = isinstance(node, exp.Anonymous)
+    check_parts(node, "this", "expressions" if anonymous else "expression")
+    operands = node.expressions if anonymous else [node.this, node.expression]
+    pattern = read(operands[1]) if len(operands) == 2 else None
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        raise refused("a regular expression that is not a constant", REGULAR)
+    return matches(read(operands[0]), pattern.value, fold=isinstance(node, exp.RegexpILike))
+
+
+def _pad(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this", "expression", "fill_pattern", "is_left")
+    fill = node.args.get("fill_pattern")
+    operands = read(node.this), read(node.expression), literal(" ") if fill is None else read(fill)
+    return Call(function=LPAD if node.args.get("is_left") else RPAD, operands=operands)
+
+
+def _logarithm(node: exp.Expression, read: Read) -> Expression:
+    """Read LOG(2, x); dialects disagree about the order, but only the base is a constant."""
+    check_parts(node, "this", "expression")
+    if node.args.get("expression") is None:
+        raise refused_function(node)
+    base, number = read(node.this), read(node.expression)
+    if isinstance(number, Literal):
+        base, number = number, base
+    return Call(function=LOG, operands=(base, number))
+
+
+def _power(node: exp.Expression, read: Read) -> Expression:
+    """Read POWER(x, 2) as x * x: a product is the same double on every engine, and a power is not."""
+    check_parts(node, "this", "expression")
+    base, exponent = read(node.this), read(node.expression)
+    power = exponent.value if isinstance(exponent, Literal) else None
+    if power == Fraction(1, 2):
+        return Formula(base).sqrt().expression
+    if type(power) is not int or not 1 <= abs(power) <= _MOST_FACTORS:
+        raise refused("a power with this exponent", _POWER)
+    if isinstance(base, Literal) and base.type.is_number:
+        return _constant_power(Fraction(base.value), power)  # type: ignore[arg-type]
+    product = Formula(base)
+    for _ in range(abs(power) - 1):
+        product = product * Formula(base)
+    return product.expression if power > 0 else (1 / product).expression
+
+
+def _constant_power(base: Fraction, power: int) -> Expression:
+    try:
+        return literal(rational(base**power, "a constant"))
+    except (ParameterError, ZeroDivisionError):
+        pass
+    raise UnsupportedQuery("a power of constants has too many digits or no value; write it like 40 or 1e3")
+
+
 def _trim(node: exp.Expression, read: Read) -> Expression:
     characters, position = node.args.get("expression"), node.args.get("position")
     spaces = characters is None or (isinstance(characters, exp.Literal) and str(characters.this) == " ")
@@ -242,26 +291,11 @@ def _left(node: exp.Expression, read: Read) -> Expression:
     return Call(function=SUBSTRING, operands=(read(node.this), literal(1), read(node.expression)))
 
 
-def _extract(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this", "expression")
-    return _part(str(node.this.name), node.expression, read)
-
-
-def _part(name: str, moment: exp.Expression, read: Read) -> Expression:
-    function = _EXTRACTED.get(name.upper())
-    if function is None:
-        words = (
-            _WEEKDAY if name.upper() in {"DOW", "DAYOFWEEK", "WEEKDAY"} else f"take {', '.join(_EXTRACTED)}"
-        )
-        raise refused("this part of a date", words)
-    return Call(function=function, operands=(read(moment),))
-
-
 def _anonymous(node: exp.Expression, read: Read) -> Expression:
     name, operands = str(node.this).upper(), node.expressions
     check_parts(node, "this", "expressions")
-    if name == "DATE_PART" and len(operands) == 2 and isinstance(operands[0], exp.Literal):
-        return _part(str(operands[0].this), operands[1], read)
+    if name in {"REGEXP_MATCHES", "REGEXP_CONTAINS", "RLIKE"}:
+        return _regular(node, read)
     if name == "CLIP" and len(operands) == 3:
         value, lower, upper = (read(operand) for operand in operands)
         return Formula(value).clip(Formula(lower), Formula(upper)).expression
@@ -270,45 +304,18 @@ def _anonymous(node: exp.Expression, read: Read) -> Expression:
     raise refused_function(node)
 
 
-def _truncate(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this", "unit")
-    unit = str(node.args["unit"].name).lower()
-    if unit not in UNITS:
-        raise refused("DATE_TRUNC to this unit", f"write {DATE_TRUNC.example}")
-    return Call(function=DATE_TRUNC, operands=(literal(unit), read(node.this)))
-
-
-def _difference(node: exp.Expression, read: Read) -> Expression:
-    """Read DATEDIFF('day', first, last), DATEDIFF(last, first) and DATE_DIFF(last, first, DAY)."""
-    check_parts(node, "this", "expression", "unit")
-    unit = node.args.get("unit")
-    if isinstance(node.this, exp.Literal) and node.this.is_string and unit is not None:
-        if str(node.this.this).lower() != "day":
-            raise refused("DATEDIFF in this unit", _DAYS)
-        # The parser takes the third operand for a unit, and a plain name in its place for a word.
-        last = exp.column(str(unit.name)) if isinstance(unit, exp.Var) else unit
-        return Call(function=DATE_DIFFERENCE, operands=(read(last), read(node.expression)))
-    if unit is not None and not (isinstance(unit, exp.Var) and unit.name.upper() == "DAY"):
-        raise refused("DATEDIFF in this form", _DAYS)
-    return Call(function=DATE_DIFFERENCE, operands=(read(node.this), read(node.expression)))
-
-
-def _date(node: exp.Expression, read: Read) -> Expression:
-    check_parts(node, "this")
-    return Cast(operand=read(node.this), type=Type.DATE)
-
-
 _SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression]] = {
     exp.Mod: _modulo,
     exp.DPipe: _concat,
     exp.Concat: _concat,
     exp.Like: _like,
+    exp.ILike: _ilike,
+    exp.Pad: _pad,
+    exp.RegexpLike: _regular,
+    exp.RegexpILike: _regular,
+    exp.Log: _logarithm,
+    exp.Pow: _power,
     exp.Trim: _trim,
     exp.Left: _left,
-    exp.Extract: _extract,
-    exp.DateTrunc: _truncate,
-    exp.TimestampTrunc: _truncate,
-    exp.DatetimeTrunc: _truncate,
-    exp.DateDiff: _difference,
-    exp.Date: _date,
+    **DATE_FORMS,
 }

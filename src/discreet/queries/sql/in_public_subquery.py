@@ -34,7 +34,7 @@ from discreet.data.language.relations import Source
 from discreet.queries.sql.expressions import condition_of, unwrapped
 from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Field, Scope
+from discreet.queries.sql.scope import ColumnsInSight, Field, Scope
 
 __all__ = ["listed_values", "membership_condition", "single_column"]
 
@@ -73,7 +73,8 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
         raise refused("IN with a subquery that calculates", "select a column of the public table as it is")
     column = scope.column(node)
     where = select.args.get("where")
-    condition = None if where is None else condition_of(where.this, scope.column)
+    columns = ColumnsInSight(scope=scope, schema=lambda: item.public.schema)
+    condition = None if where is None else condition_of(where.this, columns)
     if condition is not None:
         check_condition(condition, item.public.schema)
         if not _decided(condition, item):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -29,7 +30,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
 from discreet.queries.sql.refusals import check_parts, refused
 
-__all__ = ["is_literal", "literal_of"]
+__all__ = ["date_of", "is_literal", "literal_of", "moment_of", "number_of"]
 
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -65,12 +66,21 @@ def _is_text(node: exp.Expression) -> bool:
     return isinstance(node, exp.Literal) and bool(node.is_string)
 
 
-def _number(text: str) -> Literal:
-    if _NUMBER.fullmatch(text):
+def number_of(text: str) -> Fraction | None:
+    """Return the number that a text states, with a sign or without one."""
+    sign, digits = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
+    if _NUMBER.fullmatch(digits):
         try:
-            return literal(rational(text, "a number"))
+            return sign * rational(digits, "a number")
         except ParameterError:
             pass
+    return None
+
+
+def _number(text: str) -> Literal:
+    found = number_of(text)
+    if found is not None:
+        return literal(found)
     raise UnsupportedQuery("a number has too many digits or no value; write it like 40, 0.5 or 1e3")
 
 
@@ -79,13 +89,13 @@ def _typed(node: exp.Cast) -> Literal:
     text, kind = str(node.this.this), node.to.this
     value: datetime.date | None = None
     if kind is exp.DataType.Type.DATE:
-        value = _date(text) if _DATE.fullmatch(text) else None
+        value = date_of(text)
         wanted = "DATE '2026-01-31'"
     elif kind in _MOMENTS:
-        value = _moment(text, zoned=False)
+        value = moment_of(text, zoned=False)
         wanted = "TIMESTAMP '2026-01-31 12:30:00'"
     elif kind is exp.DataType.Type.TIMESTAMPTZ:
-        value = _moment(text, zoned=True)
+        value = moment_of(text, zoned=True)
         wanted = "TIMESTAMPTZ '2026-01-31 12:30:00+01:00', with a zone"
     else:
         raise refused("CAST of a text to this type", "write the value itself, such as 40, TRUE or 'a'")
@@ -94,14 +104,16 @@ def _typed(node: exp.Cast) -> Literal:
     return literal(value)
 
 
-def _date(text: str) -> datetime.date | None:
+def date_of(text: str) -> datetime.date | None:
+    """Return the day that a text states, if the calendar has it."""
     try:
-        return datetime.date.fromisoformat(text)
+        return datetime.date.fromisoformat(text) if _DATE.fullmatch(text) else None
     except ValueError:
         return None
 
 
-def _moment(text: str, *, zoned: bool) -> datetime.datetime | None:
+def moment_of(text: str, *, zoned: bool) -> datetime.datetime | None:
+    """Return the time that a text states, with a zone or without one."""
     match = _MOMENT.fullmatch(text)
     if match is None or (match[3] is not None) != zoned:
         return None

@@ -13,7 +13,15 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import derived, filtered
 from discreet.queries.sql.expressions import expression_of, unwrapped
-from discreet.queries.sql.refusals import check_parts, function_name, refused, refused_node
+from discreet.queries.sql.key_names import calculated_key_name
+from discreet.queries.sql.post_processing import position_of
+from discreet.queries.sql.refusals import (
+    check_parts,
+    function_name,
+    no_aggregate_here,
+    refused,
+    refused_node,
+)
 from discreet.queries.sql.scope import Field, Scope
 
 __all__ = ["per_person"]
@@ -50,6 +58,7 @@ class _Grouping:
 
     def __init__(self, select: exp.Select, items: list[Item], scope: Scope, tables: Tables) -> None:
         self._select, self._items, self._scope, self._tables = select, items, scope, tables
+        self._columns = scope.over(tables)
         self._taken = {name.lower() for name in columns_of_relation(scope.relation, tables)}
         self._below: dict[Expression, str] = {}
         self._personals: list[Personal] = []
@@ -123,21 +132,26 @@ class _Grouping:
             if item == node and alias is not None:
                 return self._calculated(item, alias)
         if isinstance(node, exp.Literal):
-            raise refused("GROUP BY with a number or text", "write the name of the column")
-        raise refused("GROUP BY with an expression", "name it in SELECT with AS, and group by the name")
+            item, alias = self._items[position_of(node, len(self._items), "GROUP BY")]
+            if item.find(exp.AggFunc, exp.Star):
+                raise no_aggregate_here("GROUP BY")
+            return self._calculated(item, alias)
+        return self._calculated(node, None)
 
-    def _calculated(self, node: exp.Expression, alias: str) -> str:
+    def _calculated(self, node: exp.Expression, alias: str | None) -> str:
         if type(node) is exp.Column:
             return self._scope.field(node).column
-        expression = expression_of(node, self._scope.column)
+        if isinstance(node, exp.AggFunc):
+            raise no_aggregate_here("GROUP BY")
+        expression = expression_of(node, self._columns)
         if expression not in self._below:
-            self._below[expression] = take_name(alias, self._taken)
+            self._below[expression] = take_name(alias or calculated_key_name(expression), self._taken)
         return self._below[expression]
 
     def _key_of(self, node: exp.Expression) -> str | None:
         if isinstance(node, exp.AggFunc | exp.Star) or not self._below or node.find(*_FUNCTIONS):
             return None
-        return self._below.get(expression_of(node, self._scope.column))
+        return self._below.get(expression_of(node, self._columns))
 
     def _key(self, node: exp.Expression, alias: str | None) -> str:
         found = self._key_of(node) if type(node) is not exp.Column else self._scope.field(node).column
@@ -178,7 +192,7 @@ class _Grouping:
             return function, None
         if operand is None or operand.find(exp.AggFunc):
             raise refused("an aggregate of an aggregate, or of nothing", "aggregate once in each subquery")
-        expression = expression_of(operand, self._scope.column)
+        expression = expression_of(operand, self._columns)
         if isinstance(expression, Column):
             return function, expression.name
         if expression not in self._below:

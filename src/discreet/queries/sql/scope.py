@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from discreet.data.language.expressions import Column
+from discreet.data.facts.persons import Tables
+from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.facts.type_check import type_of
+from discreet.data.language.column_facts import types_of
+from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.relations import Named, Project, Relation
-from discreet.data.language.types import Type
+from discreet.data.language.types import Schema, Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
-__all__ = ["Field", "Scope", "ambiguous", "is_quoted"]
+__all__ = ["ColumnsInSight", "Field", "Scope", "ambiguous", "is_quoted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,10 @@ class Scope:
         """Return what * means: all columns in sight, those that USING made one only once."""
         return tuple(field for field in self.fields if not field.qualified)
 
+    def over(self, tables: Tables) -> ColumnsInSight:
+        """Return what finds columns in sight, and knows their types under declared tables."""
+        return ColumnsInSight(scope=self, schema=lambda: types_of(columns_of_relation(self.relation, tables)))
+
     def called(self, table: str) -> Scope:
         """Return the same rows as a table of FROM with a name of its own."""
         fields = tuple(Field(table=table, name=field.name, column=field.column) for field in self.fields)
@@ -115,6 +123,28 @@ class Scope:
 def ambiguous() -> UnsupportedQuery:
     """Return the refusal of a name that fits columns of several tables."""
     return UnsupportedQuery("a name fits columns of several tables; write which one is meant, as in v.city")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnsInSight:
+    """What finds the column that a node names, and the type of an expression over such columns.
+
+    The schema is asked for only where a type matters: most queries are read without it.
+    """
+
+    scope: Scope
+    schema: Callable[[], Schema]
+
+    def __call__(self, node: exp.Column) -> Column:
+        """Return the column that a node names."""
+        return self.scope.column(node)
+
+    def type_of(self, expression: Expression) -> Type | None:
+        """Return the type of an expression; None where there is none, which the type checker refuses."""
+        try:
+            return type_of(expression, self.schema())
+        except (UndeclaredColumn, UnsupportedQuery):
+            return None
 
 
 def is_quoted(identifier: exp.Expression) -> bool:

@@ -21,8 +21,9 @@ not used further.
 - Of a table's name with a schema, as in clinic.visits, the last part counts.
 - Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
   GROUP BY, then the aggregates in order.
-- An aggregate without AS is called count, count_x, sum_x or avg_x; a calculation is called by its outermost
-  function, or calculated; with a number, as in sum_2, if that is taken.
+- An aggregate without AS is called count, count_x, sum_x or avg_x, a calculated key upper_x or floor_x; a
+  calculation is called by its outermost function, or calculated; with a number, as in sum_2, if that is
+  taken.
 - COUNT of a constant is COUNT(*).
 - HAVING, ORDER BY and LIMIT act on released values, and cost nothing.
 """
@@ -32,7 +33,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.data.facts.persons import Tables
-from discreet.data.language.expressions import Column, Expression
+from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import Query
@@ -40,6 +41,7 @@ from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_columns import AnswerColumns
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.key_names import calculated_key_name
 from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -86,9 +88,9 @@ def parse(text: str, tables: Tables) -> Query:
     check_parts(select, *_PARTS)
     check_schemas(select)
     scope = FromClause(tables, subquery).within(select).of(select)
-    reader = _Reader(select, scope)
+    reader = _Reader(select, scope, tables)
     keys = reader.keys()
-    columns = AnswerColumns(keys, scope, reader.aliases)
+    columns = AnswerColumns(keys, scope.over(tables), reader.aliases)
     named = reader.columns(keys, columns)
     after = after_of(select, named, columns, scope)
     query = Query(relation=scope.relation, keys=keys, outputs=columns.outputs, after=after)
@@ -98,8 +100,8 @@ def parse(text: str, tables: Tables) -> Query:
 class _Reader:
     """Reads SELECT and GROUP BY of the outermost query."""
 
-    def __init__(self, select: exp.Select, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, select: exp.Select, scope: Scope, tables: Tables) -> None:
+        self._scope, self._columns = scope, scope.over(tables)
         self._group: exp.Group | None = select.args.get("group")
         self._items = [_item(node) for node in select.expressions]
 
@@ -126,11 +128,15 @@ class _Reader:
             raise refused("GROUP BY with a row of columns", "leave the parentheses out")
         if type(node) is exp.Column:
             return self._named_key(node)
-        expression = expression_of(node, self._scope.column)
+        expression = expression_of(node, self._columns)
+        if not columns_of(expression):
+            raise refused("GROUP BY with a constant", "leave it out, or group by a column")
         for item, alias in self._items:
-            if alias is not None and item == node:
+            if alias is None or item.find(exp.AggFunc, exp.Window, exp.Star):
+                continue
+            if item == node or expression_of(item, self._columns) == expression:
                 return Named(name=alias, expression=expression)
-        raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
+        return Named(name=calculated_key_name(expression), expression=expression)
 
     def _key_at(self, place: int) -> Named:
         """Return the key at a position of SELECT."""
@@ -140,19 +146,23 @@ class _Reader:
         if type(item) is exp.Column:
             field = self._scope.field(item)
             return Named(name=alias or field.name, expression=Column(name=field.column))
-        if alias is None:
-            raise refused("GROUP BY with an expression", "name it in SELECT with AS, as in SELECT x + 1 AS y")
-        return Named(name=alias, expression=expression_of(item, self._scope.column))
+        expression = expression_of(item, self._columns)
+        if not columns_of(expression):
+            raise refused("GROUP BY with a constant", "leave it out, or group by a column")
+        return Named(name=alias or calculated_key_name(expression), expression=expression)
 
     def _named_key(self, node: exp.Column) -> Named:
-        """Return the key that a name means: a column in sight or, failing that, a name of SELECT."""
+        """Return the key that a name means: a column in sight or, failing that, a name of SELECT.
+
+        Where it is both, the calculation is meant if it reads other columns that GROUP BY does not name:
+        grouped by the column, it would have no value.
+        """
         alias = self._calculated(node)
         if node.args.get("table") is None and alias is not None:
-            if self._scope.has(node):
+            if self._scope.has(node) and columns_of(alias.expression) <= self._grouped_columns():
                 raise UnsupportedQuery(
-                    "a name in GROUP BY means both a column and a calculation in SELECT; give the "
-                    "calculation "
-                    "another name with AS"
+                    "a name in GROUP BY means both a column and a calculation in SELECT; write the position "
+                    "of the calculation, as in GROUP BY 1, or give it another name with AS"
                 )
             return alias
         field = self._scope.field(node)
@@ -160,6 +170,15 @@ class _Reader:
             if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
                 return Named(name=name, expression=Column(name=field.column))
         return Named(name=field.name, expression=Column(name=field.column))
+
+    def _grouped_columns(self) -> set[str]:
+        """Return the columns that GROUP BY names."""
+        nodes = [] if self._group is None else [unwrapped(node) for node in self._group.expressions]
+        return {
+            self._scope.field(node).column
+            for node in nodes
+            if type(node) is exp.Column and self._scope.has(node)
+        }
 
     def _calculated(self, node: exp.Column) -> Named | None:
         """Return what SELECT calls by a name, if it is not a plain column of the same name."""
@@ -172,7 +191,7 @@ class _Reader:
                 if self._scope.has(node):
                     continue
                 raise no_aggregate_here("GROUP BY")
-            expression = expression_of(item, self._scope.column)
+            expression = expression_of(item, self._columns)
             if not self._scope.has(node) or self._scope.column(node) != expression:
                 return Named(name=alias, expression=expression)
         return None
@@ -223,7 +242,7 @@ class _Reader:
         ):
             return False
         else:
-            expression = expression_of(node, self._scope.column)
+            expression = expression_of(node, self._columns)
         for key in keys:
             if key.expression == expression:
                 if alias not in {None, key.name}:

@@ -91,7 +91,7 @@ def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows
             relation = window_of(node, _named(alias), relation, scope, rows.tables)
             fields.append(Field(table="", name=_named(alias), column=_named(alias)))
         else:
-            expression = expression_of(node, scope.column)
+            expression = expression_of(node, scope.over(rows.tables))
             calculated.append(Named(name=_named(alias), expression=expression))
             fields.append(Field(table="", name=_named(alias), column=_named(alias)))
     plain = tuple(Field(table="", name=field.name, column=field.column) for field in fields)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from discreet.data.language.functions import conditional, numeric, strings, temporal
+from discreet.data.language.functions import conditional, exponential, numeric, strings, temporal
 from discreet.data.language.functions.record import ScalarFunction
 
 __all__ = ["FUNCTIONS", "function_named"]
 
 FUNCTIONS: dict[str, ScalarFunction] = {
     record.name: record
-    for family in (conditional, numeric, strings, temporal)
+    for family in (conditional, numeric, exponential, strings, temporal)
     for record in vars(family).values()
     if isinstance(record, ScalarFunction)
 }

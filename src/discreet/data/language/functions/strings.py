@@ -18,7 +18,11 @@ __all__ = [
     "LENGTH",
     "LIKE",
     "LOWER",
+    "LPAD",
+    "POSITION",
     "REPLACE",
+    "RIGHT",
+    "RPAD",
     "STARTS_WITH",
     "SUBSTRING",
     "TRIM",
@@ -26,6 +30,8 @@ __all__ = [
 ]
 
 LARGEST_PLACE = 1_000_000
+LARGEST_PADDING = 1000
+"""How long a text can be padded to: constants that every row repeats."""
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
@@ -47,6 +53,31 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
 
 def _longest_substring(operands: Sequence[Operand]) -> int | None:
     return int(operands[2].constant) if len(operands) == 3 else None  # type: ignore[arg-type]
+
+
+def _range_of_position(operands: Sequence[RangedOperand]) -> GridInterval:
+    # Nothing is found behind the end, and '' at the first place even of ''.
+    most = operands[0].longest
+    high = None if most is None else Fraction(max(most, 1))
+    return GridInterval(low=Fraction(0), high=high, step=Fraction(1))
+
+
+def _is_right(operands: Sequence[Operand]) -> bool:
+    return is_whole(operands[1], 0, LARGEST_PLACE)
+
+
+def _is_padding(operands: Sequence[Operand]) -> bool:
+    _, length, fill = operands
+    return is_whole(length, 0, LARGEST_PADDING) and is_text(fill) and fill.constant != ""
+
+
+def _filling(text: str, length: int, fill: str) -> str:
+    missing = max(0, length - len(text))
+    return (fill * missing)[:missing]
+
+
+def _stated_length(operands: Sequence[Operand]) -> int | None:
+    return int(operands[1].constant)  # type: ignore[arg-type]
 
 
 def _is_like(operands: Sequence[Operand]) -> bool:
@@ -110,6 +141,55 @@ SUBSTRING = ScalarFunction(
     value=_substring,
     longest=_longest_substring,
     sql=("SUBSTRING", "SUBSTR"),
+)
+RIGHT = ScalarFunction(
+    name="right",
+    meaning="The last code points, a constant number of them; all if there are fewer.",
+    example="RIGHT(name, 3), with a whole number from 0 to 1000000",
+    operands=(2, 2),
+    takes=TEXTS,
+    gives=Type.TEXT,
+    constants=_is_right,
+    value=lambda text, length: text[max(0, len(text) - length) :],
+    longest=_stated_length,
+    sql=("RIGHT",),
+)
+LPAD = ScalarFunction(
+    name="lpad",
+    meaning="The text with a constant, repeated, before it, up to a constant length of code points; what is "
+    "longer is cut at the end.",
+    example="LPAD(name, 5, '0'), with a whole number from 0 to 1000 and a text that is not empty",
+    operands=(3, 3),
+    takes=TEXTS,
+    gives=Type.TEXT,
+    constants=_is_padding,
+    value=lambda text, length, fill: _filling(text, length, fill) + text[:length],
+    longest=_stated_length,
+    sql=("LPAD",),
+)
+RPAD = ScalarFunction(
+    name="rpad",
+    meaning="The text with a constant, repeated, behind it, up to a constant length of code points; what is "
+    "longer is cut at the end.",
+    example="RPAD(name, 5, ' '), with a whole number from 0 to 1000 and a text that is not empty",
+    operands=(3, 3),
+    takes=TEXTS,
+    gives=Type.TEXT,
+    constants=_is_padding,
+    value=lambda text, length, fill: text[:length] + _filling(text, length, fill),
+    longest=_stated_length,
+    sql=("RPAD",),
+)
+POSITION = ScalarFunction(
+    name="position",
+    meaning="The place of the first occurrence of the second text in the first, in code points from 1; 0 if "
+    "there is none.",
+    example="STRPOS(name, 'a')",
+    operands=(2, 2),
+    takes=TEXTS,
+    value=lambda text, part: text.find(part) + 1,
+    range=_range_of_position,
+    sql=("STRPOS", "INSTR"),
 )
 CONCAT = ScalarFunction(
     name="concat",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
@@ -17,30 +18,42 @@ from discreet.data.language.functions.record import (
     TypedOperand,
     Values,
 )
-from discreet.data.language.functions.rules import MOMENTS, TIMES, fixed, whole_range
+from discreet.data.language.functions.rules import MOMENTS, TIMES, fixed, is_whole, whole_range
 from discreet.data.language.grid_interval import GridInterval
 from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
 __all__ = [
+    "DATE_ADD",
     "DATE_DIFFERENCE",
     "DATE_TRUNC",
     "DAY",
     "DAY_OF_WEEK",
     "DAY_OF_YEAR",
+    "EPOCH",
     "HOUR",
     "MINUTE",
     "MONTH",
+    "MOST_ADDED",
     "QUARTER",
+    "SECOND",
     "UNITS",
+    "WEEK",
     "YEAR",
     "days_between",
     "first_day",
     "first_days",
+    "moment_after",
 ]
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour")
 """What dates and times can be truncated to."""
+
+MOST_ADDED = {"day": 3_652_058, "month": 119_987, "second": 1_000_000_000}
+"""How much of which unit can be added to a date or time: days and months of the years 1 to 9999, and some 31
+years of seconds, which the intervals of all engines hold."""
+_DAY_SECONDS = 86_400
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 def first_day(unit: str, day: datetime.date) -> datetime.date:
@@ -71,6 +84,51 @@ def days_between(days: Dates | None, others: Dates | None) -> GridInterval:
     if days is None or others is None:
         return GridInterval(step=Fraction(1))
     return whole_range((days.first - others.last).days, (days.last - others.first).days)
+
+
+def moment_after(unit: str, amount: int, moment: datetime.date) -> datetime.date | None:
+    """Return a date or time some days, months or seconds later; None outside the years 1 to 9999.
+
+    A month later is the same day of the month, or its last day where it is shorter.
+    """
+    try:
+        if unit != "month":
+            return moment + datetime.timedelta(**{f"{unit}s": amount})
+        year, month = divmod(12 * moment.year + moment.month - 1 + amount, 12)
+        day = min(moment.day, monthrange(year, month + 1)[1]) if 1 <= year <= 9999 else 0
+        return moment.replace(year=year, month=month + 1, day=day)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _is_added(operands: Sequence[Operand]) -> bool:
+    unit, amount, _ = operands
+    most = MOST_ADDED.get(str(unit.constant), -1)
+    return is_whole(amount, -most, most)
+
+
+def _type_of_sum(operands: Sequence[TypedOperand]) -> Type:
+    if _unit(operands) == "second" and operands[2].type is Type.DATE:
+        raise UnsupportedQuery("hours, minutes or seconds are added to a date; write CAST(day AS TIMESTAMP)")
+    return operands[2].type
+
+
+def _days_of_sum(operands: Sequence[DatedOperand]) -> Dates | None:
+    unit, amount, days = _unit(operands), operands[1].constant, operands[2].days
+    if days is None or type(amount) is not int:
+        return None
+    ends = [
+        moment_after(unit, amount, datetime.datetime.combine(day, time))
+        for day, time in ((days.first, datetime.time.min), (days.last, datetime.time.max))
+    ]
+    found = [end.date() for end in ends if isinstance(end, datetime.datetime)]
+    return Dates(*found) if len(found) == 2 else None
+
+
+def _range_of_epoch(operands: Sequence[RangedOperand]) -> GridInterval:
+    days = operands[0].days or Dates(datetime.date.min, datetime.date.max)
+    first, last = ((day - _EPOCH).days * _DAY_SECONDS for day in (days.first, days.last))
+    return whole_range(first, last + _DAY_SECONDS - 1)
 
 
 def _quarter(day: datetime.date) -> int:
@@ -175,6 +233,34 @@ HOUR = _part(
     sql=("HOUR",),
     extract=("HOUR",),
 )
+WEEK = _part(
+    name="week",
+    meaning="The week of the year by ISO 8601, 1 to 53: week 1 has the first Thursday.",
+    example="WEEK(day)",
+    value=lambda day: day.isocalendar()[1],
+    range=fixed(1, 53),
+    sql=("WEEK", "WEEKOFYEAR", "WEEK_OF_YEAR"),
+    extract=("WEEK", "WEEKOFYEAR"),
+)
+EPOCH = _part(
+    name="epoch",
+    meaning="The whole seconds since the beginning of 1970, in UTC; a date counts as its midnight.",
+    example="EPOCH(seen)",
+    reads=40,
+    value=lambda day: (day - _EPOCH).days * _DAY_SECONDS,
+    range=_range_of_epoch,
+    sql=("EPOCH", "UNIX_TIMESTAMP"),
+    extract=("EPOCH",),
+)
+SECOND = _part(
+    name="second",
+    meaning="The whole second, 0 to 59.",
+    example="SECOND(seen) of a timestamp",
+    takes=TIMES,
+    range=fixed(0, 59),
+    sql=("SECOND",),
+    extract=("SECOND",),
+)
 MINUTE = _part(
     name="minute",
     meaning="The minute, 0 to 59.",
@@ -211,4 +297,19 @@ DATE_DIFFERENCE = ScalarFunction(
     value=lambda day, other: (day - other).days,
     range=lambda operands: days_between(operands[0].days, operands[1].days),
     sql=("DATEDIFF", "DATE_DIFF"),
+)
+DATE_ADD = ScalarFunction(
+    name="date_add",
+    # The unit and the amount are constants, and the first operands; years are months, weeks are days.
+    meaning="The date or time some days, months or seconds later, or earlier if the amount is negative; NULL "
+    "outside the years 1 to 9999. In a shorter month it is the last day.",
+    example="day + INTERVAL '3' MONTH, or DATEADD('day', -7, day), with a whole number",
+    operands=(3, 3),
+    takes=MOMENTS,
+    gives=_type_of_sum,
+    constants=_is_added,
+    reads=12,
+    value=moment_after,
+    days=_days_of_sum,
+    sql=("DATEADD", "TIMESTAMPADD"),
 )
