@@ -34,7 +34,7 @@ def inside(query, *operands):
         ("SELECT 1 FROM staff s WHERE s.day > v.day AND v.ward = s.ward", [], [("ward", "ward")], 1),
         ("SELECT patient, ward FROM staff", ["patient", "ward"], [("patient",) * 2, ("ward",) * 2], 0),
         ("SELECT ward + 1 FROM staff s WHERE s.patient = v.patient", ["ward"], [("patient",) * 2], 1),
-        ("SELECT 1 FROM staff WHERE EXISTS (SELECT 1 FROM cities WHERE name = city)", [], [], 0),
+        ("SELECT 1 FROM staff WHERE EXISTS (SELECT 1 FROM cities WHERE cities.ward = staff.ward)", [], [], 0),
     ],
 )
 def test_conditions_are_told_apart(query, operands, pairs, rest):

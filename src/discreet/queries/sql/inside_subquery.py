@@ -23,8 +23,8 @@ from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, FoundColumn, Scope
 
 __all__ = [
-    "Inside",
     "EqualPair",
+    "Inside",
     "RowReader",
     "aggregates",
     "columns_in",

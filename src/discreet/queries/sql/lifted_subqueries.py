@@ -38,8 +38,8 @@ from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.inside_subquery import (
-    Inside,
     EqualPair,
+    Inside,
     RowReader,
     aggregates,
     columns_in,
