@@ -31,7 +31,15 @@ SUBQUERIES = [
     f"{COUNT}visits v WHERE EXISTS (SELECT 1 FROM wards w WHERE w.ward > v.ward AND w.floor < v.age)",
     f"{COUNT}crowd v WHERE NOT EXISTS (SELECT 1 FROM cities c WHERE c.name = v.city AND c.region IS NULL)",
 ]
-QUESTIONS = [*SUBQUERIES]
+EACH = "SELECT patient, {} AS n FROM visits GROUP BY patient"
+COUNTED = [
+    f"SELECT AVG(n) AS a FROM ({EACH.format('COUNT(*)')}) x",
+    f"SELECT SUM(n) AS a, VARIANCE(n) AS v FROM ({EACH.format('COUNT(DISTINCT ward)')}) x",
+    f"SELECT SUM(n) AS a, MEDIAN(n) AS m FROM ({EACH.format('SUM(cost)')}) x",
+    f"SELECT SUM(n - 1) AS a FROM ({EACH.format('SUM(age)')}) x",
+    "SELECT SUM(k) AS s FROM (SELECT COUNT(*) OVER (PARTITION BY patient) AS k FROM visits) x",
+]
+QUESTIONS = [*SUBQUERIES, *COUNTED]
 
 
 @pytest.fixture(scope="module")

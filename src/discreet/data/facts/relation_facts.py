@@ -26,6 +26,7 @@ from discreet.data.facts.persons import (
 )
 from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.type_check import check_condition
+from discreet.data.facts.usual_bounds import usual_count, usual_rows, usual_sum
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
@@ -269,18 +270,19 @@ def _per_person(relation: PerPerson, columns: Columns, tables: Tables) -> Column
         raise no_person("an aggregate of each person's rows")
     _check_ordered(relation.keys, columns, "GROUP BY")
     found = {key: columns[key] for key in relation.keys}
-    return {**found, **{one.name: _personal(one, columns) for one in relation.columns}}
+    rows = usual_rows(relation.source, tables, _columns)
+    return {**found, **{one.name: _personal(one, columns, rows) for one in relation.columns}}
 
 
-def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
+def _personal(personal: Personal, columns: Columns, rows: int | None) -> ColumnFacts:
     function, column = personal.function, personal.column
     if column is None or function is PersonalFunction.COUNT:
         if column is not None:
             column_type(column, types_of(columns))
-        return ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        return ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual_count(rows))
     _check_ordered([column], columns, function.value)
     if function is PersonalFunction.COUNT_DISTINCT:
-        return ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        return ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual_count(rows))
     if function in {PersonalFunction.MINIMUM, PersonalFunction.MAXIMUM}:
         return columns[column]
     bounds = personal_bounds(personal, columns)
@@ -289,6 +291,7 @@ def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
             type=Type.INTEGER if bounds.step == 1 else Type.FLOAT,
             least=bounds.lower if bounds.lower >= 0 else None,
             most=bounds.upper if bounds.upper <= 0 else None,
+            usual=usual_sum(bounds, rows),
         )
     return ColumnFacts(type=Type.FLOAT, bounds=_finer(bounds), least=bounds.lower, most=bounds.upper)
 
@@ -305,12 +308,13 @@ def _window(relation: Window, columns: Columns, tables: Tables) -> Columns:
     if not has_person(relation, tables):
         raise no_person("a window")
     _check_ordered([*relation.partition, *(part.column for part in relation.order)], columns, "OVER")
+    usual = usual_count(usual_rows(relation.source, tables, _columns))
     if relation.function is WindowFunction.ROW_NUMBER:
-        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(1))
+        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(1), usual=usual)
     elif relation.function is WindowFunction.COUNT:
         if relation.column is not None:
             column_type(relation.column, types_of(columns))
-        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual)
     else:
         assert relation.column is not None  # noqa: S101
         _check_ordered([relation.column], columns, relation.function.value)
