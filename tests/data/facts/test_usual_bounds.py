@@ -1,5 +1,6 @@
 """What is counted or added up of each person is bounded by the limits of the tables."""
 
+# ruff: noqa: S608
 from __future__ import annotations
 
 from fractions import Fraction
