@@ -118,7 +118,7 @@ def test_a_filter_is_a_case_inside():
         ("MEDIAN(5908273141)", "MEDIAN of a constant", "of a column"),
         ("SUM(SUM(age))", "an aggregate of an aggregate", "ask for one"),
         ("ARG_MAX(age, cost)", "ARG_MAX()", "MODE and APPROX_TOP_K can be asked"),
-        ("ARRAY_AGG(note)", "ARRAY_AGG()", "can be asked"),
+        ("ARRAY_AGG(note)", "ARRAY_AGG()", "single rows"),
         ("CORR(age, age)", "with itself", "another column"),
         ("SUM(*)", "*", "COUNT(*)"),
         ("COUNT(NULL)", "COUNT of a constant", "COUNT(*)"),

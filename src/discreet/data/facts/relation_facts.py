@@ -31,6 +31,8 @@ from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
 from discreet.data.language.relations import (
+    NUMBERED,
+    PLACED,
     Derive,
     Distinct,
     Equality,
@@ -52,7 +54,14 @@ from discreet.data.language.relations import (
 from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
-__all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]
+__all__ = [
+    "columns_of_relation",
+    "is_single",
+    "limits_of",
+    "person_columns",
+    "personal_bounds",
+    "window_total",
+]
 
 _FINER = 100
 """A mean of grid points is rounded to a grid this many times finer."""
@@ -239,12 +248,22 @@ def _beside(columns: Columns, others: Columns, added: Iterable[Equality], *, out
     for column in added:
         column_type(column.right, types_of(others))
         facts = others[column.right]
-        if outer and facts.keys is not None and not facts.keys.has_null:
-            facts = replace(facts, keys=Keys([*facts.keys.values, None]))
-        listed[column.left] = facts
+        listed[column.left] = _or_null(facts) if outer else facts
     if set(listed) & set(columns):
         raise _one_name()
     return _apart({**columns, **listed})
+
+
+def _or_null(facts: ColumnFacts) -> ColumnFacts:
+    """Return what is known of a column in which values may be missing besides."""
+    if facts.keys is None or facts.keys.has_null:
+        return facts
+    return replace(facts, keys=Keys([*facts.keys.values, None]))
+
+
+def window_total(window: Window) -> Personal:
+    """Return the sum or the mean that a window takes, as the aggregate of a person's rows that it is."""
+    return Personal(name=window.name, function=PersonalFunction(window.function.value), column=window.column)
 
 
 def _apart(columns: Columns) -> Columns:
@@ -308,17 +327,22 @@ def _window(relation: Window, columns: Columns, tables: Tables) -> Columns:
     if not has_person(relation, tables):
         raise no_person("a window")
     _check_ordered([*relation.partition, *(part.column for part in relation.order)], columns, "OVER")
-    usual = usual_count(usual_rows(relation.source, tables, _columns))
-    if relation.function is WindowFunction.ROW_NUMBER:
+    rows = usual_rows(relation.source, tables, _columns)
+    usual = usual_count(rows)
+    if relation.function in NUMBERED:
         facts = ColumnFacts(type=Type.INTEGER, least=Fraction(1), usual=usual)
     elif relation.function is WindowFunction.COUNT:
         if relation.column is not None:
             column_type(relation.column, types_of(columns))
         facts = ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual)
+    elif relation.function in {WindowFunction.SUM, WindowFunction.MEAN}:
+        facts = _personal(window_total(relation), columns, rows)
     else:
         assert relation.column is not None  # noqa: S101
         _check_ordered([relation.column], columns, relation.function.value)
         facts = columns[relation.column]
+        if relation.function in PLACED:
+            facts = _or_null(facts)
     if relation.name in columns:
         raise _one_name()
     return _apart({**columns, relation.name: facts})

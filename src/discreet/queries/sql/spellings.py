@@ -20,6 +20,8 @@ written                                         means
 ``ISNULL(x, a)``, ``SAFE_DIVIDE(a, b)``         ``COALESCE(x, a)``, ``a / b``
 ``GROUP BY ALL``, ``ORDER BY ALL``              by position
 ``GROUP BY (a, b)``                             ``GROUP BY a, b``
+``OVER w … WINDOW w AS (...)``                  ``OVER (...)``
+``LAG(x, 1, 0) OVER (...)``                     ``CASE WHEN ROW_NUMBER() … <= 1 THEN 0 ELSE LAG(x) … END``
 ==============================================  ==================================================
 
 Aggregates are in `aggregate_spellings`.
@@ -216,6 +218,8 @@ def _select(node: exp.Expression) -> None:
         flat = [part for one in group.expressions for part in _row(one) or [one]]
         if len(flat) > len(group.expressions):
             group.set("expressions", [part.copy() for part in flat])
+    if node.args.get("windows"):
+        _name_windows(node)
     if isinstance(order, exp.Order) and len(order.expressions) == 1:
         (part,) = order.expressions
         if _is_all(part.this):
@@ -225,6 +229,47 @@ def _select(node: exp.Expression) -> None:
                 one.set("this", exp.Literal.number(place))
                 listed.append(one)
             order.set("expressions", listed)
+
+
+def _name_windows(select: exp.Expression) -> None:
+    """Write what WINDOW defines where it is named."""
+    named = {str(one.this.name).lower(): one for one in select.args["windows"]}
+    if any(one.args.get("alias") for one in named.values()):
+        return
+    for window in select.find_all(exp.Window):
+        alias = window.args.get("alias")
+        if not isinstance(alias, exp.Identifier) or window.find_ancestor(exp.Select) is not select:
+            continue
+        meant = named.get(str(alias.name).lower())
+        if meant is None or any(window.args.get(part) for part in ("partition_by", "order", "spec")):
+            return
+        window.set("alias", None)
+        for part in ("partition_by", "order", "spec"):
+            written = meant.args.get(part)
+            copied = (
+                [one.copy() for one in written] if isinstance(written, list) else written and written.copy()
+            )
+            window.set(part, copied)
+    select.set("windows", None)
+
+
+def _shift(node: exp.Expression) -> exp.Expression | None:
+    """Read LAG(x, k, d): d in the first k rows."""
+    inner = node.this
+    default = inner.args.get("default") if isinstance(inner, exp.Lag | exp.Lead) else None
+    if default is None:
+        return None
+    plain, number, rows = node.copy(), node.copy(), node.copy()
+    plain.this.set("default", None)
+    number.set("this", exp.RowNumber())
+    place: exp.Expression = number
+    if isinstance(inner, exp.Lead):
+        rows.set("this", exp.Count(this=exp.Star(), big_int=True))
+        rows.set("order", None)
+        place = exp.Add(this=exp.Sub(this=rows, expression=number), expression=exp.Literal.number(1))
+    offset = inner.args.get("offset") or exp.Literal.number(1)
+    outside = exp.LTE(this=place, expression=offset.copy())
+    return exp.Case(ifs=[exp.If(this=outside, true=default.copy())], default=plain)
 
 
 def _is_key(item: exp.Expression) -> bool:
@@ -261,6 +306,7 @@ _NODES: dict[type[exp.Expression], Rewrite] = {
     exp.DecodeCase: _decode,
     exp.Nvl2: _nvl2,
     exp.SafeDivide: _safe_divide,
+    exp.Window: _shift,
     exp.Select: _select,
 }
 _ANONYMOUS: dict[str, Rewrite] = {
