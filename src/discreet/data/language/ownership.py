@@ -64,7 +64,7 @@ def through(
     *,
     name: str | None = None,
 ) -> Through:
-    """Declare that rows belong to the person of their parent row: ``person=through("orders", on="order_id")``.
+    """Declare that rows belong to the person of a parent row: ``person=through("orders", on="order_id")``.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def through(
     to : name or names, optional
         The same in the other table, where it is called otherwise.
     name : str, optional
-        What the person column is called here. By default `on`, if it holds the person itself; else the name that
-        the person column has in the other table, after the name of that table if there is such a column here.
+        What the person column is called here. By default `on`, if it holds the person itself; else the name
+        that the person column has in the other table, after the name of that table where it is taken here.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def through(
     Notes
     -----
     Let the persons of a row be those of all parent rows with the same key: none without such a row or with
-    NULL in the key, several if the key is that of several persons. A row belongs to a person if that is the only
-    one; all other rows belong to nobody and enter no answer. Whether a parent row exists, or two of them
-    disagree, is never an error and changes nothing about the rows of others.
+    NULL in the key, several if the key is that of several persons. A row belongs to a person if that is the
+    only one; all other rows belong to nobody and enter no answer. Whether a parent row exists, or two of them
+    disagree, is never an error.
 
     A neighboring database lacks one person: all rows with that person among theirs, in all tables. Keys that
     are unique make these exactly the person's own rows. (Proof: ownership.)

@@ -1,7 +1,7 @@
 """Rows of one embedded database in another, so that one statement can read both.
 
-Tables opened from files or frames live in an embedded database each. What a statement reads beside the tables of
-its own database is copied into it, once, as a temporary table. Tables of database servers stay where they are.
+Tables opened from files or frames live in an embedded database each. What a statement reads beside the tables
+of its own database is copied into it, once, as a temporary table. Tables of servers stay where they are.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class _Copy:
     It must not keep a reference to its database, which would then never be closed.
     """
 
-    def __init__(
-        self, rows: ibis.expr.types.Table, source: ibis.BaseBackend, home: ibis.BaseBackend
-    ) -> None:
+    def __init__(self, rows: ibis.expr.types.Table, source: ibis.BaseBackend, home: ibis.BaseBackend) -> None:
         import ibis.expr.schema as sch
 
         from discreet.data.engines.base import await_table

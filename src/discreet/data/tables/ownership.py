@@ -2,9 +2,9 @@
 
 The persons of a row are a set. Where a table has a person column, it is the value of that column; in a table
 declared with `through` it is the union over all parent rows with the same key. A row belongs to a person if
-its set holds that one alone; the others belong to nobody. Without its rows of one person, and those that share
-a key with them, a database gives every other row the set that it had: the view of a child is an
-ordinary table with a person column, and neighbors of databases are neighbors of views. (Proof: ownership.)
+its set holds that one alone; the others belong to nobody. Without the rows that have one person in their
+sets, a database gives every other row the set that it had: the rows of a child that belong to someone are an
+ordinary table with a person column, and neighboring databases have neighboring ones. (Proof: ownership.)
 
 A set is known by its least and its greatest element, which are what an engine calculates: it has one element
 if they are equal, and the least of a union is the least of the least.
@@ -66,14 +66,14 @@ class Ownership:
 def owned_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table | PublicTable]:
     """Return tables in which every private row has its person.
 
-    Those declared with `through` are replaced by tables with a person column; others stay as they are. Nothing
-    is read.
+    Those declared with `through` are replaced by tables with a person column; others stay as they are.
+    Nothing is read.
 
     Raises
     ------
     ParameterError
-        If a parent is missing, public, without persons, in another database, or below its own child; or if its
-        key is of another type.
+        If a parent is missing, public, without persons, in another database, or below its own child; or if
+        its key is of another type.
     """
     found: dict[str, Table | PublicTable] = {}
     for name in tables:
@@ -101,7 +101,7 @@ def _own(
         raise ParameterError(
             "person",
             f"of {name!r} comes through {through.table!r}, which is not declared",
-            suggestion(through.table, [one for one in tables if one != name]),
+            f"one of {', '.join(repr(one) for one in tables if one != name) or 'none'}",
         )
     parent = _own(through.table, tables, found, (*above, name))
     if isinstance(parent, PublicTable):
@@ -163,12 +163,12 @@ def _check_parent(table: Table, through: Through, parent: Table) -> None:
                 f"names {there!r}, which {through.table!r} does not have",
                 suggestion(there, parent.schema),
             )
-        kinds = table.schema[here], parent.schema[there]
+        kinds = {table.schema[here], parent.schema[there]}
         try:
             common([table._stored.schema()[here], parent._all_rows.schema()[there]])
         except TypeError:
-            kinds = (Type.OTHER, *kinds)
-        if not set(kinds) <= _KEYS:
+            kinds.add(Type.OTHER)
+        if not kinds <= _KEYS:
             raise ParameterError(
                 "on",
                 f"is {here!r}, {table.schema[here].value}, and {there!r}, {parent.schema[there].value}",

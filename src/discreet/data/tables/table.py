@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pyarrow
 
     from discreet.data.prepared.base import Prepared
-    from discreet.data.tables.ownership import Ownership
     from discreet.data.reading.lost import Lost
+    from discreet.data.tables.ownership import Ownership
 
 __all__ = ["Table"]
 
@@ -145,7 +145,9 @@ class Table:
             if _implied_type(one) is Type.INTEGER
         }
         self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
-        self.schema = MappingProxyType({name: public_type(kind) for name, kind in self._stored.schema().items()})
+        self.schema = MappingProxyType(
+            {name: public_type(kind) for name, kind in self._stored.schema().items()}
+        )
         self._origins: Origins = (
             run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
             if person is EACH_ROW
@@ -277,9 +279,8 @@ class Table:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
         ahead = ", prepare=True" if self._is_prepared else ""
-        return (
-            f"Table(person={self._through or self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
-        )
+        person = repr(self._through or self.person)
+        return f"Table(person={person}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
