@@ -109,24 +109,24 @@ def _own(
             "person", f"of {name!r} comes through a public table, whose rows are nobody's", "a private table"
         )
     if table._ownership is None:
-        found[name] = _owned(table, through, parent)
+        found[name] = _owned(name, table, through, parent)
     elif table._ownership.parent is parent:
         found[name] = table
     else:
-        found[name] = _owned(table._ownership.declared, through, parent)
+        found[name] = _owned(name, table._ownership.declared, through, parent)
     return found[name]
 
 
-def _owned(table: Table, through: Through, parent: Table) -> Table:
+def _owned(known_as: str, table: Table, through: Through, parent: Table) -> Table:
     """Return a table with the persons of its parent rows."""
-    _check_parent(table, through, parent)
+    _check_parent(known_as, table, through, parent)
     person = str(parent.person)
     holders = [here for here, there in zip(through.on, through.to, strict=True) if there == person]
     kinds = table._stored.schema(), parent._all_rows.schema()
     own = next((one for one in holders if kinds[0][one].copy(nullable=True) == kinds[1][person]), None)
     if through.name is not None:
         own = None
-    name = own or _person_name(table, through, person)
+    name = own or _person_name(known_as, table, through, person)
     reached = _reached(table, through, parent)
     alone = reached.rows.filter(reached.rows[reached.least] == reached.rows[reached.greatest])
     columns = {one: alone[one] for one in table._stored.columns}
@@ -145,23 +145,27 @@ def _owned(table: Table, through: Through, parent: Table) -> Table:
     return owned
 
 
-def _check_parent(table: Table, through: Through, parent: Table) -> None:
+def _check_parent(known_as: str, table: Table, through: Through, parent: Table) -> None:
     from discreet.data.engines.column_types import common
 
     if parent.person is EACH_ROW:
         raise ParameterError(
-            "person", "comes through a table of which each row is a person", "a table with a person column"
+            "person",
+            f"of {known_as!r} comes through a table of which each row is a person",
+            "a table with a person column",
         )
     if place_of(table._backend) != place_of(parent._backend):
         raise ParameterError(
-            "person", f"comes through {through.table!r}, in another database", "tables of one database"
+            "person",
+            f"of {known_as!r} comes through {through.table!r}, in another database",
+            "tables of one database",
         )
     for here, there in zip(through.on, through.to, strict=True):
-        if there not in parent.schema:
+        if there not in parent._stored.columns:
             raise ParameterError(
                 "to",
-                f"names {there!r}, which {through.table!r} does not have",
-                suggestion(there, parent.schema),
+                f"of {known_as!r} names {there!r}, which {through.table!r} does not have",
+                suggestion(there, {name: parent.schema[name] for name in parent._stored.columns}),
             )
         kinds = {table.schema[here], parent.schema[there]}
         try:
@@ -169,21 +173,24 @@ def _check_parent(table: Table, through: Through, parent: Table) -> None:
         except TypeError:
             kinds.add(Type.OTHER)
         if not kinds <= _KEYS:
+            types = table.schema[here].value, parent.schema[there].value
             raise ParameterError(
                 "on",
-                f"is {here!r}, {table.schema[here].value}, and {there!r}, {parent.schema[there].value}",
+                f"of {known_as!r} equates {here!r}, {types[0]}, with {there!r}, {types[1]}",
                 "keys of one type: integers, text, decimals, dates or booleans",
             )
 
 
-def _person_name(table: Table, through: Through, person: str) -> str:
+def _person_name(known_as: str, table: Table, through: Through, person: str) -> str:
     """Return what the person column is called: by public names of columns alone."""
     taken = {name.lower() for name in table._stored.columns}
     wanted = [through.name] if through.name is not None else [person, f"{through.table}_{person}"]
     for name in wanted:
         if name.lower() not in taken:
             return name
-    raise ParameterError("name", "of the person column is that of another column", "through(…, name=…)")
+    raise ParameterError(
+        "name", f"of the person column of {known_as!r} is that of another column", "through(…, name=…)"
+    )
 
 
 def _reached(table: Table, through: Through, parent: Table) -> Reached:
@@ -220,20 +227,9 @@ def _reached(table: Table, through: Through, parent: Table) -> Reached:
 
 def _persons(table: Table) -> Reached:
     """Return all rows of a table with their persons."""
-    rows = table._all_rows
     if table._ownership is None:
-        return Reached(rows=rows, least=str(table.person), greatest=str(table.person))
-    reached = table._ownership.reached
-    if table.person in reached.rows.columns:
-        return reached
-    # A key may refer to the person column itself, which only rows of one person have.
-    is_owned = reached.rows[reached.least] == reached.rows[reached.greatest]
-    person = is_owned.ifelse(reached.rows[reached.least], None)
-    return Reached(
-        rows=reached.rows.mutate(**{str(table.person): person}),
-        least=reached.least,
-        greatest=reached.greatest,
-    )
+        return Reached(rows=table._all_rows, least=str(table.person), greatest=str(table.person))
+    return table._ownership.reached
 
 
 def _free(name: str, rows: ibis.expr.types.Table) -> str:
