@@ -148,7 +148,10 @@ class FromClause:
         table = self.tables[found]
         if isinstance(table, PublicTable):
             return PublicItem(table=found, alias=called, public=table)
-        fields = tuple(Field(table=called, name=column, column=column) for column in table.schema)
+        fields = tuple(
+            Field(table=called, name=column, column=column, hidden=column not in table._stored.columns)
+            for column in table.schema
+        )
         return Scope(relation=Source(table=found), fields=fields)
 
     def _members(self, operand: Expression, node: exp.Expression) -> Expression:

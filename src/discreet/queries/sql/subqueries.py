@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.data.facts.relation_facts import columns_of_relation, person_columns
+from discreet.data.facts.foreign_keys import tell_persons_apart
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import Distinct, Named, Project
 from discreet.errors import UnsupportedQuery
@@ -114,7 +115,7 @@ def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows
             fields += scope.starred()
             starred = True
         elif type(node) is exp.Column and isinstance(node.this, exp.Star):
-            fields += scope.of_table(node.args["table"])
+            fields += [field for field in scope.of_table(node.args["table"]) if not field.hidden]
         elif isinstance(node, exp.Column):
             field = scope.field(node)
             name = _named(alias) if isinstance(node, FoundColumn) else alias or field.name
@@ -158,7 +159,7 @@ def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
         return scope
     if clause.args.get("on"):
         raise refused("DISTINCT ON", _FIRST)
-    if not person_columns(scope.relation, rows.tables) & {field.column for field in scope.fields}:
+    if not tell_persons_apart((field.column for field in scope.fields), scope.relation, rows.tables):
         raise refused(
             "DISTINCT without the person",
             "whether a row is present would depend on other people; select the person column, too: "

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.data import literal
+from discreet.data.facts.foreign_keys import tell_persons_apart
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Case, Column, Compare, Comparison, Expression, Literal, When
@@ -141,7 +142,7 @@ class _Reading:
     def _partition(self) -> tuple[str, ...]:
         listed = [self._column(part, "PARTITION BY") for part in self.node.args.get("partition_by") or ()]
         persons = person_columns(self.scope.relation, self.tables)
-        if not persons & set(listed):
+        if not tell_persons_apart(listed, self.scope.relation, self.tables):
             person = min(persons) if persons else "person"
             raise refused(
                 "a window over rows of several persons",
