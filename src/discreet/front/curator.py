@@ -6,7 +6,10 @@ question on them, and the door pays for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
@@ -25,6 +28,8 @@ from discreet.queries.asking.remeasure import remeasure
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, KEY_SHARE, Terms
 
 if TYPE_CHECKING:
+    from discreet.curator.ledger.store import Store
+    from discreet.data import Table
     from discreet.privacy.rational import Number
 
 __all__ = ["Curator", "Question"]
@@ -32,6 +37,10 @@ __all__ = ["Curator", "Question"]
 
 class Curator(Door):
     """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
+
+    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which the label of an answer
+    states. It is public, and may differ each time that a ledger is opened: a question that names it is then
+    another one.
 
     Examples
     --------
@@ -43,6 +52,25 @@ class Curator(Door):
     >>> curator = Curator({"people": people}, budget=budget, ledger="people.ledger")  # doctest: +SKIP
     >>> curator.ask("SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM people", epsilon=0.5)  # doctest: +SKIP
     """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Table],
+        *,
+        budget: Budget | None = None,
+        ledger: str | Path | Store | None = None,
+        name: str | None = None,
+        anchor: str | Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+        today: date | str | None = None,
+    ) -> None:
+        self._today = _day(today)
+        super().__init__(tables, budget=budget, ledger=ledger, name=name, anchor=anchor, clock=clock)
+
+    @property
+    def today(self) -> date | None:
+        """What CURRENT_DATE means in SQL, as the owner declared it; None if it is refused."""
+        return self._today
 
     def __repr__(self) -> str:
         return f"Curator(tables: {', '.join(self.tables)}; budget: {self.budget})"
@@ -109,7 +137,10 @@ class Curator(Door):
         """
         refuse_others(unnamed, unknown)
         terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
-        return settle(question, self.tables, terms).answer(self, analyst=analyst)
+        release = settle(question, self.tables, terms).answer(self, analyst=analyst)
+        if self._today is None or not isinstance(question, str):
+            return release
+        return replace(release, label={**release.label, "today": self._today.isoformat()})
 
     sql = ask
 
@@ -207,7 +238,7 @@ class Curator(Door):
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
-        return terms
+        return replace(terms, day=self._today)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.
@@ -315,3 +346,16 @@ class Curator(Door):
         account = self.account()
         largest = float_below(account.largest_epsilon(analyst))
         return Remaining(epsilon=largest, _account=account, _analyst=analyst)
+
+
+def _day(today: date | str | None) -> date | None:
+    """Return a declared day, or refuse what is none."""
+    if isinstance(today, datetime):
+        raise ParameterError("today", "has a time", "a day, such as '2026-01-31'")
+    if today is None or isinstance(today, date):
+        return today
+    try:
+        return date.fromisoformat(today)
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError("today", "is not a day", "a date, or text such as '2026-01-31'")

@@ -32,7 +32,7 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
     tables = QuestionTables(tables)
     if isinstance(question, LinearQuestion):
         return AskedCounts(tables=tables, terms=terms, question=question)
-    query = parse(question, tables) if isinstance(question, str) else question
+    query = parse(question, tables, terms.day) if isinstance(question, str) else question
     if not isinstance(query, Query):
         raise ParameterError(
             "question",

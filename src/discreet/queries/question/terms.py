@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 
 from discreet.errors import ParameterError
@@ -41,6 +42,8 @@ class Terms:
         How much of epsilon the choice of undeclared keys gets, above 0 and below 1.
     rows : int
         A hypothetical number of rows in a group, for the error of a mean.
+    day : date or None
+        What CURRENT_DATE means in SQL: declared by the owner, not by an analyst.
     """
 
     offer: Offer | None = None
@@ -50,6 +53,7 @@ class Terms:
     split: Mapping[str, Number] | None = None
     key_share: Fraction = KEY_SHARE
     rows: int = ASSUMED_ROWS
+    day: date | None = None
 
     @classmethod
     def stated(
@@ -82,7 +86,7 @@ class Terms:
     @property
     def are_stated(self) -> bool:
         """Whether anything was said that a finished request has settled already."""
-        return self != Terms(by_rho=self.by_rho, key_share=self.key_share, rows=self.rows)
+        return self != Terms(by_rho=self.by_rho, key_share=self.key_share, rows=self.rows, day=self.day)
 
     def of_the_kind(self, parameter: Fraction) -> Offer:
         """Return an offer of the kind that the budget counts."""

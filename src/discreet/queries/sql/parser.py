@@ -7,6 +7,7 @@ sqlglot says passes on.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NoReturn
@@ -18,6 +19,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.queries.sql.date_spellings import with_day
 from discreet.queries.sql.refusals import refused, refused_node
 from discreet.queries.sql.spellings import respelled
 
@@ -54,13 +56,15 @@ class _SelectParser(Parser):
         raise ParseError("a command")
 
 
-def read_select(text: str) -> exp.Select:
+def read_select(text: str, day: datetime.date | None = None) -> exp.Select:
     """Return the syntax tree of a query that is a single SELECT.
 
     Parameters
     ----------
     text : str
         At most `LARGEST_TEXT` characters; a semicolon at the end and comments are fine.
+    day : date, optional
+        What CURRENT_DATE means.
     """
     if not isinstance(text, str):
         raise ParameterError(
@@ -81,6 +85,7 @@ def read_select(text: str) -> exp.Select:
     if type(statement) is not exp.Select:
         raise refused_node(statement)
     respelled(statement)
+    with_day(statement, day)
     return statement
 
 

@@ -30,6 +30,8 @@ not used further.
 
 from __future__ import annotations
 
+import datetime
+
 from sqlglot import exp
 
 from discreet.data.facts.persons import Tables
@@ -68,7 +70,7 @@ _PARTS = (
 )
 
 
-def parse(text: str, tables: Tables) -> Query:
+def parse(text: str, tables: Tables, day: datetime.date | None = None) -> Query:
     """Return the query that SQL text means, or refuse it.
 
     Parameters
@@ -77,6 +79,8 @@ def parse(text: str, tables: Tables) -> Query:
         One SELECT of the language above.
     tables : mapping of names to Table or PublicTable
         The declared tables; only their public names and columns are used.
+    day : date, optional
+        What CURRENT_DATE means.
 
     Raises
     ------
@@ -85,7 +89,7 @@ def parse(text: str, tables: Tables) -> Query:
     UndeclaredColumn
         For a table or a column that does not exist: it names those that do.
     """
-    select = read_select(text)
+    select = read_select(text, day)
     check_parts(select, *_PARTS)
     check_schemas(select)
     rows = FromClause(tables, subquery).within(select)
