@@ -34,18 +34,22 @@ SCHEMAS = {
     SEALS: {"trip": pyarrow.string(), "leg": pyarrow.int64(), "n": pyarrow.int64()},
 }
 
-_WHO = st.sampled_from(["ann", "Ann", "bob", "ä", "a\u0308", "zoë", None])
-_BADGE = st.sampled_from([1, 2, 3, 4, 5, -1, 2**62, 2**62 + 1, None])
-_TRIP = st.sampled_from(["t", "T", "u", "v", "", " ", None])
+_WHO = st.sampled_from(["ann", "Ann", "ä", "a\u0308", None])
+_BADGE = st.sampled_from([1, 2, 3, 2**62, 2**62 + 1, None])
+_TRIP = st.sampled_from(["t", "T", "u", "", " ", None])
 _LEG = st.sampled_from([1, 2, None])
 _N = st.integers(0, 2)
 
 WORLDS: st.SearchStrategy[World] = st.fixed_dictionaries(
     {
-        PEOPLE: st.lists(st.fixed_dictionaries({"who": _WHO, "badge": _BADGE}), max_size=8),
-        TRIPS: st.lists(st.fixed_dictionaries({"badge": _BADGE, "id": _TRIP, "n": _N}), max_size=8),
-        LEGS: st.lists(st.fixed_dictionaries({"trip": _TRIP, "leg": _LEG, "n": _N}), max_size=10),
-        SEALS: st.lists(st.fixed_dictionaries({"trip": _TRIP, "leg": _LEG, "n": _N}), max_size=10),
+        PEOPLE: st.lists(st.fixed_dictionaries({"who": _WHO, "badge": _BADGE}), min_size=5, max_size=9),
+        TRIPS: st.lists(
+            st.fixed_dictionaries({"badge": _BADGE, "id": _TRIP, "n": _N}), min_size=5, max_size=9
+        ),
+        LEGS: st.lists(st.fixed_dictionaries({"trip": _TRIP, "leg": _LEG, "n": _N}), min_size=6, max_size=10),
+        SEALS: st.lists(
+            st.fixed_dictionaries({"trip": _TRIP, "leg": _LEG, "n": _N}), min_size=6, max_size=10
+        ),
     }
 )
 
