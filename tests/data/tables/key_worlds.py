@@ -12,7 +12,10 @@ from typing import Any
 import pyarrow
 from hypothesis import strategies as st
 
+from data.three_engines import Engine, embedded
+from discreet.data import Bounds, Limits, Table
 from discreet.data.language.ownership import Through
+from discreet.data.tables.ownership import owned_tables
 
 Row = Mapping[str, Any]
 World = Mapping[str, list[Row]]
@@ -33,6 +36,8 @@ SCHEMAS = {
     LEGS: {"trip": pyarrow.string(), "leg": pyarrow.int64(), "n": pyarrow.int64()},
     SEALS: {"trip": pyarrow.string(), "leg": pyarrow.int64(), "n": pyarrow.int64()},
 }
+
+N = Bounds(0, 2)
 
 _WHO = st.sampled_from(["ann", "Ann", "ä", "a\u0308", None])
 _BADGE = st.sampled_from([1, 2, 3, 2**62, 2**62 + 1, None])
@@ -98,3 +103,22 @@ def without(person: str, world: World) -> dict[str, list[Row]]:
         table: [row for row, who in zip(rows, persons_of(table, world), strict=True) if person not in who]
         for table, rows in world.items()
     }
+
+
+def tables_of(
+    world: World, engine: Engine | None = None, limits: Limits | None = None, *, prepare: bool = False
+) -> dict[str, Table]:
+    """Declare the tables of a world, and give their rows persons."""
+    engine = engine or embedded()
+    return owned_tables(
+        {
+            name: engine.table(
+                arrow(rows, name),
+                person=OWNERS[name],
+                limits=limits or Limits(rows=100),
+                columns={} if name == PEOPLE else {"n": N},
+                prepare=prepare,
+            )
+            for name, rows in world.items()
+        }
+    )

@@ -7,20 +7,19 @@ import pytest
 
 from data.tables.key_worlds import (
     LEGS,
-    OWNERS,
     PEOPLE,
     SEALS,
     TRIPS,
     WORLDS,
-    arrow,
+    N,
     owned,
     persons_of,
+    tables_of,
     without,
 )
 from data.three_engines import embedded, generated
 from discreet.data import (
     EACH_ROW,
-    Bounds,
     CountPersons,
     CountRows,
     Group,
@@ -38,23 +37,6 @@ from discreet.data.tables.ownership import owned_tables
 from discreet.errors import ParameterError, UnsupportedQuery
 
 SALT = Salt(value="salt")
-N = Bounds(0, 2)
-
-
-def tables_of(world, engine=None, limits=None, prepare=False):
-    engine = engine or embedded()
-    return owned_tables(
-        {
-            name: engine.table(
-                arrow(rows, name),
-                person=OWNERS[name],
-                limits=limits or Limits(rows=100),
-                columns={} if name == PEOPLE else {"n": N},
-                prepare=prepare,
-            )
-            for name, rows in world.items()
-        }
-    )
 
 
 def found(table):
