@@ -18,7 +18,16 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
-__all__ = ["ColumnsInSight", "Field", "Scope", "ambiguous", "is_quoted", "preferred"]
+__all__ = ["ColumnsInSight", "Field", "FoundColumn", "Scope", "ambiguous", "is_quoted", "preferred"]
+
+
+class FoundColumn(exp.Column):
+    """A column of the relation itself, in place of what was written; no text can name it."""
+
+    @staticmethod
+    def of(name: str) -> FoundColumn:
+        """Return the node of a column."""
+        return FoundColumn(this=exp.Identifier(this=name, quoted=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +61,8 @@ class Scope:
 
     def field(self, node: exp.Column) -> Field:
         """Return the column in sight that a node names, or refuse a name that fits none or several."""
+        if isinstance(node, FoundColumn):
+            return Field(table="", name=str(node.name), column=str(node.name))
         check_parts(node, "this", "table", "db", "catalog")
         qualifier, name = node.args.get("table"), node.this
         if isinstance(name, exp.Star):

@@ -17,6 +17,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import derived, united
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.per_person import per_person
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, Scope
@@ -52,7 +53,7 @@ def subquery(node: exp.Expression, rows: FromClause) -> Scope:
         raise refused_node(node)
     check_parts(node, *_PARTS)
     inner = rows.within(node)
-    scope = inner.of(node)
+    node, scope = lifted_select(node, inner.of(node), inner)
     items = [_item(item) for item in node.expressions]
     aggregated = node.args.get("group") or node.args.get("having")
     aggregated = aggregated or any(_aggregates(one, node) for one, _ in items)
