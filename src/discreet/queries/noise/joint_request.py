@@ -27,7 +27,7 @@ from discreet.queries.noise.counted_classes import CountedClasses, classes_of, c
 from discreet.queries.noise.counts_plan import plan_counts, reach_of
 from discreet.queries.noise.joint_counts import JointCountOutput
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.parts import Way, variance_in_rows, ways_of
+from discreet.queries.noise.parts import Way, fitted_noise, variance_in_rows, ways_of
 from discreet.queries.noise.split import PURE
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.question.per_person import take_name
@@ -209,12 +209,12 @@ def _beside_others(joint: _Joint, asked: _Asked) -> Iterator[Request]:
         with suppress(ParameterError):
             design = _bought_by(way, _planned(joint, way.offer), joint)
             of_counts = sum(output.variance for output in _counts(joint, design, alone).values())
-            of_rest = _error_of(rest.outputs, way.parts(rest, None, confidence))
+            of_rest = _error_of(rest.outputs, way.parts(rest, None, confidence, fitted_noise))
             root = Fraction(1, 3) if way.power == PURE else Fraction(1, 2)
             demands = [error ** float(root) for error in (of_counts, of_rest)]
             part = round(_GRAIN * demands[0] / sum(demands))
             share = Fraction(min(max(part, 1), _GRAIN - 1), _GRAIN)
-            others = way.share(1 - share).parts(rest, None, confidence)
+            others = way.share(1 - share).parts(rest, None, confidence, fitted_noise)
             yield _request(joint, _bought_by(way.share(share), design, joint), others, alone)
 
 
