@@ -15,6 +15,7 @@ from tests.corpus.reading import CorpusQuery
 from tests.corpus.worlds import world
 
 import discreet as dp
+from discreet.curator.release.release import Release
 from discreet.errors import ParameterError, RequestRefused, UndeclaredColumn
 from discreet.noise.entropy import using
 
@@ -22,6 +23,7 @@ OFFERS = tuple({"epsilon": 10**power} for power in (6, 5, 4, 3, 2, 0))
 """Tried in turn until no noise is beyond what can be drawn: its scale is at least 1/100 of a step."""
 KEYS_TOO = {"epsilon": 100, "delta": 1e-6}
 """What is offered where keys are not declared."""
+RARE = "some keys, which nobody declared, are too rare to be shown; have them declared, or list them in IN"
 ANSWERED, REFUSED, WRONG, FAILED = "answered", "refused", "WRONG", "FAILED"
 
 
@@ -65,7 +67,7 @@ def outcome(query: CorpusQuery, worlds: Worlds) -> Outcome:
     before = curator.spent.requests
     try:
         with using(Quiet(1)):
-            release = _asked(curator, query.sql)
+            release, offer = _asked(curator, query.sql)
     except (RequestRefused, ParameterError) as refusal:
         if curator.spent.requests != before:
             return Outcome(query, FAILED, f"refused after a charge: {refusal}")
@@ -78,21 +80,24 @@ def outcome(query: CorpusQuery, worlds: Worlds) -> Outcome:
         expected = exact(query)
     except duckdb.Error as fault:
         return Outcome(query, FAILED, f"DuckDB itself: {fault}")
+    if offer == KEYS_TOO and len(release.to_pandas()) < len(expected.rows):
+        return Outcome(query, REFUSED, RARE)
     wrong = difference(query, release, expected)
     return Outcome(query, WRONG if wrong else ANSWERED, wrong)
 
 
-def _asked(curator: dp.Curator, sql: str) -> object:
+def _asked(curator: dp.Curator, sql: str) -> tuple[Release, dict[str, float]]:
+    """Return an answer and what was offered for it."""
     for offer in OFFERS[:-1]:
         try:
-            return curator.ask(sql, **offer)
+            return curator.ask(sql, **offer), offer
         except ParameterError:
             continue
         except UndeclaredColumn as refusal:
             if "epsilon and delta" in str(refusal):
-                return curator.ask(sql, **KEYS_TOO)
+                return curator.ask(sql, **KEYS_TOO), KEYS_TOO
             raise
-    return curator.ask(sql, **OFFERS[-1])
+    return curator.ask(sql, **OFFERS[-1]), OFFERS[-1]
 
 
 def outcomes(queries: Iterable[CorpusQuery], worlds: Worlds) -> list[Outcome]:

@@ -290,7 +290,7 @@ FROM cdm.death LEFT JOIN cdm.concept ON cause_concept_id = concept_id
 GROUP BY 1
 ORDER BY deaths DESC;
 
--- name: dt02 died within a year of infarction
+-- name: dt02 died within a year of a heart attack
 SELECT COUNT(DISTINCT d.person_id) AS persons
 FROM cdm.death d JOIN cdm.condition_occurrence co ON co.person_id = d.person_id
 WHERE co.condition_concept_id = 4329847 AND d.death_date >= co.condition_start_date

@@ -22,7 +22,7 @@ CONDITIONS = {
     313217: "Atrial fibrillation",
     316866: "Hypertensive disorder",
     432867: "Hyperlipidemia",
-    4329847: "Myocardial infarction",
+    4329847: "Heart failure",
 }
 DRUGS = {
     1112807: "aspirin",

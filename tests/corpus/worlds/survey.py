@@ -21,7 +21,7 @@ def world() -> World:
     census = {
         "age": dp.Bounds(0, 100),
         "sex": dp.Keys(["0", "1"]),
-        "educ": dp.Keys(range(1, 17)),
+        "educ": dp.Bounds(1, 16),
         "race": dp.Keys(["asian", "black", "other", "white"]),
         "income": dp.Bounds(0, 500000),
         "married": dp.Keys([False, True]),

@@ -31,7 +31,7 @@ def world() -> World:
     rows = tables()
     if hasattr(dp, "through"):
         rows["lineitem"] = rows["lineitem"].drop_columns(["l_custkey"])
-        owner: object = dp.through("orders", on={"l_orderkey": "o_orderkey"})
+        owner: object = dp.through("orders", on="l_orderkey", to="o_orderkey")
     else:
         owner = "l_custkey"
     return World("trade", rows, declarations(owner))
