@@ -15,6 +15,8 @@
   leave nothing out, its part in that is dropped, so that measures of one column are shared there too.
 - Quantiles are chosen from the grid, coarsened to a few thousand points; all quantiles of a column from one
   histogram. The most frequent keys are chosen from the declared ones.
+- What is counted or added up of each person is bounded by the limits of the tables where nothing else
+  bounds it.
 - Smooth quantiles and trimmed means are estimated from the same histogram, on a finer grid.
 """
 
@@ -88,6 +90,13 @@ _SMOOTH: dict[AggregateFunction, type[SmoothRule]] = {
     AggregateFunction.SMOOTH_QUANTILE: SmoothQuantileRule,
     AggregateFunction.TRIMMED_MEAN: TrimmedMeanRule,
 }
+_UNBOUNDED = {
+    AggregateFunction.COUNT,
+    AggregateFunction.COUNT_DISTINCT,
+    AggregateFunction.MODE,
+    AggregateFunction.TOP,
+}
+"""What needs no bounds: beside these alone, a count is that of what is not NULL."""
 _EXTREMES = {AggregateFunction.MINIMUM: Fraction(0), AggregateFunction.MAXIMUM: Fraction(1)}
 
 
@@ -136,6 +145,12 @@ class _Meaning:
         self._columns = facts.columns
         self._averaged = {
             aggregate.operand for _, aggregate in aggregates if aggregate.function is AggregateFunction.MEAN
+        }
+        self._bounded = {
+            _column(operand)
+            for _, aggregate in aggregates
+            if aggregate.function not in _UNBOUNDED
+            for operand in aggregate.operands
         }
         self._shares: dict[str, list[Fraction]] = {}
         for _, aggregate in aggregates:
@@ -303,11 +318,15 @@ class _Meaning:
 
     def _bounds(self, name: str, function: AggregateFunction) -> Bounds:
         column_type(name, types_of(self._columns))
-        known = self._columns[name].bounds
+        known = self._known(name)
         if known is not None:
             return known
         facts = self._facts
         raise missing_bounds(name, function.value, self._columns, facts.persons, facts.own.get(name))
+
+    def _known(self, column: str) -> Bounds | None:
+        facts = self._columns[column]
+        return facts.bounds or facts.usual
 
     def _present(self, column: str) -> CountRows | CountNonNull:
         """Return the count of the values of a column, spelled simply, so that equal counts are shared.
@@ -315,7 +334,8 @@ class _Meaning:
         If only NULL counts as absent it is the count of what is not NULL, and if nothing does, that of rows.
         Integers and booleans have no NaN and no infinity.
         """
-        found, bounds = column_type(column, types_of(self._columns)), self._columns[column].bounds
+        found = column_type(column, types_of(self._columns))
+        bounds = self._known(column) if column in self._bounded else self._columns[column].bounds
         if bounds is None:
             return CountNonNull(column=column)
         if found not in {Type.INTEGER, Type.BOOLEAN} and DROP in (bounds.nan, bounds.infinity):
