@@ -220,7 +220,7 @@ def test_no_division_between_counts_and_the_rest_is_much_better(curator, offer, 
     best = in_rows(curator.request(MIXED["a sum"], **offer))
     found = []
     for hundredth in range(5, 100, 10):
-        monkeypatch.setattr(joint_request, "share_of", lambda *_, to=hundredth: Fraction(to, 100))
+        monkeypatch.setattr(joint_request, "share_of_counts", lambda *_, to=hundredth: Fraction(to, 100))
         found.append(in_rows(curator.request(MIXED["a sum"], **offer)))
     assert best <= min(found) * 1.001
     assert max(found) > 1.2 * best  # so that a wrong share would be noticed

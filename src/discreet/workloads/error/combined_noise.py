@@ -36,7 +36,7 @@ _SLACK = 1e-8
 """More than what is left out of all noises, comes round, and is lost to the rounding of transforms."""
 _ROUNDING = 1e-9
 
-NoiseError = LaplaceError | GaussianError | RoundedGaussianError
+SingleNoiseError = LaplaceError | GaussianError | RoundedGaussianError
 
 
 def combined_half_width(
@@ -71,7 +71,7 @@ def combined_half_width(
 
 
 @lru_cache(maxsize=256)
-def _tails(law: NoiseError, coefficients: tuple[float, ...]) -> tuple[float, NDArray[np.float64]]:
+def _tails(law: SingleNoiseError, coefficients: tuple[float, ...]) -> tuple[float, NDArray[np.float64]]:
     """Return a width h, and P(abs(sum of multiples) > j) for j = 0, 1, …."""
     masses = _masses(law)
     norm = sqrt(sum(one * one for one in coefficients))
@@ -92,7 +92,7 @@ def _tails(law: NoiseError, coefficients: tuple[float, ...]) -> tuple[float, NDA
     return width, np.maximum(np.append(folded[::-1].cumsum()[::-1][1:], 0.0), 0.0)
 
 
-def _masses(law: NoiseError) -> NDArray[np.float64]:
+def _masses(law: SingleNoiseError) -> NDArray[np.float64]:
     """Return P(abs(N) = n) for n = 0, 1, … until less than `_LEFT` is left."""
     beyond, masses = 1.0, list[float]()
     while beyond > _LEFT:
