@@ -71,7 +71,7 @@ LARGEST_WIDTH = 4096
 """How many candidates a quantile is chosen from."""
 LARGEST_SUMMAND = 1 << 40
 """How many steps a summand has at most: more, as products of decimals have, would take sums of a few million
-rows beyond 64 bits. The rounding of a row is 2^-41 of the largest, far below noise that hides a row."""
+rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below noise that hides a row."""
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
