@@ -32,6 +32,7 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
 )
 from discreet.data.language.plan import KeyPlan, Plan
 from discreet.data.language.relations import (
@@ -124,6 +125,10 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
         return f"count of {measure.column}"
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
+    if isinstance(measure, SumDistinct):
+        what = "squares of distinct" if measure.power == 2 else "distinct"
+        within = f" within {_within(measure.bounds)}" if bounds else ""
+        return f"sum of {what} {measure.column}{within}"
     if isinstance(measure, Sum):
         return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):

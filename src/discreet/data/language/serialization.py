@@ -82,6 +82,7 @@ _KINDS: dict[str, type] = {
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,
     "count_distinct": measures.CountDistinct,
+    "sum_distinct": measures.SumDistinct,
     "sum": measures.Sum,
     "moment": measures.Moment,
     "factor": measures.Factor,
