@@ -18,11 +18,11 @@ upper and lower case are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.data.language.declarations import Bounds
+from discreet.data.language.declarations import Bounds, Limits
 from discreet.data.language.expressions import Expression
 from discreet.data.language.public_rows import PublicRows
 from discreet.errors import UnsupportedQuery
@@ -52,6 +52,7 @@ __all__ = [
     "sources",
     "sources_of",
     "walk_relation",
+    "with_first",
 ]
 
 LARGEST_RELATION_DEPTH = 100
@@ -61,12 +62,31 @@ LARGEST_RELATIONS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The rows of a declared private table, by its public name."""
+    """The rows of a declared private table, by its public name.
+
+    Attributes
+    ----------
+    table : str
+        The name.
+    limits : Limits or None
+        How much one person contributes to this question, no more than was declared, if this is its first
+        table. None: as declared.
+    bounds : tuple of (column, Bounds)
+        The ranges of numbers for this question, where none or wider ones are declared; in the order of names.
+    """
 
     table: str
+    limits: Limits | None = None
+    bounds: tuple[tuple[str, Bounds], ...] = ()
 
     def __post_init__(self) -> None:
         _check(isinstance(self.table, str) and bool(self.table))
+        _check(isinstance(self.limits, Limits | None))
+        _check(self.limits is None or not self.limits.is_bought)
+        _check(isinstance(self.bounds, tuple))
+        _check(all(isinstance(name, str) and isinstance(one, Bounds) for name, one in self.bounds))
+        names = [name for name, _ in self.bounds]
+        _check(names == sorted(set(names)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,6 +362,18 @@ def leftmost(relation: Relation) -> Source:
     while not isinstance(relation, Source):
         relation = sources(relation)[0]
     return relation
+
+
+def with_first(relation: Relation, source: Source) -> Relation:
+    """Return a relation with another first table in the place of its own."""
+    if isinstance(relation, Source):
+        return source
+    if isinstance(relation, Union):
+        first, *others = relation.sources
+        return replace(relation, sources=(with_first(first, source), *others))
+    if isinstance(relation, JoinPersons):
+        return replace(relation, left=with_first(relation.left, source))
+    return replace(relation, source=with_first(relation.source, source))
 
 
 def _depth(relation: Relation) -> int:

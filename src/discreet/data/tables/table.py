@@ -230,7 +230,9 @@ class Table:
     @property
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
-        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
+        limits: dict[str, JSON] = {"rows": self.limits.rows, "groups": self.limits.groups}
+        if self.limits.is_bought:
+            limits["bought"] = True
         first = self._prepared is not None and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
         return {
@@ -343,6 +345,10 @@ def _check_prepare(prepare: bool, limits: Limits | None) -> None:
     if prepare and not isinstance(limits, Limits):
         raise ParameterError(
             "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
+        )
+    if prepare and isinstance(limits, Limits) and limits.is_bought:
+        raise ParameterError(
+            "prepare", "draws rows before a question could buy their number", "a number, as Limits(rows=10)"
         )
 
 
