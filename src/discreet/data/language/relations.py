@@ -18,7 +18,7 @@ upper and lower case are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -52,7 +52,6 @@ __all__ = [
     "sources",
     "sources_of",
     "walk_relation",
-    "with_first",
 ]
 
 LARGEST_RELATION_DEPTH = 100
@@ -362,18 +361,6 @@ def leftmost(relation: Relation) -> Source:
     while not isinstance(relation, Source):
         relation = sources(relation)[0]
     return relation
-
-
-def with_first(relation: Relation, source: Source) -> Relation:
-    """Return a relation with another first table in the place of its own."""
-    if isinstance(relation, Source):
-        return source
-    if isinstance(relation, Union):
-        first, *others = relation.sources
-        return replace(relation, sources=(with_first(first, source), *others))
-    if isinstance(relation, JoinPersons):
-        return replace(relation, left=with_first(relation.left, source))
-    return replace(relation, source=with_first(relation.source, source))
 
 
 def _depth(relation: Relation) -> int:

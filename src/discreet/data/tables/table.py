@@ -178,6 +178,20 @@ class Table:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
         self._prepared.draw()
 
+    def redeclared(self, *, limits: Limits, columns: Mapping[str, Declared]) -> Table:
+        """Return the same rows under other declarations, in which no column changes its type."""
+        declared = _checked_columns(columns)
+        _check_person(self.person, None if self.person is EACH_ROW else limits)
+        _check_prepare(self._prepared is not None, limits)
+        made = object.__new__(Table)
+        for name in ("_all_rows", "_backend", "_origins", "person", "schema", "version"):
+            setattr(made, name, getattr(self, name))
+        made.columns, made.limits = MappingProxyType(declared), limits
+        made._check()
+        made._prepared = None if self._prepared is None else made._ready()
+        made._relation = made._all_rows if made._prepared is None else made._prepared.relation
+        return made
+
     def lost(self) -> Lost | None:
         """Return what was left out of a CSV file or a frame: lines that are not records, invalid values.
 
