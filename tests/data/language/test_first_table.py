@@ -107,7 +107,9 @@ def test_bounds_of_a_question_are_those_of_its_sums():
     bounds = Bounds(0, 3, step=Fraction(1, 2))
     total = Sum(column="cost", bounds=bounds)
     plan = Group(source=with_bounds(VISITS, "cost", bounds), measures=(total,))
-    exact = compute(Group(source=with_limits(plan.source, Limits(rows=6)), measures=(total,)), tables, salt=SALT)
+    exact = compute(
+        Group(source=with_limits(plan.source, Limits(rows=6)), measures=(total,)), tables, salt=SALT
+    )
     assert 0 < exact[total][0] <= 5 * 6 * 6
     assert sensitivity(plan, tables).statistics[0].sensitivity.l1 == 6 * 6
     with pytest.raises(UndeclaredColumn):
@@ -159,7 +161,9 @@ def test_where_each_row_is_a_person_there_is_nothing_to_limit():
 def test_another_declaration_of_the_same_rows():
     for prepare in (False, True):
         first = table(prepare=prepare)
-        second = first.redeclared(limits=Limits(rows=2), columns={**first.columns, "cost": Bounds(0, 5, step=1)})
+        second = first.redeclared(
+            limits=Limits(rows=2), columns={**first.columns, "cost": Bounds(0, 5, step=1)}
+        )
         plan = Group(source=VISITS, measures=(CountRows(), Sum(column="cost", bounds=Bounds(0, 5, step=1))))
         assert compute(plan, {"visits": second}, salt=SALT)[CountRows()].tolist() == [10]
         assert second.declaration["limits"]["rows"] == 2

@@ -22,6 +22,8 @@ from discreet.queries.question.query import Query
 __all__ = ["Purchase", "Wanted", "first_and_rest", "purchase", "wanted_by"]
 
 _ANY_BOUNDS = Bounds(0, 1)
+_ENOUGH = Fraction(20)
+"""No count by size is wrong by a person at this epsilon or rho, so that more would be wasted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +80,13 @@ def wanted_by(query: Query, tables: Mapping[str, Table], most: int | None, *, bo
 
 
 def first_and_rest(offer: Offer, share: Fraction) -> tuple[Offer, Offer]:
-    """Return a share of an offer, without its delta, and the rest with it."""
+    """Return a share of an offer, or as much as is enough, without its delta; and the rest with it."""
     if offer.rho is not None:
-        return Offer.concentrated(offer.rho * share), Offer.concentrated(offer.rho * (1 - share))
+        first = min(offer.rho * share, _ENOUGH)
+        return Offer.concentrated(first), Offer.concentrated(offer.rho - first)
     assert offer.epsilon is not None  # noqa: S101
-    rest = Offer(epsilon=offer.epsilon * (1 - share), delta=offer.delta)
-    return Offer.pure(offer.epsilon * share), rest
+    first = min(offer.epsilon * share, _ENOUGH)
+    return Offer.pure(first), Offer(epsilon=offer.epsilon - first, delta=offer.delta)
 
 
 def purchase(
@@ -91,8 +94,9 @@ def purchase(
 ) -> Purchase:
     """Return the requests for what is wanted, which divide a share of the offer evenly."""
     parts = len(wanted.columns) + (wanted.most is not None)
-    each, _ = first_and_rest(offer, share / parts)
-    _, rest = first_and_rest(offer, share)
+    rest = offer
+    for place in range(parts):  # shares of what is left, so that all of them are the same
+        each, rest = first_and_rest(rest, share / (parts - place * share))
     fits: list[Fitted] = []
     if wanted.most is not None:
         counted = build_request(rows_query(relation, wanted.most), tables, each)

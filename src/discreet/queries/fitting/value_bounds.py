@@ -90,7 +90,9 @@ def _ends(values: SizeCounts, coverage: Fraction) -> tuple[int, int]:
         if values.below(place) <= spare + _DEVIATIONS * values.deviation(place + 1)
     )
     first, last = next(lowers, places[0]), next(uppers, places[-1])
-    return (first, last) if first < last else (max(last - 1, 0), max(last, 1))
+    while values.edges[first] >= values.edges[last]:  # all values are alike, or noise is large
+        first, last = max(first - 1, places[0]), min(last + 1, places[-1])
+    return first, last
 
 
 def bounds_in_words(values: SizeCounts, column: str, bounds: Bounds, confidence: Fraction) -> str:
