@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         covariance,
         greatest,
         least,
+        through,
         when,
     )
     from discreet.front import Curator, open
@@ -84,6 +85,7 @@ __all__ = [
     "ranges",
     "sensitivity",
     "stability",
+    "through",
     "when",
     "workloads",
 ]
@@ -119,6 +121,7 @@ _HOMES = {
     "open": "discreet.front",
     "ranges": "discreet.queries.counts",
     "sensitivity": "discreet.privacy",
+    "through": "discreet.data",
     "when": "discreet.data",
 }
 

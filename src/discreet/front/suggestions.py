@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.curator import Release
 from discreet.data import Bounds, Limits, Source, Table, Type, col, count
+from discreet.data.tables.redeclared import redeclared
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
 from discreet.queries import TableRequest
@@ -147,9 +148,9 @@ def apply_suggestions(tables: dict[str, Table], suggestions: tuple[Suggestion, .
 
 def _declaring(table: Table, one: Suggestion) -> Table:
     if isinstance(one.declared, Limits):
-        return table.redeclared(limits=one.declared, columns=table.columns)
+        return redeclared(table, limits=one.declared, columns=table.columns)
     assert one.column is not None  # noqa: S101
-    return table.redeclared(limits=table.limits, columns={**table.columns, one.column: one.declared})
+    return redeclared(table, limits=table.limits, columns={**table.columns, one.column: one.declared})
 
 
 def _limit(persons: SizeCounts, coverage: Fraction) -> int:

@@ -156,16 +156,3 @@ def test_where_each_row_is_a_person_there_is_nothing_to_limit():
     rows = Table(pyarrow.table({"x": [1, 2, 3]}), person=EACH_ROW)
     plan = Group(source=with_limits(Source(table="t"), Limits(rows=1)), measures=(CountRows(),))
     assert np.array_equal(compute(plan, {"t": rows}, salt=SALT)[CountRows()], [3])
-
-
-def test_another_declaration_of_the_same_rows():
-    for prepare in (False, True):
-        first = table(prepare=prepare)
-        second = first.redeclared(
-            limits=Limits(rows=2), columns={**first.columns, "cost": Bounds(0, 5, step=1)}
-        )
-        plan = Group(source=VISITS, measures=(CountRows(), Sum(column="cost", bounds=Bounds(0, 5, step=1))))
-        assert compute(plan, {"visits": second}, salt=SALT)[CountRows()].tolist() == [10]
-        assert second.declaration["limits"]["rows"] == 2
-        assert first.declaration["limits"]["rows"] == 6
-        assert "cost" not in first.columns

@@ -68,6 +68,8 @@ class Preview:
         The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
     bought : tuple of str
         The limits and bounds that are bought first, in words; their cost is included.
+    remark : str
+        What else there is to say about how it is measured.
     """
 
     event: Event
@@ -80,6 +82,7 @@ class Preview:
     keys: tuple[KeyExpectation, ...] = ()
     cap: str = "the budget"
     bought: tuple[str, ...] = ()
+    remark: str = ""
 
     @property
     def epsilon(self) -> float | None:
@@ -101,6 +104,7 @@ class Preview:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
         lines += [*self.bought, *(str(one) for one in self.keys)]
+        lines += [self.remark] if self.remark else []
         lines.append(self._price())
         return "\n".join(lines)
 
@@ -133,7 +137,8 @@ class Preview:
             f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
             for one in self.expectations
         )
-        price = f"<caption>{escape(self._price())}</caption>"
+        said = f"{self.remark}; {self._price()}" if self.remark else self._price()
+        price = f"<caption>{escape(said)}</caption>"
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
 
@@ -174,6 +179,7 @@ def preview(
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
+        remark=request.remark,
         keys=tuple(
             KeyExpectation(
                 column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)

@@ -11,11 +11,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
+from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
+from discreet.data.tables.declaration_checks import checked_declarations
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from discreet.data.prepared.base import Prepared
     from discreet.data.reading.lost import Lost
+    from discreet.data.tables.ownership import Ownership
 
 __all__ = ["Table"]
 
@@ -45,11 +48,12 @@ class Table:
         A Parquet file (read in place), a CSV file or a frame of pandas, Polars or Arrow
         (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
-    person : str or EACH_ROW
+    person : str, EACH_ROW or through(…)
         The column that identifies the person of a row; rows in which it is NULL are left
-        out. `EACH_ROW` if every row is a separate person.
+        out. `EACH_ROW` if every row is a separate person. `through` if rows belong to the person of their
+        parent row in another table; the curator, which has both, adds the column of the person.
     limits : Limits, optional
-        How much one person may contribute to one release. Required with a person column.
+        How much one person may contribute to one release. Required unless each row is a person.
     columns : mapping of names to Bounds, Keys, Dates or Type
         What is declared about columns: `Bounds` for those that are summed, `Keys` for those that are
         grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
@@ -96,9 +100,13 @@ class Table:
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_is_prepared",
         "_origins",
+        "_ownership",
         "_prepared",
         "_relation",
+        "_stored",
+        "_through",
         "columns",
         "limits",
         "person",
@@ -116,15 +124,13 @@ class Table:
         self,
         source: object,
         *,
-        person: Person,
+        person: Person | Through,
         limits: Limits | None = None,
         columns: Mapping[str, Declared] | None = None,
         version: str = "1",
         prepare: bool = False,
     ) -> None:
-        declared = _checked_columns(columns)
-        _check_person(person, limits)
-        _check_prepare(prepare, limits)
+        declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
@@ -137,9 +143,9 @@ class Table:
             for name, one in declared.items()
             if _implied_type(one) is Type.INTEGER
         }
-        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
+        self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
-            {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+            {name: public_type(kind) for name, kind in self._stored.schema().items()}
         )
         self._origins: Origins = (
             run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
@@ -147,14 +153,22 @@ class Table:
             else frozenset()
         )
         self.columns = MappingProxyType(declared)
-        self.person = person
+        self.person = cast("Person", person)
         self.limits = Limits(rows=1) if limits is None else limits
         self.version = version
-        self._check()
-        self._prepared: Prepared | None = self._ready() if prepare else None
-        self._relation: ibis.expr.types.Table = (
-            self._all_rows if self._prepared is None else self._prepared.relation
-        )
+        self._through = person if isinstance(person, Through) else None
+        self._ownership: Ownership | None = None
+        self._is_prepared = prepare
+        self._prepared: Prepared | None = None
+        self._check(self._stored)
+        if self._through is None:
+            self._own(self._stored)
+
+    def _own(self, rows: ibis.expr.types.Table) -> None:
+        """Set the rows of the table, each with its person. Without them a table cannot be asked."""
+        self._all_rows = rows
+        self._prepared = self._ready() if self._is_prepared else None
+        self._relation: ibis.expr.types.Table = rows if self._prepared is None else self._prepared.relation
 
     def _ready(self) -> Prepared:
         from discreet.data.prepared.groups import Arrangement
@@ -174,23 +188,11 @@ class Table:
         EngineFailed
             If the engine does not finish; the message says nothing about why.
         """
-        if self._prepared is None:
+        if not self._is_prepared:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
+        if self._prepared is None:
+            raise ParameterError("prepare", "needs the table of its persons", "curator.tables[…].prepare()")
         self._prepared.draw()
-
-    def redeclared(self, *, limits: Limits, columns: Mapping[str, Declared]) -> Table:
-        """Return the same rows under other declarations, in which no column changes its type."""
-        declared = _checked_columns(columns)
-        _check_person(self.person, None if self.person is EACH_ROW else limits)
-        _check_prepare(self._prepared is not None, limits)
-        made = object.__new__(Table)
-        for name in ("_all_rows", "_backend", "_origins", "person", "schema", "version"):
-            setattr(made, name, getattr(self, name))
-        made.columns, made.limits = MappingProxyType(declared), limits
-        made._check()
-        made._prepared = None if self._prepared is None else made._ready()
-        made._relation = made._all_rows if made._prepared is None else made._prepared.relation
-        return made
 
     def lost(self) -> Lost | None:
         """Return what was left out of a CSV file or a frame: lines that are not records, invalid values.
@@ -205,7 +207,7 @@ class Table:
 
         return lost(self._backend)
 
-    def _check(self) -> None:
+    def _check(self, rows: ibis.expr.types.Table) -> None:
         if isinstance(self.person, str):
             kind = self._type_of(self.person, "person")
             if kind not in _PERSONS:
@@ -219,11 +221,13 @@ class Table:
                 )
             if isinstance(self.columns.get(self.person), Keys | Bounds):
                 raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")
-            scale = getattr(self._all_rows.schema()[self.person], "scale", None)
+            scale = getattr(rows.schema()[self.person], "scale", None)
             if kind is Type.DECIMAL and (scale is None or scale > _LARGEST_SCALE):
                 raise ParameterError(
                     "person", "is a column of decimals with long fractions", "a column of integers or text"
                 )
+        for name in self._through.on if self._through is not None else ():
+            self._type_of(name, "on")
         for name, declared in self.columns.items():
             _check_declared(name, declared, self._type_of(name, "columns"))
 
@@ -247,8 +251,10 @@ class Table:
         limits: dict[str, JSON] = {"rows": self.limits.rows, "groups": self.limits.groups}
         if self.limits.is_bought:
             limits["bought"] = True
-        first = self._prepared is not None and self.limits.rows is not None
+        first = self._is_prepared and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
+        if self._through is not None:
+            ahead["through"] = cast("JSON", self._through.to_object())
         return {
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
@@ -273,16 +279,15 @@ class Table:
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
-        ahead = "" if self._prepared is None else ", prepare=True"
-        return (
-            f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
-        )
+        ahead = ", prepare=True" if self._is_prepared else ""
+        person = repr(self._through or self.person)
+        return f"Table(person={person}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
 
 
-def _open_source(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+def _open_source(source: object, person: object, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark
@@ -320,50 +325,6 @@ def _implied_type(declared: Declared) -> Type:
     if isinstance(declared, Dates):
         return Type.DATE
     return declared.type if isinstance(declared, Keys) else declared
-
-
-def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
-    if columns is None:
-        return {}
-    if not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
-        )
-    for name, declared in columns.items():
-        if not isinstance(name, str):
-            raise ParameterError("columns", "has a name that is not text", "names of columns")
-        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
-            Type.NULL,
-            Type.OTHER,
-            Type.DECIMAL,
-        }:
-            raise ParameterError(
-                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
-            )
-    return dict(columns)
-
-
-def _check_person(person: Person, limits: Limits | None) -> None:
-    if person is not EACH_ROW and (not isinstance(person, str) or not person):
-        raise ParameterError("person", "is not a column name", "a name, or EACH_ROW if a row is a person")
-    if person is EACH_ROW and limits is not None:
-        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
-    if person is not EACH_ROW and not isinstance(limits, Limits):
-        problem = "are required with a person" if limits is None else "are of another type"
-        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
-
-
-def _check_prepare(prepare: bool, limits: Limits | None) -> None:
-    if not isinstance(prepare, bool):
-        raise ParameterError("prepare", "is neither True nor False", "True or False")
-    if prepare and not isinstance(limits, Limits):
-        raise ParameterError(
-            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
-        )
-    if prepare and isinstance(limits, Limits) and limits.is_bought:
-        raise ParameterError(
-            "prepare", "draws rows before a question could buy their number", "a number, as Limits(rows=10)"
-        )
 
 
 def _check_declared(name: str, declared: Declared, found: Type) -> None:
