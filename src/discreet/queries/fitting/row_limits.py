@@ -19,10 +19,19 @@ from discreet.data.language.relations import leftmost
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.queries.fitting.size_counts import SizeCounts, counted_by_size
+from discreet.queries.outputs.base import of_several
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.question.query import Query
 
-__all__ = ["fitting_limit", "largest_limit", "limit_in_words", "row_edges", "rows_query", "spare_persons"]
+__all__ = [
+    "fitting_limit",
+    "largest_limit",
+    "limit_in_words",
+    "most_above",
+    "row_edges",
+    "rows_query",
+    "spare_persons",
+]
 
 _DEVIATIONS = 2
 """How many standard deviations of noise count as no person: with fewer, noise alone often asks for the
@@ -79,11 +88,24 @@ def fitting_limit(persons: SizeCounts, spare: float) -> int:
     return int(persons.edges[last])
 
 
+def most_above(persons: SizeCounts, limit: int, confidence: Fraction) -> int:
+    """Return a number that the persons with more rows than the limit do not exceed, at the confidence.
+
+    It holds for all limits at once, and so for one that was chosen by the same noise.
+    """
+    place = persons.edges.index(limit)
+    level = of_several(confidence, len(persons.edges))
+    return max(0, persons.above(place) + persons.margin(len(persons.counts) - place - 1, level))
+
+
 def limit_in_words(persons: SizeCounts, limit: int, confidence: Fraction) -> str:
     """Say which limit was bought, and how many persons have more rows."""
     place = persons.edges.index(limit)
-    over, total = max(0, persons.above(place)), max(1, persons.total)
-    most = max(0, persons.above(place) + persons.margin(len(persons.counts) - place - 1, confidence))
+    over, total, most = (
+        max(0, persons.above(place)),
+        max(1, persons.total),
+        most_above(persons, limit, confidence),
+    )
     return (
         f"at most {limit} rows of each person, a limit that was bought: about {over:,} of "
         f"{total:,} persons have more, at most {most:,} at {float(confidence):.0%}"

@@ -100,8 +100,9 @@ def bounds_in_words(values: SizeCounts, column: str, bounds: Bounds, confidence:
     low, high = _outside(bounds)
     cells = len(values.counts)
     beyond = int(values.counts[:low].sum() + values.counts[cells - high :].sum())
-    each = of_several(confidence, 2)
-    most, least = beyond + values.margin(low + high, each), values.total - values.margin(cells, each)
+    each = of_several(confidence, 2 * cells + 1)  # for all bounds at once, since noise chose these
+    most = beyond + values.margin(low, each) + values.margin(high, each)
+    least = values.total - values.margin(cells, each)
     share = min(1.0, max(0, most) / least) if least > 0 else 1.0
     about = max(0, beyond) / max(1, values.total)
     return (
