@@ -22,7 +22,7 @@ from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Litera
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
 from discreet.data.language.plan import Group, GroupKey, KeyPlan
-from discreet.data.language.relations import Equality, Named, Order, Personal, Relation
+from discreet.data.language.relations import LATER, Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
 __all__ = ["from_json", "from_object", "outline", "to_json", "to_object"]
@@ -92,8 +92,6 @@ _KINDS: dict[str, type] = {
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _HIDDEN = {"sum": {"center"}, "factor": {"center"}, "moment": {"shift"}, "axis": {"width"}}
 """What is chosen by looking at bounds."""
-_LEFT_OUT: dict[str, dict[str, object]] = {"source": {"limits": None, "bounds": ()}}
-"""What is not written where it is empty, so that older plans keep their bytes."""
 _ALLOWED = "what to_json writes"
 
 
@@ -204,7 +202,7 @@ def to_object(value: object, *, literals: bool = True) -> JSON:
         places = {
             place.name: to_object(getattr(value, place.name), literals=literals)
             for place in fields(value)  # type: ignore[arg-type]
-            if place.init and not _is_left_out(value, place.name)
+            if place.init and not (place.metadata == LATER and getattr(value, place.name) == place.default)
         }
         return {"node": _NAMES[type(value)], **places}
     if isinstance(value, ScalarFunction):
@@ -216,11 +214,6 @@ def to_object(value: object, *, literals: bool = True) -> JSON:
     if isinstance(value, Fraction):
         return str(value)
     raise ParameterError("value", "cannot be written", "a plan, an expression or a part of one")
-
-
-def _is_left_out(value: object, name: str) -> bool:
-    empty = _LEFT_OUT.get(_NAMES[type(value)], {})
-    return name in empty and getattr(value, name) == empty[name]
 
 
 def from_object(value: JSON) -> Serializable:
