@@ -38,7 +38,10 @@ class AskedQuery(Asked):
         release = replace(self, query=self.query.showing_all())._release(door, analyst)
         columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
-        return release.at(shown_groups(self.query.after, columns, unknown)).showing(self.query.shown)
+        counts = [one for one in release.outputs if one.name == self.query.after.present]
+        absent = [low <= 0 for one in counts for low in (() if one.lower is None else one.lower)]
+        places = shown_groups(self.query.after, columns, unknown, absent if counts else None)
+        return release.at(places).showing(self.query.shown)
 
     def _release(self, door: Door, analyst: str) -> Release:
         return door.answer(self.request(), analyst=analyst)

@@ -25,9 +25,8 @@ from typing import TypeAlias
 from discreet.accounting.filters import rho_below
 from discreet.curator.request.histogram_choices import Choices, HistogramChoice
 from discreet.curator.request.histogram_estimates import HistogramEstimate
-from discreet.curator.request.request import Expectation, Mechanism, Output, Part, Request
+from discreet.curator.request.request import Expectation, Mechanism, Part, Request
 from discreet.data import Histogram, Statistic, Table, sensitivity
-from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
@@ -38,9 +37,9 @@ from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
 from discreet.queries.noise.joint_counts import request_joint_counts
+from discreet.queries.noise.shown_columns import showing
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
@@ -175,28 +174,11 @@ def _built(
         outputs=bound.outputs,
         confidence=confidence,
     )
-    if split is not None:
-        return _showing(query, alone)
+    if split is not None or query.after.levels:
+        return showing(query, alone)
     together = request_joint_counts(query, bound, tables, offer, confidence)
     joint = together is not None and _deviation_of(together) < _deviation_of(alone)
-    return _showing(query, together if together is not None and joint else alone)
-
-
-def _showing(query: Query, request: Request) -> Request:
-    """Return the request with the columns that the query shows, if these are not its outputs."""
-    if query.shown == query.names:
-        return request
-    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
-    columns: dict[str, Output] = dict(outputs)
-    for one in query.after.calculated:
-        read = columns_of(one.expression)
-        columns[one.name] = CalculatedOutput(
-            name=one.name,
-            expression=one.expression,
-            reads=tuple(output for name, output in outputs.items() if name in read),
-            keys=request.plan.keys,
-        )
-    return replace(request, shown=tuple(columns[name] for name in query.shown))
+    return showing(query, together if together is not None and joint else alone)
 
 
 def _deviation_of(request: Request) -> float:

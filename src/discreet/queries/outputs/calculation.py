@@ -158,8 +158,8 @@ class Evaluation:
 
     Parameters
     ----------
-    numbers : mapping of names to PossibleNumbers
-        The outputs.
+    numbers : mapping of names to what was evaluated
+        The outputs, and windows over them.
     keys : mapping of names to sequences
         The keys of every group.
     groups : int
@@ -167,7 +167,7 @@ class Evaluation:
     """
 
     def __init__(
-        self, numbers: Mapping[str, PossibleNumbers], keys: Mapping[str, Sequence[Any]], groups: int
+        self, numbers: Mapping[str, Evaluated], keys: Mapping[str, Sequence[Any]], groups: int
     ) -> None:
         self._numbers, self._keys, self._groups = numbers, keys, groups
 
