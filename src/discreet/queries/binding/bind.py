@@ -31,9 +31,9 @@ from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.calculation import check_calculation
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.outputs.key_functions import check_over_answer, key_schema
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput
 from discreet.queries.outputs.window_types import check_additive, window_type
 from discreet.queries.question.answer_levels import grouping_name
@@ -108,7 +108,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     )
     answered = {key.column: key.values.type for key in keys}
     answered |= {output.name: _answered(output) for output in outputs}
-    check_types(query.after, answered | _types_of_calculated(query, outputs, answered))
+    check_types(query.after, answered | _types_of_calculated(query, keys, outputs, answered))
     check_additive(query.after.levels, outputs)
     rows = AnswerRows(keys=keys, levels=query.after.levels).size
     measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
@@ -156,15 +156,19 @@ def _answered(output: QueryOutput) -> Type:
 
 
 def _types_of_calculated(
-    query: Query, outputs: Sequence[QueryOutput], answered: Mapping[str, Type]
+    query: Query,
+    keys: Sequence[GroupKey],
+    outputs: Sequence[QueryOutput],
+    answered: Mapping[str, Type],
 ) -> dict[str, Type]:
     """Return the types of calculated columns, or refuse them."""
     frequent = {output.name for output in outputs if isinstance(output, FrequentOutput)}
     schema = {name: Type.OTHER if name in frequent else kind for name, kind in answered.items()}
     if query.after.levels:
         schema |= {grouping_name(key.name): Type.INTEGER for key in query.keys}
-    schema |= {window.name: window_type(window, schema) for window in query.after.windows}
-    return {one.name: check_calculation(one.expression, schema) for one in query.after.calculated}
+    public = key_schema(keys)
+    schema |= {window.name: window_type(window, schema, public) for window in query.after.windows}
+    return {one.name: check_over_answer(one.expression, schema, public) for one in query.after.calculated}
 
 
 def _read_together(

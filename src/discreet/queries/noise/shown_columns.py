@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from discreet.curator.request.request import LARGEST_ANSWER, Output, Request
-from discreet.data import Expression
+from discreet.data import Expression, GroupKey
 from discreet.data.language.expressions import Column, columns_of
 from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.calculated import CalculatedOutput
+from discreet.queries.outputs.key_functions import key_schema, public_column, separated
 from discreet.queries.outputs.leveled import LeveledOutput
 from discreet.queries.outputs.summed import summed_part
 from discreet.queries.outputs.windowed import WindowedOutput
@@ -42,6 +43,7 @@ def showing(query: Query, request: Request) -> Request:
     columns: dict[str, Output] = dict(outputs)
     for one in after.calculated:
         columns[one.name] = _calculated(one.name, one.expression, after, outputs, request)
+    _work_out_functions(after, keys)
     return replace(request, shown=tuple(columns[name] for name in query.shown), levels=levels)
 
 
@@ -70,6 +72,16 @@ def _calculated(
         sources=tuple(output for other, output in outputs.items() if other in seen),
         kept=kept,
     )
+
+
+def _work_out_functions(after: PostProcessing, keys: tuple[GroupKey, ...]) -> None:
+    """Work out functions of keys now, so that nothing that an engine can do happens after the charge."""
+    schema = key_schema(keys)
+    expressions = [one.expression for one in after.calculated]
+    expressions += [one for window in after.windows for one in window.expressions()]
+    for expression in expressions:
+        for part in separated(expression, schema)[1].values():
+            public_column(part, keys, after.levels)
 
 
 def _written_out(after: PostProcessing) -> Expression | None:

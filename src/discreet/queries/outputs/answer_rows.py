@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
-from typing import Any
 
 import numpy as np
 
-from discreet.curator.request.request import AnswerColumn, keys_of_levels
+from discreet.curator.request.request import AnswerColumn
 from discreet.data import Expression, GroupKey
 from discreet.data.language.expressions import columns_of
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.calculation import Evaluated, Evaluation
+from discreet.queries.outputs.key_functions import (
+    key_schema,
+    level_sizes,
+    public_column,
+    public_columns,
+    separated,
+)
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.question.answer_levels import Levels, grouping_name
+from discreet.queries.question.answer_levels import Levels
 
 __all__ = ["AnswerRows", "possible_numbers"]
 
@@ -43,35 +48,21 @@ class AnswerRows:
     @property
     def sizes(self) -> list[int]:
         """How many there are in each level."""
-        return [
-            prod(len(key.values) for key, grouped in zip(self.keys, level, strict=True) if grouped)
-            for level in self.levels or [[True] * len(self.keys)]
-        ]
-
-    def columns(self, read: Iterable[str]) -> dict[str, Sequence[Any]]:
-        """Return the keys of every row, and whether they are left out, of those that are read."""
-        wanted = set(read)
-        names = [key.column for key in self.keys]
-        found: dict[str, Sequence[Any]] = {}
-        if wanted & set(names):
-            found |= keys_of_levels(self.keys, self.levels)
-        levels = self.levels or [[True] * len(names)]
-        for place, name in enumerate(names):
-            if grouping_name(name) in wanted:
-                parts = zip(levels, self.sizes, strict=True)
-                found[grouping_name(name)] = [
-                    int(not level[place]) for level, size in parts for _ in range(size)
-                ]
-        return found
+        return level_sizes(self.keys, self.levels)
 
     def evaluation(
         self, numbers: Mapping[str, Evaluated], expressions: Sequence[Expression], rows: int | None = None
     ) -> Evaluation:
         """Return what evaluates some expressions over all rows, or over the first of them."""
+        schema, size = key_schema(self.keys), self.size if rows is None else rows
+        functions = {
+            part: public_column(part, self.keys, self.levels)[:size]
+            for one in expressions
+            for part in separated(one, schema)[1].values()
+        }
         read = frozenset[str]().union(*map(columns_of, expressions))
-        size = self.size if rows is None else rows
-        keys = {name: values[:size] for name, values in self.columns(read).items()}
-        return Evaluation(numbers, keys, size)
+        keys = {name: values[:size] for name, values in public_columns(self.keys, self.levels, read).items()}
+        return Evaluation(numbers, keys, size, functions)
 
 
 def possible_numbers(output: QueryOutput, column: AnswerColumn) -> PossibleNumbers:

@@ -164,15 +164,24 @@ class Evaluation:
         The keys of every group.
     groups : int
         How many groups there are.
+    functions : mapping of expressions to sequences, optional
+        What functions of keys are in every group.
     """
 
     def __init__(
-        self, numbers: Mapping[str, Evaluated], keys: Mapping[str, Sequence[Any]], groups: int
+        self,
+        numbers: Mapping[str, Evaluated],
+        keys: Mapping[str, Sequence[Any]],
+        groups: int,
+        functions: Mapping[Expression, Sequence[Any]] | None = None,
     ) -> None:
         self._numbers, self._keys, self._groups = numbers, keys, groups
+        self._functions = functions or {}
 
     def of(self, node: Expression) -> Evaluated:
         """Return what a checked expression gives."""
+        if node in self._functions:
+            return _public(self._functions[node])
         if isinstance(node, Column):
             found = self._numbers.get(node.name)
             return _public(self._keys[node.name]) if found is None else found
@@ -191,6 +200,8 @@ class Evaluation:
 
     def truth(self, node: Expression) -> PossibleTruths:
         """Return what a condition gives."""
+        if node in self._functions:
+            return _truths(words_of(_public(self._functions[node])))
         if isinstance(node, Compare):
             return _compared(node.operator, self.of(node.left), self.of(node.right))
         if isinstance(node, And):

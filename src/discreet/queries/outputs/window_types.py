@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.calculation import check_calculation
+from discreet.queries.outputs.key_functions import check_over_answer
 from discreet.queries.outputs.summed import adds_up
 from discreet.queries.question.answer_levels import Levels
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow
@@ -17,9 +17,9 @@ __all__ = ["check_additive", "window_type"]
 _OF_NUMBERS = {AnswerFunction.SUM, AnswerFunction.MEAN, AnswerFunction.MINIMUM, AnswerFunction.MAXIMUM}
 
 
-def window_type(window: AnswerWindow, schema: Schema) -> Type:
-    """Return the type of a window over columns of an answer, or refuse it."""
-    kinds = {one: check_calculation(one, schema) for one in window.expressions()}
+def window_type(window: AnswerWindow, schema: Schema, keys: Schema) -> Type:
+    """Return the type of a window over columns of an answer, of which some are public keys, or refuse it."""
+    kinds = {one: check_over_answer(one, schema, keys) for one in window.expressions()}
     function = window.function
     if function.whole:
         return Type.INTEGER

@@ -6,8 +6,8 @@ is left of an item of SELECT, HAVING or ORDER BY is an expression over the names
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -16,6 +16,7 @@ from discreet.data import Aggregate
 from discreet.data.facts.key_narrowing import replaced
 from discreet.data.language.expressions import Call, Case, Column, Expression
 from discreet.data.language.relations import Named
+from discreet.data.language.types import Type
 from discreet.errors import RequestRefused
 from discreet.queries.question.answer_levels import Levels, grouping_name
 from discreet.queries.question.answer_windows import AnswerWindow
@@ -31,6 +32,21 @@ __all__ = ["AnswerColumns"]
 
 class _OfAnswer(exp.Column):
     """A column of the answer, in place of what was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """Finds columns of the answer, and knows the types of keys."""
+
+    columns: ColumnLookup
+    types: Callable[[Expression], Type | None]
+
+    def __call__(self, node: exp.Column) -> Expression:
+        return Column(name=node.name) if isinstance(node, _OfAnswer) else self.columns(node)
+
+    def type_of(self, expression: Expression) -> Type | None:
+        """Return the type of an expression, if keys alone decide it."""
+        return self.types(expression)
 
 
 class AnswerColumns:
@@ -99,6 +115,10 @@ class AnswerColumns:
         self._outputs.append((name, aggregate))
         return name
 
+    def count_rows(self) -> str:
+        """Add a count of rows that is not shown, and return its name."""
+        return self._measured(exp.Count(this=exp.Star()))
+
     def calculate(self, expression: Expression, alias: str | None = None) -> str:
         """Add a calculation, and return its name."""
         inlined: dict[Expression, Expression] = {
@@ -134,10 +154,12 @@ class AnswerColumns:
             key = self._key(one)
             return one if key is None else _of_answer(key)
 
-        def column(one: exp.Column) -> Expression:
-            return Column(name=one.name) if isinstance(one, _OfAnswer) else columns(one)
+        return expression_of(node.transform(placed), _Lookup(columns, self._type_of))
 
-        return expression_of(node.transform(placed), column)
+    def _type_of(self, expression: Expression) -> Type | None:
+        """Return the type of an expression of keys."""
+        meanings: dict[Expression, Expression] = {Column(name=key.name): key.expression for key in self._keys}
+        return self._columns.type_of(replaced(expression, meanings))
 
     def _window(self, node: exp.Window, columns: ColumnLookup) -> str:
         """Return the name of a window over the answer, which is added if it was not there before."""

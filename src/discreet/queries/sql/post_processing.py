@@ -155,6 +155,8 @@ def _number(clause: exp.Expression | None) -> int | None:
         options, node = clause.args.get("limit_options"), clause.args.get("count")
         if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
             raise refused("FETCH with PERCENT or TIES", "write LIMIT and a number")
+        if node is None:  # FETCH FIRST ROW ONLY
+            return 1
     else:
         check_parts(clause, "expression")
         node = clause.args.get("expression")

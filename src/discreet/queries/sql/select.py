@@ -44,6 +44,7 @@ from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.grouping_sets import grouped_nodes
 from discreet.queries.sql.key_names import calculated_key_name
+from discreet.queries.sql.keys_alone import check_distinct, listed_keys, with_distinct_groups
 from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -68,6 +69,7 @@ _PARTS = (
     "hint",
     "qualify",
     "windows",
+    "distinct",
 )
 
 
@@ -88,7 +90,7 @@ def parse(text: str, tables: Tables) -> Query:
     UndeclaredColumn
         For a table or a column that does not exist: it names those that do.
     """
-    select = read_select(text)
+    select = with_distinct_groups(read_select(text))
     check_parts(select, *_PARTS)
     check_schemas(select)
     scope = FromClause(tables, subquery).within(select).of(select)
@@ -98,7 +100,8 @@ def parse(text: str, tables: Tables) -> Query:
         keys, scope.over(tables), reader.aliases, named=named_windows(select), levels=reader.levels
     )
     named = reader.columns(keys, columns)
-    after = after_of(select, named, columns, scope)
+    check_distinct(select, named, len(keys))
+    after = listed_keys(after_of(select, named, columns, scope), named, columns, len(keys))
     query = Query(relation=scope.relation, keys=keys, outputs=columns.outputs, after=after)
     return prune_person_keys(query, tables)
 
@@ -251,9 +254,7 @@ class _Reader:
             expression = expression_of(node, self._columns)
         for key in keys:
             if key.expression == expression:
-                if alias not in {None, key.name}:
-                    raise UnsupportedQuery("SELECT gives one key two names; choose one")
-                return True
+                return alias in {None, key.name}
         if type(node) is not exp.Column:
             return False
         raise self._not_grouped(node)
