@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from math import exp, expm1, inf, log, sqrt
 from typing import ClassVar
@@ -15,6 +16,7 @@ from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 from discreet.mechanisms.error.weighted import WeightedError
+from discreet.privacy.rational import Number, confidence_level
 
 __all__ = ["SumError"]
 
@@ -69,6 +71,15 @@ class SumError(ErrorLaw):
         many = _rounded_up(self.count)
         found = min(united, _chernoff(self.law, many, steps))
         return min(found, _worked_out(self.law, many, steps)) if many <= _MOST_NOISES else found
+
+    def quantile(self, confidence: Number) -> float:
+        """Return the smallest t for which the bound on P(error > t) is at most 1 - confidence."""
+        return _quantile(self, confidence_level(confidence))
+
+
+@lru_cache(maxsize=4096)
+def _quantile(law: SumError, confidence: Fraction) -> float:
+    return ErrorLaw.quantile(law, confidence)
 
 
 def _variance(law: ErrorLaw) -> float:

@@ -109,7 +109,7 @@ class _Clauses:
                 return by(name)
             node = unwrapped(item)
         expression = self._answer.expression(node, self._column)
-        if isinstance(expression, Column):
+        if isinstance(expression, Column) and expression.name in self._answer.names:
             return by(expression.name)
         return by(self._answer.calculate(expression))
 
