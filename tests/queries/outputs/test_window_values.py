@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.outputs.window_values import counted, extreme, mean_of, picked, place_of, summed
+from discreet.queries.outputs.window_values import counted, extreme, mean_of, picked, place_of, sums_over
 from discreet.queries.question.answer_windows import AnswerFunction
 
 
@@ -60,7 +60,7 @@ def test_every_function_of_a_frame_holds_its_exact_result(seed, whole):
     draw = random.Random(seed)
     size = draw.randint(1, 9)
     one, (start, end) = made_up(draw, size, whole=whole), frames(draw, size)
-    total = summed(one, start, end)
+    total = sums_over(one, start, end)
     results = {
         "sum": total,
         "mean": mean_of(one, total, start, end),
@@ -87,9 +87,9 @@ def test_released_numbers_skip_what_is_missing():
         null=np.array([False, True, False]),
     )
     start, end = np.array([0, 1, 0]), np.array([3, 2, 3])
-    assert summed(one, start, end).value.tolist()[0] == 4
-    assert np.isnan(summed(one, start, end).value[1])
-    assert mean_of(one, summed(one, start, end), start, end).value[0] == 2
+    assert sums_over(one, start, end).value.tolist()[0] == 4
+    assert np.isnan(sums_over(one, start, end).value[1])
+    assert mean_of(one, sums_over(one, start, end), start, end).value[0] == 2
     assert counted(one, start, end).value.tolist() == [2, 0, 2]
 
 
@@ -100,7 +100,7 @@ def test_an_endless_number_makes_its_frames_endless_and_no_others():
         high=np.array([np.inf, 2.0]),
         null=np.array([False, False]),
     )
-    found = summed(one, np.array([0, 1]), np.array([2, 2]))
+    found = sums_over(one, np.array([0, 1]), np.array([2, 2]))
     assert found.low.tolist()[0] == -np.inf
     assert found.high.tolist()[0] == np.inf
     assert found.low[1] == pytest.approx(2)

@@ -20,7 +20,7 @@ from discreet.queries.outputs.key_functions import (
     separated,
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.question.answer_levels import Levels
+from discreet.queries.question.answer_levels import AnswerLevels
 
 __all__ = ["AnswerRows", "possible_numbers"]
 
@@ -38,7 +38,7 @@ class AnswerRows:
     """
 
     keys: tuple[GroupKey, ...]
-    levels: Levels = ()
+    levels: AnswerLevels = ()
 
     @property
     def size(self) -> int:

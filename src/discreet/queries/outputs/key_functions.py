@@ -21,7 +21,7 @@ from discreet.data.language.expressions import Column, Literal, When, columns_of
 from discreet.data.language.types import Schema, Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.outputs.calculation import check_calculation
-from discreet.queries.question.answer_levels import Levels, grouping_name
+from discreet.queries.question.answer_levels import AnswerLevels, grouping_name
 
 __all__ = [
     "check_over_answer",
@@ -39,7 +39,7 @@ def key_schema(keys: Sequence[GroupKey]) -> dict[str, Type]:
     return schema | {grouping_name(key.column): Type.INTEGER for key in keys}
 
 
-def level_sizes(keys: Sequence[GroupKey], levels: Levels) -> list[int]:
+def level_sizes(keys: Sequence[GroupKey], levels: AnswerLevels) -> list[int]:
     """Return how many rows an answer has in each level."""
     return [
         prod(len(key.values) for key, grouped in zip(keys, level, strict=True) if grouped)
@@ -47,7 +47,9 @@ def level_sizes(keys: Sequence[GroupKey], levels: Levels) -> list[int]:
     ]
 
 
-def public_columns(keys: Sequence[GroupKey], levels: Levels, read: Iterable[str]) -> dict[str, Sequence[Any]]:
+def public_columns(
+    keys: Sequence[GroupKey], levels: AnswerLevels, read: Iterable[str]
+) -> dict[str, Sequence[Any]]:
     """Return the keys of every row of an answer, and whether they are left out, of those that are read."""
     wanted, names = set(read), [key.column for key in keys]
     found: dict[str, Sequence[Any]] = {}
@@ -116,7 +118,9 @@ def _is_plain(node: Expression, keys: Schema) -> bool:
 
 
 @lru_cache(maxsize=256)
-def public_column(expression: Expression, keys: tuple[GroupKey, ...], levels: Levels) -> tuple[Any, ...]:
+def public_column(
+    expression: Expression, keys: tuple[GroupKey, ...], levels: AnswerLevels
+) -> tuple[Any, ...]:
     """Return a function of keys for every row of an answer.
 
     It is worked out once for each combination of the keys that it reads.

@@ -13,7 +13,7 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import GroupKey, Measure
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.summed import exact_sums, summed_draw, summed_part
-from discreet.queries.question.answer_levels import Levels
+from discreet.queries.question.answer_levels import AnswerLevels
 
 __all__ = ["LeveledOutput"]
 
@@ -45,7 +45,7 @@ class LeveledOutput(QueryOutput):
     name: str
     output: QueryOutput
     keys: tuple[GroupKey, ...]
-    levels: Levels
+    levels: AnswerLevels
 
     @property
     def measures(self) -> tuple[Measure, ...]:

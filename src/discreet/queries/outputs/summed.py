@@ -17,11 +17,11 @@ from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.sums import SumError
 
-__all__ = ["Summed", "adds_up", "exact_sums", "noise_is_added", "summed_draw", "summed_part"]
+__all__ = ["Summed", "exact_sums", "has_totals", "noise_is_added", "summed_draw", "summed_part"]
 
 _LARGEST_NOISE = 2.0**55
 """Sums of noise beyond may not fit into 64 bits with their margins."""
-_LARGEST_SUM = 1 << 61
+_LARGEST_SUM = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class _SummedPart(Part):
         """Nothing is drawn for it, so nothing has to be covered."""
 
 
-def adds_up(output: Output) -> bool:
+def has_totals(output: Output) -> bool:
     """Return whether an output of several groups together follows from the sums of their measures.
 
     Counts of rows and of values, sums and moments add up; persons and distinct values may be in several
@@ -69,8 +69,8 @@ def summed_draw(draw: Draw, steps: NDArray[Any], count: int) -> Draw:
     draw : Draw
         Of the groups.
     steps : array of integers
-        The sums, of Python's integers where 64 bits may not hold them. Sums beyond 2^61 are cut off there:
-        true sums are not as large, so this brings them nearer.
+        The sums, of Python's integers where 64 bits may not hold them. Those beyond 2^62 are cut
+        off there, which brings them nearer to true sums that are not as large.
     count : int
         Of how many groups each is.
     """

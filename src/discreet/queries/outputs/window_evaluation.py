@@ -25,7 +25,7 @@ from discreet.queries.outputs.window_values import (
     mean_of,
     picked,
     place_of,
-    summed,
+    sums_over,
     whole_numbers,
 )
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow
@@ -266,9 +266,9 @@ def _taken(
     """Return what a window takes of the numbers of one partition, in its order."""
     function = window.function
     if function is AnswerFunction.SUM:
-        return summed(one, start, end)
+        return sums_over(one, start, end)
     if function is AnswerFunction.MEAN:
-        return mean_of(one, summed(one, start, end), start, end)
+        return mean_of(one, sums_over(one, start, end), start, end)
     if function is AnswerFunction.COUNT:
         return counted(one, start, end)
     if function in {AnswerFunction.MINIMUM, AnswerFunction.MAXIMUM}:

@@ -8,8 +8,8 @@ from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.key_functions import check_over_answer
-from discreet.queries.outputs.summed import adds_up
-from discreet.queries.question.answer_levels import Levels
+from discreet.queries.outputs.summed import has_totals
+from discreet.queries.question.answer_levels import AnswerLevels
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow
 
 __all__ = ["check_additive", "window_type"]
@@ -38,9 +38,9 @@ def window_type(window: AnswerWindow, schema: Schema, keys: Schema) -> Type:
     return Type.FLOAT if function is AnswerFunction.MEAN else kind
 
 
-def check_additive(levels: Levels, outputs: Sequence[QueryOutput]) -> None:
+def check_additive(levels: AnswerLevels, outputs: Sequence[QueryOutput]) -> None:
     """Refuse totals of what does not add up."""
-    if levels and not all(map(adds_up, outputs)):
+    if levels and not all(map(has_totals, outputs)):
         raise UnsupportedQuery(
             "ROLLUP, CUBE or GROUPING SETS of counts of persons or of distinct values, quantiles, extremes "
             "or modes is not in the language of private queries; they do not add up: ask one query for each "

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, divided
 from discreet.queries.question.answer_windows import AnswerFunction
 
-__all__ = ["counted", "extreme", "mean_of", "picked", "place_of", "summed", "whole_numbers"]
+__all__ = ["counted", "extreme", "mean_of", "picked", "place_of", "sums_over", "whole_numbers"]
 
 _Floats = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -41,7 +41,7 @@ def counted(one: PossibleNumbers, start: _Places, end: _Places) -> PossibleNumbe
     )
 
 
-def summed(one: PossibleNumbers, start: _Places, end: _Places) -> PossibleNumbers:
+def sums_over(one: PossibleNumbers, start: _Places, end: _Places) -> PossibleNumbers:
     """Return sums of the numbers that are present; NULL where none is.
 
     Sums are taken as differences of cumulated ones, which are off by less than the slack for every number

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 
@@ -29,8 +28,6 @@ __all__ = ["WindowedOutput"]
 
 _ONE_DEVIATION = Fraction(6827, 10000)
 """The confidence at which a margin of normal noise is its deviation."""
-
-Numbers: TypeAlias = Callable[[QueryOutput, Fraction], PossibleNumbers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +85,7 @@ class WindowedOutput(CalculatedOutput):
 
     def _windows(
         self,
-        numbers: Numbers,
+        numbers: Callable[[QueryOutput, Fraction], PossibleNumbers],
         added: Callable[[QueryOutput], SumOfGroups | None],
         confidence: Fraction,
     ) -> dict[str, Evaluated]:

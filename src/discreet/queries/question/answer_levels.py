@@ -1,4 +1,4 @@
-"""Levels of an answer: totals beside the groups that they are the totals of, as ROLLUP and CUBE ask for.
+"""Levels of an answer: totals beside the groups that they add up, as ROLLUP and CUBE ask for.
 
 A level is grouped by some of the keys; the others are NULL there. Which level a row is of is public.
 """
@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["LARGEST_LEVELS", "Levels", "check_levels", "grouping_name"]
+__all__ = ["LARGEST_LEVELS", "AnswerLevels", "check_levels", "grouping_name"]
 
 LARGEST_LEVELS = 64
 """How many levels an answer may have: a cube of six keys."""
 
-Levels: TypeAlias = tuple[tuple[bool, ...], ...]
+AnswerLevels: TypeAlias = tuple[tuple[bool, ...], ...]
 """By which keys each level is grouped."""
 
 
@@ -24,7 +24,7 @@ def grouping_name(key: str) -> str:
     return f"grouping({key})"
 
 
-def check_levels(levels: Levels, keys: Sequence[str]) -> None:
+def check_levels(levels: AnswerLevels, keys: Sequence[str]) -> None:
     """Refuse levels that are too many, or do not fit the keys."""
     if len(levels) > LARGEST_LEVELS:
         raise UnsupportedQuery(

@@ -39,7 +39,7 @@ from discreet.data.language.expressions import (
 from discreet.data.language.relations import Named, Order
 from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.answer_levels import Levels, grouping_name
+from discreet.queries.question.answer_levels import AnswerLevels, grouping_name
 from discreet.queries.question.answer_windows import AnswerWindow
 
 __all__ = [
@@ -101,7 +101,7 @@ class PostProcessing:
     shown: tuple[str, ...] | None = None
     windows: tuple[AnswerWindow, ...] = ()
     qualify: str | None = None
-    levels: Levels = ()
+    levels: AnswerLevels = ()
     present: str | None = None
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from discreet.data.language.expressions import Call, Case, Column, Expression
 from discreet.data.language.relations import Named
 from discreet.data.language.types import Type
 from discreet.errors import RequestRefused
-from discreet.queries.question.answer_levels import Levels, grouping_name
+from discreet.queries.question.answer_levels import AnswerLevels, grouping_name
 from discreet.queries.question.answer_windows import AnswerWindow
 from discreet.queries.sql.aggregates import aggregate_of, default_name, is_aggregate
 from discreet.queries.sql.answer_windows import answer_window
@@ -72,7 +72,7 @@ class AnswerColumns:
         columns: ColumnsInSight,
         aliases: Sequence[str],
         named: Mapping[str, exp.Window] | None = None,
-        levels: Levels = (),
+        levels: AnswerLevels = (),
     ) -> None:
         self._keys, self._columns = keys, columns
         self._named, self.levels = named or {}, levels

@@ -8,7 +8,7 @@ from itertools import combinations, product
 from sqlglot import exp
 
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.answer_levels import LARGEST_LEVELS, Levels
+from discreet.queries.question.answer_levels import LARGEST_LEVELS, AnswerLevels
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.refusals import check_parts, refused
 
@@ -17,7 +17,7 @@ __all__ = ["grouped_nodes", "grouping_node"]
 _Set = tuple[exp.Expression, ...]
 
 
-def grouped_nodes(group: exp.Group | None) -> tuple[list[exp.Expression], Levels]:
+def grouped_nodes(group: exp.Group | None) -> tuple[list[exp.Expression], AnswerLevels]:
     """Return what GROUP BY names, each once, and the levels; no levels if there is one, of all of them.
 
     The sets of several clauses are combined: GROUP BY a, ROLLUP (b) is by a and b, and by a.
