@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
@@ -243,6 +243,8 @@ class Request:
     levels : tuple of tuples of bool
         By which of the keys each part of the answer is grouped, if it has totals as well. Nor are they part
         of the identity.
+    remark : str
+        What to say about how it is measured, before it is asked; no part of the identity.
     """
 
     plan: Plan
@@ -253,6 +255,7 @@ class Request:
     repetition: int = 0
     shown: tuple[Output, ...] = ()
     levels: tuple[tuple[bool, ...], ...] = ()
+    remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if tuple(part.measure for part in self.parts) != self.plan.measures or not all(

@@ -8,7 +8,6 @@ from discreet.curator.request.request import LARGEST_ANSWER, Output, Request
 from discreet.data import Expression, GroupKey
 from discreet.data.language.expressions import Column, columns_of
 from discreet.errors import UnsupportedQuery
-from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.calculated import CalculatedOutput
@@ -32,7 +31,7 @@ def showing(query: Query, request: Request) -> Request:
         raise UnsupportedQuery(
             f"the answer would hold more than {LARGEST_ANSWER} groups; ask for fewer levels or keys"
         )
-    if levels or after.windows:
+    if levels:
         _check_sums(request)
     outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
     if levels:
@@ -96,5 +95,4 @@ def _check_sums(request: Request) -> None:
     """Refuse noise that is too large to be added up over all groups, before anything is charged."""
     if request.plan.cells > 1:
         for part in request.parts:
-            if isinstance(part.mechanism, Laplace | Gaussian):
-                summed_part(part, request.plan.cells)
+            summed_part(part, request.plan.cells)

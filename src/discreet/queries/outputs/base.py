@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, nan, sqrt
 
 from discreet.curator.release.averaging import Averaged
+from discreet.curator.request.coarse_noise import CoarseNoise
 from discreet.curator.request.request import Output, Part
 from discreet.data import to_object
 from discreet.mechanisms import Gaussian, Laplace
@@ -79,8 +80,8 @@ def excess_of(part: Part) -> float:
     return law.mean_absolute / 2
 
 
-def _noise(part: Part) -> Laplace | Gaussian | Averaged | Summed:
-    assert isinstance(part.mechanism, Laplace | Gaussian | Averaged | Summed)  # noqa: S101
+def _noise(part: Part) -> Laplace | Gaussian | CoarseNoise | Averaged | Summed:
+    assert isinstance(part.mechanism, Laplace | Gaussian | CoarseNoise | Averaged | Summed)  # noqa: S101
     return part.mechanism
 
 

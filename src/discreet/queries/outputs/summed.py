@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,20 @@ from numpy.typing import NDArray
 
 from discreet.curator.release.averaging import Averaged
 from discreet.curator.release.release import as_drawn
+from discreet.curator.request.coarse_noise import CoarseNoise
 from discreet.curator.request.request import Draw, Output, Part
 from discreet.data import CountNonNull, CountRows, Moment, Sum
 from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.sums import SumError
 
-__all__ = ["Summed", "exact_sums", "has_totals", "noise_is_added", "summed_draw", "summed_part"]
+__all__ = ["Summed", "exact_sums", "has_totals", "noise_adds_up", "summed_draw", "summed_part"]
 
-_LARGEST_NOISE = 2.0**55
+_LARGEST_NOISE = 2.0**61
 """Sums of noise beyond may not fit into 64 bits with their margins."""
+_TAIL = 40
+"""No margin is as many deviations of a noise."""
+_Noise = Laplace | Gaussian | CoarseNoise | Averaged
 _LARGEST_SUM = 1 << 62
 
 
@@ -54,10 +59,10 @@ def summed_part(part: Part, count: int) -> Part:
     """Return a part of the sum of a statistic over a number of groups."""
     if count == 1:
         return part
-    assert isinstance(part.mechanism, Laplace | Gaussian | Averaged)  # noqa: S101
-    law = SumError(law=part.mechanism.error, count=count)
-    if law.variance**0.5 * 40 > _LARGEST_NOISE:
+    if not noise_adds_up([part], count):
         raise UnsupportedQuery("the noise is too large to be added up; offer more, or ask for fewer groups")
+    assert isinstance(part.mechanism, _Noise)  # noqa: S101
+    law = SumError(law=part.mechanism.error, count=count)
     return _SummedPart(statistic=part.statistic, mechanism=Summed(error=law))
 
 
@@ -85,6 +90,10 @@ def exact_sums(steps: NDArray[np.int64], groups: int) -> NDArray[Any]:
     return plain if largest * max(groups, 1) < _LARGEST_SUM else plain.astype(object)
 
 
-def noise_is_added(draws: Sequence[Draw]) -> bool:
-    """Return whether each group has a noise of its own."""
-    return all(isinstance(draw.part.mechanism, Laplace | Gaussian | Averaged) for draw in draws)
+def noise_adds_up(parts: Sequence[Part], groups: int) -> bool:
+    """Return whether each group has a noise of its own, and sums over so many of them fit into 64 bits."""
+    return all(
+        isinstance(part.mechanism, _Noise)
+        and groups * sqrt(part.mechanism.error.variance) * _TAIL < _LARGEST_NOISE
+        for part in parts
+    )

@@ -17,7 +17,7 @@ from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.calculation import Evaluated
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.outputs.summed import exact_sums, noise_is_added, summed_draw, summed_part
+from discreet.queries.outputs.summed import exact_sums, noise_adds_up, summed_draw, summed_part
 from discreet.queries.outputs.window_evaluation import (
     SumOfGroups,
     WindowEvaluation,
@@ -77,7 +77,8 @@ class WindowedOutput(CalculatedOutput):
 
         def added(output: QueryOutput) -> SumOfGroups | None:
             read = [draws[measure] for measure in output.measures]
-            if not isinstance(output, CountOutput | SumOutput) or not noise_is_added(read):
+            parts = [draw.part for draw in read]
+            if not isinstance(output, CountOutput | SumOutput) or not noise_adds_up(parts, self._rows.size):
                 return None
             return _DrawnSums(output=output, draws=read)
 
@@ -127,9 +128,9 @@ class WindowedOutput(CalculatedOutput):
             return _around(np.full(size, value), np.full(size, margin))
 
         def added(output: QueryOutput) -> SumOfGroups | None:
-            if not isinstance(output, CountOutput | SumOutput):
-                return None
             read = [by_measure[measure] for measure in output.measures]
+            if not isinstance(output, CountOutput | SumOutput) or not noise_adds_up(read, size):
+                return None
             return _SupposedSums(output=output, parts=read, rows=rows)
 
         names = {output.name for output in self.sources}
