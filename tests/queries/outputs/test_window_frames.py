@@ -32,9 +32,9 @@ def test_frames_are_those_of_an_engine(written, missing_first, descending):
     if written.startswith("RANGE"):
         order = order[:1]
     found = {}
-    for one in partitioned(list(range(len(VALUES))), [KINDS], order):
-        for row, start, end in zip(one.rows, *framed(one, FRAMES[written]), strict=True):
-            found[int(row)] = sum(int(other) for other in one.rows[start:end])
+    frames = framed(partitioned(list(range(len(VALUES))), [KINDS], order), FRAMES[written])
+    for row, start, end in zip(frames.rows, frames.start, frames.end, strict=True):
+        found[int(row)] = sum(int(other) for other in frames.rows[start:end])
     rows = ", ".join(
         f"({place}, '{kind}', {'NULL' if value is None else value})"
         for place, (kind, value) in enumerate(zip(KINDS, VALUES, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
+from discreet.queries.outputs.window_frames import Frames
 from discreet.queries.outputs.window_values import counted, extreme, mean_of, picked, place_of, sums_over
 from discreet.queries.question.answer_windows import AnswerFunction
 
@@ -107,16 +108,23 @@ def test_an_endless_number_makes_its_frames_endless_and_no_others():
 
 
 def test_places_of_single_values():
-    start, end = np.array([0, 0, 0, 2]), np.array([1, 2, 3, 2])
+    """Two partitions, of four places and of one."""
+    frames = Frames(
+        rows=np.arange(5),
+        start=np.array([0, 0, 0, 2, 4]),
+        end=np.array([1, 2, 3, 2, 5]),
+        first=np.array([0, 0, 0, 0, 4]),
+        beyond=np.array([4, 4, 4, 4, 5]),
+    )
     places = {
-        AnswerFunction.LAG: [-1, 0, 1, 2],
-        AnswerFunction.LEAD: [1, 2, 3, -1],
-        AnswerFunction.FIRST_VALUE: [0, 0, 0, -1],
-        AnswerFunction.LAST_VALUE: [0, 1, 2, -1],
+        AnswerFunction.LAG: [-1, 0, 1, 2, -1],
+        AnswerFunction.LEAD: [1, 2, 3, -1, -1],
+        AnswerFunction.FIRST_VALUE: [0, 0, 0, -1, 4],
+        AnswerFunction.LAST_VALUE: [0, 1, 2, -1, 4],
     }
     for function, expected in places.items():
-        assert place_of(function, 1, start, end).tolist() == expected
-    assert place_of(AnswerFunction.NTH_VALUE, 2, start, end).tolist() == [-1, 1, 1, -1]
+        assert place_of(function, 1, frames).tolist() == expected
+    assert place_of(AnswerFunction.NTH_VALUE, 2, frames).tolist() == [-1, 1, 1, -1, -1]
     one = PossibleNumbers(
         low=np.arange(4.0), value=np.arange(4.0), high=np.arange(4.0), null=np.zeros(4, bool)
     )

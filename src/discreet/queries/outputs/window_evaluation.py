@@ -17,7 +17,7 @@ from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, PossibleWords, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, chosen
-from discreet.queries.outputs.window_frames import Partition, SortedBy, framed, partitioned
+from discreet.queries.outputs.window_frames import Frames, Partition, SortedBy, framed, partitioned
 from discreet.queries.outputs.window_ranks import RankedBy, possible_ranks, ranks
 from discreet.queries.outputs.window_values import (
     counted,
@@ -81,27 +81,19 @@ class WindowEvaluation:
         partitions = list(self._partitions(window, confidence))
         if window.function.ranks:
             return self._ranks(window, partitions, confidence)
-        adding = self._adding(window)
+        frames, adding = framed(partitions, window.frame), self._adding(window)
         if adding is not None:
-            return self._joined(
-                [(one.rows, self._added(window, one, adding, confidence)) for one in partitions]
+            total = adding.over(frames.rows, frames.start, frames.end, confidence)
+            return self._placed(
+                frames, total if window.function is AnswerFunction.SUM else _mean(total, frames)
             )
-        frames = [framed(one, window.frame) for one in partitions]
         if window.operand is None:
-            return self._joined(
-                [
-                    (one.rows, whole_numbers(end - start))
-                    for one, (start, end) in zip(partitions, frames, strict=True)
-                ]
-            )
+            return self._placed(frames, whole_numbers(frames.end - frames.start))
         operand, default = self._operands(window, frames, confidence)
         if isinstance(operand, PossibleNumbers) and isinstance(default, PossibleNumbers | None):
-            parts: list[tuple[_Places, Evaluated]] = [
-                (one.rows, _taken(window, _at(operand, one.rows), default and _at(default, one.rows), *frame))
-                for one, frame in zip(partitions, frames, strict=True)
-            ]
-            return self._joined(parts)
-        return self._words(window, partitions, frames, operand, default)
+            other = None if default is None else _at(default, frames.rows)
+            return self._placed(frames, _taken(window, _at(operand, frames.rows), other, frames))
+        return self._words(window, frames, operand, default)
 
     def _is_certain(self, names: frozenset[str]) -> bool:
         return not names & {output.name for output in self.outputs}
@@ -144,18 +136,8 @@ class WindowEvaluation:
         found = [one for one in self.outputs if isinstance(operand, Column) and one.name == operand.name]
         return self.added(found[0]) if found and not self.rows.levels else None
 
-    def _added(
-        self, window: AnswerWindow, partition: Partition, adding: SumOfGroups, confidence: Fraction
-    ) -> PossibleNumbers:
-        start, end = framed(partition, window.frame)
-        total = adding.over(partition.rows, start, end, confidence)
-        if window.function is AnswerFunction.SUM:
-            return total
-        nothing = whole_numbers(np.zeros(len(partition.rows)))
-        return mean_of(nothing, total, start, end)
-
     def _operands(
-        self, window: AnswerWindow, frames: Sequence[tuple[_Places, _Places]], confidence: Fraction
+        self, window: AnswerWindow, frames: Frames, confidence: Fraction
     ) -> tuple[Evaluated, Evaluated | None]:
         """Return what a window is taken of, in every row, such that all that enters holds at once."""
         operand, default = window.operand, window.default
@@ -166,7 +148,7 @@ class WindowEvaluation:
         elif window.function in _SINGLE:
             entering = 1
         else:
-            entering = max((int((end - start).max(initial=1)) for start, end in frames), default=1)
+            entering = int((frames.end - frames.start).max(initial=1))
         level = of_several(confidence, max(self._outputs_in(*expressions) * entering, 1))
         evaluation = self._evaluation(expressions, level)
         return evaluation.of(operand), None if default is None else evaluation.of(default)
@@ -195,9 +177,7 @@ class WindowEvaluation:
             by = None if bounds is None else self._ranked_by(window, one, *bounds)
             low, value, high = ranks(window.function, window.parameter, one, by)
             found.append((one.rows, possible_ranks(low, value, high, whole=window.function.whole)))
-        joined = self._joined(found)
-        assert isinstance(joined, PossibleNumbers)  # noqa: S101
-        return joined
+        return self._joined(found)
 
     def _ranked_by(
         self, window: AnswerWindow, partition: Partition, evaluation: Evaluation, noisy: int
@@ -227,44 +207,41 @@ class WindowEvaluation:
         classes = np.array([place[row] for row in partition.rows], np.int64)
         return RankedBy(classes=classes, low=low, high=high, ties=len(window.order) > noisy + 1)
 
-    def _joined(self, parts: Sequence[tuple[_Places, Evaluated]]) -> Evaluated:
-        """Return numbers of partitions as those of all rows."""
+    def _placed(self, frames: Frames, one: PossibleNumbers) -> PossibleNumbers:
+        """Return the numbers of places as those of all rows."""
+        return self._joined([(frames.rows, one)])
+
+    def _joined(self, parts: Sequence[tuple[_Places, PossibleNumbers]]) -> PossibleNumbers:
+        """Return the numbers of some rows as those of all rows."""
         size = self.rows.size
         low, value, high = (np.zeros(size) for _ in range(3))
         null, whole = np.zeros(size, np.bool_), True
         for rows, one in parts:
-            assert isinstance(one, PossibleNumbers)  # noqa: S101
             low[rows], value[rows], high[rows], null[rows] = one.low, one.value, one.high, one.null
             whole = whole and one.whole
         return PossibleNumbers(low=low, value=value, high=high, null=null, whole=whole)
 
     def _words(
-        self,
-        window: AnswerWindow,
-        partitions: Sequence[Partition],
-        frames: Sequence[tuple[_Places, _Places]],
-        operand: Evaluated,
-        default: Evaluated | None,
+        self, window: AnswerWindow, frames: Frames, operand: Evaluated, default: Evaluated | None
     ) -> PossibleWords:
         words = words_of(operand)
         others = None if default is None else words_of(default)
         found: NDArray[Any] = np.full(self.rows.size, None, np.object_)
-        for one, frame in zip(partitions, frames, strict=True):
-            places = place_of(window.function, window.parameter, *frame)
-            for row, place in zip(one.rows.tolist(), places.tolist(), strict=True):
-                if place >= 0:
-                    found[row] = words.values[one.rows[place]]
-                elif others is not None:
-                    found[row] = others.values[row]
+        places = place_of(window.function, window.parameter, frames)
+        for row, place in zip(frames.rows.tolist(), places.tolist(), strict=True):
+            if place >= 0:
+                found[row] = words.values[frames.rows[place]]
+            elif others is not None:
+                found[row] = others.values[row]
         certain = words.certain and (others is None or others.certain) and self._settled(window)
         return PossibleWords(values=found, certain=certain)
 
 
 def _taken(
-    window: AnswerWindow, one: PossibleNumbers, default: PossibleNumbers | None, start: _Places, end: _Places
+    window: AnswerWindow, one: PossibleNumbers, default: PossibleNumbers | None, frames: Frames
 ) -> PossibleNumbers:
-    """Return what a window takes of the numbers of one partition, in its order."""
-    function = window.function
+    """Return what a window takes of numbers, in the order of its partitions."""
+    function, start, end = window.function, frames.start, frames.end
     if function is AnswerFunction.SUM:
         return sums_over(one, start, end)
     if function is AnswerFunction.MEAN:
@@ -273,12 +250,17 @@ def _taken(
         return counted(one, start, end)
     if function in {AnswerFunction.MINIMUM, AnswerFunction.MAXIMUM}:
         return extreme(one, start, end, largest=function is AnswerFunction.MAXIMUM)
-    places = place_of(function, window.parameter, start, end)
+    places = place_of(function, window.parameter, frames)
     found = picked(one, places)
     if default is None:
         return found
     missing = places < 0
     return chosen(missing, missing, ~missing, default, found)
+
+
+def _mean(total: PossibleNumbers, frames: Frames) -> PossibleNumbers:
+    """Return sums divided by the public number of what was added up."""
+    return mean_of(whole_numbers(np.zeros(len(frames.rows))), total, frames.start, frames.end)
 
 
 def _at(one: PossibleNumbers, rows: _Places) -> PossibleNumbers:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.queries.question.answer_windows import Frame
 
-__all__ = ["Partition", "SortedBy", "framed", "partitioned"]
+__all__ = ["Frames", "Partition", "SortedBy", "framed", "partitioned"]
 
 _Places = NDArray[np.int64]
 
@@ -86,8 +86,50 @@ def _sorted(rows: list[int], order: Sequence[SortedBy]) -> Partition:
     )
 
 
-def framed(partition: Partition, frame: Frame) -> tuple[_Places, _Places]:
-    """Return where the frame of each place begins and ends (exclusive); it is empty if they are equal."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Frames:
+    """The frames of all groups of some partitions, one partition after the other.
+
+    Attributes
+    ----------
+    rows : array of integers
+        The groups, in the order of their partitions.
+    start, end : arrays of integers
+        Where the frame of each place begins and ends (exclusive); it is empty if they are equal.
+    first, beyond : arrays of integers
+        Where the partition of each place begins and ends.
+    """
+
+    rows: _Places
+    start: _Places
+    end: _Places
+    first: _Places
+    beyond: _Places
+
+
+def framed(partitions: Sequence[Partition], frame: Frame) -> Frames:
+    """Return the frames of partitions."""
+    rows, starts, ends, firsts, beyonds = ([np.zeros(0, np.int64)] for _ in range(5))
+    offset = 0
+    for one in partitions:
+        size = len(one.rows)
+        start, end = _ends(one, frame)
+        rows.append(one.rows)
+        starts.append(start + offset)
+        ends.append(end + offset)
+        firsts.append(np.full(size, offset))
+        offset += size
+        beyonds.append(np.full(size, offset))
+    return Frames(
+        rows=np.concatenate(rows),
+        start=np.concatenate(starts),
+        end=np.concatenate(ends),
+        first=np.concatenate(firsts),
+        beyond=np.concatenate(beyonds),
+    )
+
+
+def _ends(partition: Partition, frame: Frame) -> tuple[_Places, _Places]:
     size = len(partition.rows)
     place = np.arange(size)
     if frame.peers:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, divided
+from discreet.queries.outputs.window_frames import Frames
 from discreet.queries.question.answer_windows import AnswerFunction
 
 __all__ = ["counted", "extreme", "mean_of", "picked", "place_of", "sums_over", "whole_numbers"]
@@ -112,18 +113,17 @@ def picked(one: PossibleNumbers, places: _Places) -> PossibleNumbers:
     )
 
 
-def place_of(function: AnswerFunction, parameter: int, start: _Places, end: _Places) -> _Places:
+def place_of(function: AnswerFunction, parameter: int, frames: Frames) -> _Places:
     """Return the place that LAG, LEAD, FIRST_VALUE, LAST_VALUE or NTH_VALUE means, or -1."""
-    here, size = np.arange(len(start)), len(start)
-    if function is AnswerFunction.LAG:
-        found = here - parameter
-    elif function is AnswerFunction.LEAD:
-        found = here + parameter
+    here, start, end = np.arange(len(frames.rows)), frames.start, frames.end
+    if function is AnswerFunction.LAG or function is AnswerFunction.LEAD:
+        found = here - parameter if function is AnswerFunction.LAG else here + parameter
+        return np.where((found >= frames.first) & (found < frames.beyond), found, -1)
+    if function is AnswerFunction.LAST_VALUE:
+        found = end - 1
     else:
-        first = function is not AnswerFunction.LAST_VALUE
-        found = start + (parameter - 1 if function is AnswerFunction.NTH_VALUE else 0) if first else end - 1
-        return np.where((found < end) & (found >= start), found, -1)
-    return np.where((found >= 0) & (found < size), found, -1)
+        found = start + (parameter - 1 if function is AnswerFunction.NTH_VALUE else 0)
+    return np.where((found < end) & (found >= start), found, -1)
 
 
 def _between(values: _Floats, start: _Places, end: _Places) -> _Floats:
