@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from discreet.curator.release.release import finish
+from discreet.curator.request.request import Draw
 from discreet.queries import Offer, build_request
 from discreet.queries.question.answer_windows import AnswerFunction, Frame
+from discreet.queries.question.post_processing import shown_groups
 from discreet.queries.sql.select import parse
 from queries.exact_answers import check_same, curator, table
+from queries.sql.test_grouping_sets import LEVELS
 
 MONTH = "EXTRACT(MONTH FROM day)"
 WARD = "FROM visits WHERE ward < 4 AND city <> 'Rome' GROUP BY"
@@ -101,3 +106,27 @@ def test_explained_and_remeasured(clinic):
     again = clinic.remeasure(release, epsilon=1)
     assert [one.name for one in again.outputs] == ["n", "total"]
     assert (again.outputs[1].values == again.outputs[0].values.sum()).all()
+
+
+@pytest.mark.parametrize("extreme", [0, 1 << 62, -(1 << 62)])
+@pytest.mark.parametrize("sql", [*WINDOWS, *LEVELS])
+def test_no_draw_makes_an_answer_fail(sql, extreme):
+    """What was paid for is answered: every noisy integer is, however far it is off."""
+    tables = {"visits": table()}
+    query = parse(sql, tables)
+    request = build_request(query.showing_all(), tables, Offer(epsilon=1))
+    for alternate in (False, True):
+        draws = []
+        for part, size in zip(request.parts, request.sizes, strict=True):
+            steps = np.full(size, extreme)
+            if alternate:
+                steps[::2] = 1
+            draws.append(Draw(part=part, steps=steps))
+        release = finish(request, draws, {"private": True})
+        columns = {**release.keys, **{one.name: one.values for one in release.outputs}}
+        unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
+        places = shown_groups(query.after, columns, unknown)
+        assert str(release.at(places).showing(query.shown))
+        for one in release.outputs:
+            if one.lower is not None:
+                assert not (one.lower > one.upper).any()
