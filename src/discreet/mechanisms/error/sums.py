@@ -63,11 +63,11 @@ class SumError(ErrorLaw):
 
     def tail_in_steps(self, steps: int) -> float:
         """Bound P(abs(sum) > steps)."""
-        if self.count == 1:
-            return self.law.tail_in_steps(steps)
-        united = min(1.0, self.count * self.law.tail(steps // self.count))
-        if not isinstance(self.law, LaplaceError | GaussianError | RoundedGaussianError):
+        united = min(1.0, self.count * self.law.tail(Fraction(steps, self.count)))
+        known = isinstance(self.law, LaplaceError | GaussianError | RoundedGaussianError)
+        if not known or self.count == 1 or self.law.step != 1 or self.law.rounding != 0:
             return united
+        assert isinstance(self.law, LaplaceError | GaussianError | RoundedGaussianError)  # noqa: S101
         many = _rounded_up(self.count)
         found = min(united, _chernoff(self.law, many, steps))
         return min(found, _worked_out(self.law, many, steps)) if many <= _MOST_NOISES else found
