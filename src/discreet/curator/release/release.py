@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import product
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
@@ -276,10 +275,8 @@ def finish(
     if isinstance(first, WholeOutput) and not others:
         read = [by_measure[measure] for measure in first.measures]
         return first.release(request, read, label, stored=stored)
-    groups = list(product(*(key.values.values for key in request.plan.keys)))
-    keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
     outputs = tuple(
         column.finish([by_measure[measure] for measure in column.measures], request.confidence)
         for column in request.columns
     )
-    return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)
+    return Release(request=request, keys=request.answer_keys, outputs=outputs, label=label, stored=stored)
