@@ -79,7 +79,7 @@ def _lines(relation: Relation, indent: str) -> Iterator[str]:
 def describe_relation(node: Relation) -> str:
     """Write what a relation does to the rows below it, in one line."""
     if isinstance(node, Source):
-        return f"source {node.table}"
+        return f"source {node.table}{_limited(node)}"
     if isinstance(node, Filter):
         return f"filter {describe_expression(node.condition)}"
     if isinstance(node, Project | Derive):
@@ -109,6 +109,15 @@ def describe_relation(node: Relation) -> str:
         ordered = f" by {order}" if order else ""
         return f"{_named(f'{node.function.value}{of} within the person{within}{ordered}', node.name)}"
     raise TypeError("not a relation")
+
+
+def _limited(source: Source) -> str:
+    limits = source.limits
+    if limits is None:
+        return ""
+    if limits.rows is not None:
+        return f", at most {limits.rows} rows of a person"
+    return f", at most {limits.rows_per_group} rows of a person in each of {limits.groups} groups"
 
 
 def _named(text: str, name: str) -> str:

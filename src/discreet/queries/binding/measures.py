@@ -8,6 +8,7 @@
   half the width of the bounds, c their middle and R = H + abs(c), the error of the sum comes from noise
   for H and noise for abs(c), and no budget goes to a third measure; with the division of `split` all
   errors are smaller. SUM(x) alone is a single sum, since one noise for R is smaller than the two.
+- Where bounds have more than 2^40 steps on a side, sums and means are taken on a coarser grid.
 - A variance adds the sum of squares to the parts of AVG(x). Where the squares of the declared steps would
   need more noise than can be drawn, both sums are taken on a coarser grid, and only the count is shared.
 - A covariance and a correlation are over the rows in which both values are present. Where a column's rules
@@ -44,7 +45,7 @@ from discreet.data import (
     Sum,
     Type,
 )
-from discreet.data.language.coarsening import steps_at_most
+from discreet.data.language.coarsening import ends_at_most, steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
 from discreet.data.language.measures import SumDistinct
@@ -69,6 +70,9 @@ __all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]
 
 LARGEST_WIDTH = 4096
 """How many candidates a quantile is chosen from."""
+LARGEST_SUMMAND = 1 << 40
+"""How many steps a summand has at most: more, as products of decimals have, would take sums of a few million
+rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below noise that hides a row."""
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
@@ -195,7 +199,7 @@ class _Meaning:
                 sample=sample,
                 root=root,
             )
-        bounds = self._bounds(column, function)
+        bounds = ends_at_most(self._bounds(column, function), LARGEST_SUMMAND)
         centered = _centered(column, bounds)
         if function is AggregateFunction.MEAN:
             return MeanOutput(name=name, total=centered, count=self._present(column))
