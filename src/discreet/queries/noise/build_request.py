@@ -31,7 +31,7 @@ from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.joint_request import least_joint
-from discreet.queries.noise.parts import is_least, parts_of
+from discreet.queries.noise.parts import is_least, noise_parts
 from discreet.queries.noise.shown_columns import showing
 from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
@@ -90,7 +90,7 @@ def remeasuring_request(
         statistics=sensitivity(request.plan, tables),
         versions=request.versions,
     )
-    parts = parts_of(bound, offer, split, request.confidence)
+    parts = noise_parts(bound, offer, split, request.confidence)
     return replace(request, parts=parts, repetition=repetition)
 
 
@@ -162,7 +162,7 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=parts_of(bound, offer, split, of_several(confidence, bound.together)),
+        parts=noise_parts(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
