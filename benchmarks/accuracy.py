@@ -49,15 +49,28 @@ QUESTIONS = (
     Question("histogram", "once", "SELECT k, COUNT(*) AS v FROM once GROUP BY k", "keyed count"),
     Question("sums by key", "once", "SELECT k, SUM(income) AS v FROM once GROUP BY k", "keyed sum"),
     Question("means by key", "once", "SELECT k, AVG(income) AS v FROM once GROUP BY k", "keyed mean"),
-    Question("unknown keys", "once", "SELECT word AS k, COUNT(*) AS v FROM once GROUP BY word", "unknown", True),
+    Question(
+        "unknown keys", "once", "SELECT word AS k, COUNT(*) AS v FROM once GROUP BY word", "unknown", True
+    ),
     Question("count, 10 rows each", "often", "SELECT COUNT(*) AS v FROM often", "count"),
     Question("sum, 10 rows each", "often", "SELECT SUM(income) AS v FROM often", "sum"),
     Question("mean, 10 rows each", "often", "SELECT AVG(income) AS v FROM often", "mean"),
     Question("median, 10 rows each", "often", "SELECT MEDIAN(income) AS v FROM often", "median"),
-    Question("distinct values, 10 rows each", "often", "SELECT COUNT(DISTINCT word) AS v FROM often", "distinct"),
-    Question("histogram, 10 rows each", "often", "SELECT k, COUNT(*) AS v FROM often GROUP BY k", "keyed count"),
-    Question("sums by key, 10 rows each", "often", "SELECT k, SUM(income) AS v FROM often GROUP BY k", "keyed sum"),
-    Question("means by key, 10 rows each", "often", "SELECT k, AVG(income) AS v FROM often GROUP BY k", "keyed mean"),
+    Question(
+        "distinct values, 10 rows each", "often", "SELECT COUNT(DISTINCT word) AS v FROM often", "distinct"
+    ),
+    Question(
+        "histogram, 10 rows each", "often", "SELECT k, COUNT(*) AS v FROM often GROUP BY k", "keyed count"
+    ),
+    Question(
+        "sums by key, 10 rows each", "often", "SELECT k, SUM(income) AS v FROM often GROUP BY k", "keyed sum"
+    ),
+    Question(
+        "means by key, 10 rows each",
+        "often",
+        "SELECT k, AVG(income) AS v FROM often GROUP BY k",
+        "keyed mean",
+    ),
     Question(
         "unknown keys, 10 rows each",
         "often",
@@ -205,7 +218,9 @@ SIDES: dict[str, Callable[[Question, Path, int], Iterator[Values]]] = {"discreet
 def run_one(side: str, folder: Path, runs: int, only: str) -> None:
     """Ask one side all questions and print all values as JSON."""
     found = {
-        question.name: list(SIDES[side](question, folder, runs)) for question in QUESTIONS if only in question.name
+        question.name: list(SIDES[side](question, folder, runs))
+        for question in QUESTIONS
+        if only in question.name
     }
     print(json.dumps(found))
 

@@ -181,9 +181,9 @@ class _Reader:
                 )
             return alias
         field = self._scope.field(node)
-        for item, name in self._items:
-            if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
-                return Named(name=name, expression=Column(name=field.column))
+        for item, name in self._items:  # the first name that SELECT has for it
+            if type(item) is exp.Column and self._scope.field(item) == field:
+                return Named(name=name or field.name, expression=Column(name=field.column))
         return Named(name=field.name, expression=Column(name=field.column))
 
     def _grouped_columns(self) -> set[str]:
