@@ -178,7 +178,9 @@ class FromClause:
         if type(inside) is exp.Select and clause is not None and plain:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
-                return membership_condition(operand, listed_values(inside, item))
+                values = listed_values(inside, item)
+                if values is not None:
+                    return membership_condition(operand, values)
         items = public_items(inside, self.table)
         if items is not None:
             rows = calculated_item(inside, items, "")
