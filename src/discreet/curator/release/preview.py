@@ -9,6 +9,7 @@ from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.privacy.decimals import percent_above, percent_below, show_below
@@ -27,16 +28,19 @@ class KeyExpectation:
     column : str
         The key.
     half, most : int
-        A key with this many persons is shown with a probability of one half, and of 95 %.
+        A key with this many of them is shown with a probability of one half, and of 95 %.
+    unit : str
+        What is counted: persons, or rows.
     """
 
     column: str
     half: int
     most: int
+    unit: str = "persons"
 
     def __str__(self) -> str:
         return (
-            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} persons, "
+            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} {self.unit}, "
             f"95% at {self.most:,}"
         )
 
@@ -135,7 +139,7 @@ class Preview:
 
 
 def preview(
-    request: Request,
+    request: Request | CountedKeysRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -174,14 +178,17 @@ def preview(
         answered=answered,
         keys=tuple(
             KeyExpectation(
-                column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)
+                column=one.plan.column,
+                half=one.mechanism.size_for(0.5),
+                most=one.mechanism.size_for(0.95),
+                unit="rows" if isinstance(one, CountedKeysRequest) and one.plan.rows > 1 else "persons",
             )
-            for one in chosen
+            for one in (*chosen, *([request] if isinstance(request, CountedKeysRequest) else ()))
         ),
     )
 
 
-def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
+def _expectations(request: Request | CountedKeysRequest, rows: int) -> tuple[Expectation, ...]:
     return tuple(
         output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
         for output in request.columns

@@ -10,13 +10,13 @@ from discreet.data import Table
 from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import ParameterError
 from discreet.queries.asking.asked import Asked, FinishedRequest
+from discreet.queries.asking.counted_keys import AskedByCountedKeys
 from discreet.queries.asking.counts import AskedCounts
 from discreet.queries.asking.query import AskedQuery
-from discreet.queries.asking.unknown_keys import AskedByUnknownKeys
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import Terms
+from discreet.queries.question.terms import CHOSEN, Terms
 from discreet.queries.sql.select import parse
 
 __all__ = ["Question", "settle"]
@@ -40,6 +40,6 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
             "text, table(…).agg(…), or ranges(…), cdf(…), marginals(…)",
         )
     # Where an error is wanted, undeclared keys are refused with what to declare: their choice has no error.
-    if terms.error is None and unknown_keys(query, tables):
-        return AskedByUnknownKeys(tables=tables, terms=terms, query=query)
+    if terms.error is None and (unknown_keys(query, tables) or terms.keys == CHOSEN):
+        return AskedByCountedKeys.settle(query, tables, terms)
     return AskedQuery(tables=tables, terms=terms, query=query)

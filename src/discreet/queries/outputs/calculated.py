@@ -46,13 +46,16 @@ class CalculatedOutput(Output):
     reads : tuple of QueryOutput
         The outputs that it reads, each once.
     keys : tuple of GroupKey
-        The keys of the groups.
+        The keys of the groups: all combinations.
+    chosen : mapping of names to columns, optional
+        Where groups were chosen: their keys.
     """
 
     name: str
     expression: Expression
     reads: tuple[QueryOutput, ...]
     keys: tuple[GroupKey, ...]
+    chosen: Mapping[str, Sequence[object]] | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -69,6 +72,10 @@ class CalculatedOutput(Output):
         """None of its own: it is made of the outputs that it reads, which are part of the request."""
         return {}
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> CalculatedOutput:
+        """Return the calculation for groups that were chosen."""
+        return replace(self, chosen=keys)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return what the expression gives for released values, with its interval."""
         by_measure = {draw.part.measure: draw for draw in draws}
@@ -81,6 +88,8 @@ class CalculatedOutput(Output):
             output.name: _possible(output, column) for output, column in zip(self.reads, columns, strict=True)
         }
         groups = prod(len(key.values) for key in self.keys)
+        if self.chosen is not None:
+            groups = len(next(iter(self.chosen.values())))
         found = self._evaluated(numbers, groups)
         if isinstance(found, PossibleNumbers) and self.reads:
             return self._column(found, columns, draws)
@@ -125,7 +134,12 @@ class CalculatedOutput(Output):
         return of_several(confidence, max(len(self.reads), 1))
 
     def _evaluated(self, numbers: Mapping[str, PossibleNumbers], groups: int) -> Evaluated:
-        read, keys = columns_of(self.expression), {}
+        read: frozenset[str] = columns_of(self.expression)
+        if self.chosen is not None:
+            return Evaluation(numbers, {name: list(one) for name, one in self.chosen.items()}, groups).of(
+                self.expression
+            )
+        keys = {}
         if any(key.column in read for key in self.keys):
             listed = list(islice(product(*(key.values.values for key in self.keys)), groups))
             keys = {key.column: [group[place] for group in listed] for place, key in enumerate(self.keys)}
