@@ -34,7 +34,7 @@ from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.shown_counts import ShownCountOutput
 from discreet.queries.question.query import Query, key_facts, key_of
 
-__all__ = ["counted_request", "reach_of"]
+__all__ = ["counted_request", "moves_of_a_person"]
 
 
 def counted_request(
@@ -55,7 +55,7 @@ def counted_request(
         return None
     unknown = unknown_keys(query, tables)
     bound = bind(hypothetical_keys(query, tables), tables)
-    reach = reach_of(query, bound, tables)
+    reach = moves_of_a_person(query, bound, tables)
     if reach is None:
         return None
     try:
@@ -90,7 +90,7 @@ def counted_request(
     )
 
 
-def reach_of(query: Query, bound: BoundQuery, tables: Mapping[str, Table]) -> Reach | None:
+def moves_of_a_person(query: Query, bound: BoundQuery, tables: Mapping[str, Table]) -> Reach | None:
     """Return how far one person moves the counts that a question asks for; None if these are not all one."""
     limits = limits_of(query.relation, tables)
     keys = keys_of_a_person(limits)
