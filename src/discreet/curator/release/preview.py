@@ -16,7 +16,10 @@ from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
-__all__ = ["Preview", "preview"]
+__all__ = ["MANY_GROUPS", "Preview", "about_many_groups", "preview"]
+
+MANY_GROUPS = 10_000
+"""From how many groups on an answer is called long: more lines than anyone reads, most of them noise on 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +184,7 @@ def preview(
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
-        remark=request.remark,
+        remark=_remark(request),
         keys=tuple(
             KeyExpectation(
                 column=one.plan.column,
@@ -191,6 +194,24 @@ def preview(
             )
             for one in (*chosen, *([request] if isinstance(request, CountedKeysRequest) else ()))
         ),
+    )
+
+
+def _remark(request: Request | CountedKeysRequest) -> str:
+    if isinstance(request, CountedKeysRequest):
+        return ""
+    groups = about_many_groups(request.plan.cells)
+    return "; ".join(words for words in (request.remark, groups) if words)
+
+
+def about_many_groups(groups: int) -> str:
+    """Say what an answer of many groups means, and what helps; nothing if there are not many."""
+    if groups <= MANY_GROUPS:
+        return ""
+    return (
+        f"{groups:,} groups are answered, empty ones too, each with this noise; where only counts are asked, "
+        "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys by "
+        "conditions, or group by fewer columns"
     )
 
 

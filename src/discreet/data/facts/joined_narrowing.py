@@ -67,7 +67,7 @@ class PublicSide:
         tests = self._tests(conditions)
         if not tests or not read <= self.places.keys() or rows.num_rows > _MOST_ROWS:
             return
-        met = range(rows.num_rows)
+        met = list(range(rows.num_rows))
         for name, tests_of in tests.items():
             values = rows.column(name).to_pylist()
             met = [row for row in met if all(test(values[row]) for test in tests_of)]

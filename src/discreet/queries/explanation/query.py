@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from discreet.curator.release.preview import about_many_groups
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.request import Request
 from discreet.data import DROP, GroupKey, Keys, Measure, Statistic, Sum, Table, engine_sql
@@ -115,6 +116,8 @@ def _computed(
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
+        if many := about_many_groups(bound.plan.cells):
+            yield f"  {many}"
     yield from bounding(source, tables, bound.statistics.limits)
     yield "exact integers of every group, and how far one person can move all of them:"
     for statistic in bound.statistics.statistics:
