@@ -153,11 +153,9 @@ def test_more_rows_make_means_more_exact(place):
 
 def test_an_answer_of_more_groups_than_can_be_read_is_warned_of(place):
     """The cross product of declared keys: many groups beside few persons, and what would help."""
-    limits = Limits(rows=1)
     columns = {"a": Keys(range(150)), "b": Keys(range(100))}
-    table = Table(
-        pyarrow.table({"who": [1], "a": [3], "b": [4]}), person="who", limits=limits, columns=columns
-    )
+    rows = pyarrow.table({"who": [1], "a": [3], "b": [4]})
+    table = Table(rows, person="who", limits=Limits(rows=1), columns=columns)
     curator = Curator({"t": table}, budget=Budget(epsilon=9, delta=1e-4), ledger=place / "many.ledger")
     sql = "SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b"
     warned = "15,000 groups are answered, empty ones too, each with this noise"

@@ -210,8 +210,8 @@ def about_many_groups(groups: int) -> str:
         return ""
     return (
         f"{groups:,} groups are answered, empty ones too, each with this noise; where only counts are asked, "
-        "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys by "
-        "conditions, or group by fewer columns"
+        "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
+        "by conditions, or group by fewer columns"
     )
 
 

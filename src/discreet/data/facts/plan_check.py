@@ -91,7 +91,7 @@ def _check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
 
 def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:
     column_type(column, types_of(columns))
-    known = columns[column].bounds
+    known = columns[column].bounds or columns[column].usual
     if known is None or not (known.contains(bounds) or is_coarsened(bounds, known)):
         raise UndeclaredColumn(
             f"{column!r} is summed, but no bounds that contain these were declared for it; "

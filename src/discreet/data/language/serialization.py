@@ -22,7 +22,7 @@ from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Litera
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
 from discreet.data.language.plan import Group, GroupKey, KeyCountPlan, KeyPlan
-from discreet.data.language.relations import Equality, Named, Order, Personal, Relation
+from discreet.data.language.relations import LATER, Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
 __all__ = ["from_json", "from_object", "outline", "to_json", "to_object"]
@@ -196,7 +196,7 @@ def to_object(value: object, *, literals: bool = True) -> JSON:
         places = {
             place.name: to_object(getattr(value, place.name), literals=literals)
             for place in fields(value)  # type: ignore[arg-type]
-            if place.init
+            if place.init and not (place.metadata == LATER and getattr(value, place.name) == place.default)
         }
         return {"node": _NAMES[type(value)], **places}
     if isinstance(value, ScalarFunction):

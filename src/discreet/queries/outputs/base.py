@@ -69,13 +69,13 @@ def variance_of(part: Part) -> float:
 def excess_of(part: Part) -> float:
     """Return E max(0, N) of the noise, in steps, or more: what raising negative values to 0 adds to nothing.
 
-    It is E abs(N) / 2, the noise being symmetric. That of an average is at most half its standard deviation
-    (Jensen), and what rounding it to a whole step adds.
+    It is E abs(N) / 2, the noise being symmetric, and what rounding adds. That of an average is at most half
+    its standard deviation (Jensen), and what rounding it to a whole step adds.
     """
     law = _noise(part).error
     if isinstance(law, WeightedError):
         return sqrt(law.variance) / 2 + float(law.rounding)
-    return law.mean_absolute / 2
+    return law.mean_absolute / 2 + float(law.rounding)
 
 
 def _noise(part: Part) -> Laplace | Gaussian | CoarseNoise | Averaged:

@@ -183,7 +183,7 @@ def _within_group(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     (ordered,) = order.expressions
     check_parts(ordered, "this", "desc", "nulls_first")
     if ordered.args.get("desc"):
-        raise refused("WITHIN GROUP with DESC", "leave it out, and count the share from the other end")
+        raise refused("WITHIN GROUP with DESC", "leave it out")
     if isinstance(inner, exp.Mode):
         check_parts(inner)
         operand = _operand(inner, ordered.this, columns)
@@ -271,10 +271,8 @@ def _counts_rows(operand: exp.Expression) -> bool:
 
 
 def _refused(node: exp.Expression, columns: ColumnLookup) -> UnsupportedQuery:
-    if isinstance(node, exp.ApproxDistinct):
-        return refused("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x), which is noisy too")
     if isinstance(node, exp.AggFunc):
-        return refused(f"{function_name(node)}()", AGGREGATES)
+        return refused_node(node)
     if isinstance(node, exp.Window | exp.Anonymous):
         return refused_node(node, AGGREGATES)
     condition_of(node, columns)  # what is wrong with it comes first

@@ -8,6 +8,7 @@ sqlglot says passes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.sql.refusals import refused, refused_node
+from discreet.queries.sql.spellings import respelled
 
 __all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
 
@@ -78,6 +80,7 @@ def read_select(text: str) -> exp.Select:
         )
     if type(statement) is not exp.Select:
         raise refused_node(statement)
+    respelled(statement)
     return statement
 
 
@@ -122,6 +125,8 @@ def _check_statement(tokens: Sequence[Token]) -> None:
         raise refused("!", "write NOT")
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):
         raise refused("`", "write names in double quotes")
+    if any(pair == (TokenType.SLASH, TokenType.SLASH) for pair in pairwise(kinds)):
+        raise refused("//", "write FLOOR(x / y)")
     if any(token.text.startswith("$") and token.token_type is TokenType.VAR for token in tokens):
         raise refused_node(exp.Placeholder())
 
