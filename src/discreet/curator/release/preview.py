@@ -9,6 +9,7 @@ from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.privacy.decimals import percent_above, percent_below, show_below
@@ -135,7 +136,7 @@ class Preview:
 
 
 def preview(
-    request: Request,
+    request: Request | CompoundRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -168,7 +169,7 @@ def preview(
         cap=cap,
         costs=amounts(current, *parts),
         left=account.largest_epsilon(analyst),
-        expectations=_expectations(request, rows),
+        expectations=request.expectations(rows),
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
@@ -178,13 +179,6 @@ def preview(
             )
             for one in chosen
         ),
-    )
-
-
-def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
     )
 
 

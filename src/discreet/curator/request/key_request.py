@@ -81,9 +81,14 @@ class KeyRequest:
         return Fraction(95, 100)
 
     @property
-    def columns(self) -> tuple[()]:
+    def names(self) -> tuple[()]:
         """None: only keys are released."""
         return ()
+
+    @property
+    def plans(self) -> tuple[KeyPlan, ...]:
+        """What is counted: one plan."""
+        return (self.plan,)
 
     @property
     def event(self) -> Event:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.curator import Door, Preview, Release
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn
 from discreet.data import Keys
@@ -16,7 +16,7 @@ from discreet.queries.asking.query import AskedQuery
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for
 from discreet.queries.question.query import Query
 
-__all__ = ["AskedByUnknownKeys", "label_of_chosen"]
+__all__ = ["AskedByUnknownKeys", "label_of_chosen", "with_choices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +63,14 @@ class AskedByUnknownKeys(AskedQuery):
         listed = {name: Keys(keys) for name, keys in shown.items()}
         request = self._request_for(self.query.with_keys(**listed), selection.rest)
         release = door.answer(request, analyst=analyst)
-        return replace(release, chosen=chosen, label=_with_choices(release, choices))
+        return replace(release, chosen=chosen, label=with_choices(release, choices))
 
     def _selection(self) -> KeyChoice:
         offer = self.terms.stated_offer()
         return selection_for(self.query, self.tables, offer, share=self.terms.key_share)
 
 
-def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
+def with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
     """Return the label of a release whose keys were chosen, including what was charged for that.
 
     It is as private as the least private of them: which keys there are is an answer too.
@@ -96,6 +96,6 @@ def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
         outputs=tuple(
             AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.shown
         ),
-        label=_with_choices(first, others),
+        label=with_choices(first, others),
         chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),
     )

@@ -19,10 +19,10 @@ from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["CalculatedOutput"]
+__all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput", "possible_numbers_of"]
 
-_NO_INTERVAL = "no interval, because a value that it is calculated from has none"
-_BY_NOISE = "decided by released values; of the exact ones it may be another"
+NO_INTERVAL = "no interval, because a value that it is calculated from has none"
+BY_NOISE = "decided by released values; of the exact ones it may be another"
 _EXACT = 2.0**53
 
 
@@ -78,7 +78,8 @@ class CalculatedOutput(Output):
             for output in self.reads
         ]
         numbers = {
-            output.name: _possible(output, column) for output, column in zip(self.reads, columns, strict=True)
+            output.name: possible_numbers_of(output, column)
+            for output, column in zip(self.reads, columns, strict=True)
         }
         groups = prod(len(key.values) for key in self.keys)
         found = self._evaluated(numbers, groups)
@@ -103,7 +104,7 @@ class CalculatedOutput(Output):
             deviations[output.name] = one.standard_deviation
         found = self._evaluated(supposed, 1)
         if not isinstance(found, PossibleNumbers) or not self.reads:
-            means = _BY_NOISE if self.reads else "exact"
+            means = BY_NOISE if self.reads else "exact"
             return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
         middle, squares = found.value[0], 0.0
         for name, one_supposed in supposed.items():
@@ -146,13 +147,13 @@ class CalculatedOutput(Output):
             arrays = [array.astype(np.int64) for array in arrays]
         value, lower, upper = (as_drawn(array, draws) for array in arrays)
         if any(column.lower is None for column in columns):
-            return AnswerColumn(name=self.name, values=value, offers=_NO_INTERVAL, unknown=unknown)
+            return AnswerColumn(name=self.name, values=value, offers=NO_INTERVAL, unknown=unknown)
         return AnswerColumn(name=self.name, values=value, lower=lower, upper=upper, unknown=unknown)
 
     def _without_interval(self, found: Evaluated) -> AnswerColumn:
         """Return text and truth values, and what is calculated from keys and constants alone."""
         words = words_of(found)
-        offers = _BY_NOISE if self.reads and not words.certain else ""
+        offers = BY_NOISE if self.reads and not words.certain else ""
         kinds, values = {type(value) for value in words.values}, words.values
         if kinds == {int}:
             return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)
@@ -161,7 +162,7 @@ class CalculatedOutput(Output):
         return AnswerColumn(name=self.name, values=values, offers=offers)
 
 
-def _possible(output: QueryOutput, column: AnswerColumn) -> PossibleNumbers:
+def possible_numbers_of(output: QueryOutput, column: AnswerColumn) -> PossibleNumbers:
     """Return what a statistic can be: within its interval, or NULL where its group may have no value."""
     value = np.asarray(column.values).astype(np.float64)
     nothing = np.zeros(value.shape, np.bool_)

@@ -59,7 +59,15 @@ from discreet.queries.outputs.possible_numbers import (
     times,
 )
 
-__all__ = ["Evaluated", "Evaluation", "PossibleTruths", "PossibleWords", "check_calculation", "words_of"]
+__all__ = [
+    "Evaluated",
+    "Evaluation",
+    "PossibleTruths",
+    "PossibleWords",
+    "check_calculation",
+    "public_values",
+    "words_of",
+]
 
 _ONE = {
     ABS: absolute,
@@ -158,8 +166,8 @@ class Evaluation:
 
     Parameters
     ----------
-    numbers : mapping of names to PossibleNumbers
-        The outputs.
+    numbers : mapping of names to PossibleNumbers or others
+        The outputs, and what was calculated from them.
     keys : mapping of names to sequences
         The keys of every group.
     groups : int
@@ -167,7 +175,7 @@ class Evaluation:
     """
 
     def __init__(
-        self, numbers: Mapping[str, PossibleNumbers], keys: Mapping[str, Sequence[Any]], groups: int
+        self, numbers: Mapping[str, Evaluated], keys: Mapping[str, Sequence[Any]], groups: int
     ) -> None:
         self._numbers, self._keys, self._groups = numbers, keys, groups
 
@@ -175,9 +183,9 @@ class Evaluation:
         """Return what a checked expression gives."""
         if isinstance(node, Column):
             found = self._numbers.get(node.name)
-            return _public(self._keys[node.name]) if found is None else found
+            return public_values(self._keys[node.name]) if found is None else found
         if isinstance(node, Literal):
-            return _repeated(_public([node.value]), self._groups)
+            return _repeated(public_values([node.value]), self._groups)
         if isinstance(node, Arithmetic):
             return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
         if isinstance(node, Cast):
@@ -260,7 +268,7 @@ class Evaluation:
         return PossibleTruths(value=released.astype(np.float64), true=null, false=present, null=nothing)
 
 
-def _public(values: Sequence[Any]) -> Evaluated:
+def public_values(values: Sequence[Any]) -> Evaluated:
     """Return public values: keys, or a constant."""
     if all(
         value is None or (isinstance(value, int | Fraction) and type(value) is not bool) for value in values

@@ -18,13 +18,9 @@ from discreet.data.language.relations import Named
 from discreet.errors import RequestRefused
 from discreet.queries.sql.aggregates import aggregate_of, default_name, is_aggregate
 from discreet.queries.sql.expressions import ColumnLookup, expression_of
-from discreet.queries.sql.scope import ColumnsInSight
+from discreet.queries.sql.scope import ColumnsInSight, OfAnswer
 
 __all__ = ["AnswerColumns"]
-
-
-class _OfAnswer(exp.Column):
-    """A column of the answer, in place of what was written."""
 
 
 class AnswerColumns:
@@ -71,7 +67,7 @@ class AnswerColumns:
     def measure(self, node: exp.Expression, alias: str | None) -> str:
         """Add an aggregate that SELECT shows, and return its name."""
         aggregate = aggregate_of(node, self._columns)
-        name = self._free(default_name(aggregate)) if alias is None else alias
+        name = self._free(default_name(aggregate, self._columns.shown)) if alias is None else alias
         self._outputs.append((name, aggregate))
         return name
 
@@ -104,7 +100,7 @@ class AnswerColumns:
             return one if key is None else _of_answer(key)
 
         def column(one: exp.Column) -> Expression:
-            return Column(name=one.name) if isinstance(one, _OfAnswer) else columns(one)
+            return Column(name=one.name) if isinstance(one, OfAnswer) else columns(one)
 
         return expression_of(node.transform(placed), column)
 
@@ -119,7 +115,7 @@ class AnswerColumns:
         for name, aggregate in self._outputs:
             if aggregate == wanted:
                 return name
-        self._outputs.append((self._free(default_name(wanted)), wanted))
+        self._outputs.append((self._free(default_name(wanted, self._columns.shown)), wanted))
         return self._outputs[-1][0]
 
     def _key(self, node: exp.Expression) -> str | None:
@@ -142,5 +138,5 @@ class AnswerColumns:
         return free
 
 
-def _of_answer(name: str) -> _OfAnswer:
-    return _OfAnswer(this=exp.Identifier(this=name, quoted=True))
+def _of_answer(name: str) -> OfAnswer:
+    return OfAnswer(this=exp.Identifier(this=name, quoted=True))

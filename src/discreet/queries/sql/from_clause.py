@@ -98,6 +98,14 @@ class FromClause:
             inner._queries[alias.name] = (is_quoted(alias.this), inner._rows_of(query_.this))
         return inner
 
+    def item(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return what a table or a subquery in FROM is."""
+        return self._item(node)
+
+    def table(self, node: exp.Table) -> Scope | PublicItem:
+        """Return what a table in FROM is."""
+        return self._table(node)
+
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
         if type(node) is exp.Table:
             return self._table(node)

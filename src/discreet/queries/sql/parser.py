@@ -19,7 +19,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.sql.refusals import refused, refused_node
 
-__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
+__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select", "read_statement"]
 
 LARGEST_TEXT = 100_000
 """How many characters a query may have."""
@@ -53,7 +53,19 @@ class _SelectParser(Parser):
 
 
 def read_select(text: str) -> exp.Select:
-    """Return the syntax tree of a query that is a single SELECT.
+    """Return the syntax tree of a query that is a single SELECT; see `read_statement`."""
+    statement = read_statement(text)
+    if type(statement) is exp.Union:
+        raise refused(
+            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
+        )
+    if type(statement) is not exp.Select:
+        raise refused_node(statement)
+    return statement
+
+
+def read_statement(text: str) -> exp.Expression | None:
+    """Return the syntax tree of a statement: a SELECT, several with UNION between them, or something else.
 
     Parameters
     ----------
@@ -72,12 +84,8 @@ def read_select(text: str) -> exp.Select:
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
-    if type(statement) is exp.Union:
-        raise refused(
-            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
-        )
-    if type(statement) is not exp.Select:
-        raise refused_node(statement)
+    if type(statement) in {exp.Subquery, exp.Paren}:
+        raise refused("a query in parentheses", "leave the parentheses out")
     return statement
 
 
@@ -108,9 +116,10 @@ def _check_statement(tokens: Sequence[Token]) -> None:
     kinds = [token.token_type for token in tokens]
     if TokenType.SEMICOLON in kinds:
         raise refused("more than one statement", "ask one SELECT at a time")
-    if kinds[0] is TokenType.L_PAREN:
+    opened = next((kind for kind in kinds if kind is not TokenType.L_PAREN), None)
+    if kinds[0] is TokenType.L_PAREN and opened not in {TokenType.SELECT, TokenType.WITH}:
         raise refused("a query in parentheses", "leave the parentheses out")
-    if kinds[0] not in {TokenType.SELECT, TokenType.WITH}:
+    if kinds[0] not in {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
         raise refused(
             "a statement other than SELECT", "write SELECT city, COUNT(*) AS n FROM a table GROUP BY city"
         )
