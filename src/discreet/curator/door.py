@@ -207,9 +207,7 @@ class Door:
         draws = unpack_several(request, paid.content)
         private = all(map(are_private, draws))
         label = label_of(request, paid.tables, paid.account, paid.charge, private=private)
-        if isinstance(request, CompoundRequest):
-            return assembled(request, draws, label, stored=paid.stored)
-        return finish(request, draws[0], label, stored=paid.stored)
+        return assembled(request, draws, label, stored=paid.stored)
 
     def remeasure_request(self, before: Sequence[Request], request: Request, *, analyst: str = "") -> Release:
         """Charge and answer a request for what was measured before, and average all measurements.

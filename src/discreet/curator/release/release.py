@@ -316,12 +316,14 @@ def finish(
 
 
 def assembled(
-    request: CompoundRequest,
+    request: Request | CompoundRequest,
     draws: Sequence[Sequence[Draw]],
     label: Mapping[str, object],
     *,
     stored: bool = False,
 ) -> Release:
-    """Make a release of a statement from the noisy integers of all its measurements."""
+    """Make a release from the noisy integers of all measurements of a request."""
+    if not isinstance(request, CompoundRequest):
+        return finish(request, draws[0], label, stored=stored)
     keys, outputs = request.assembly.finish(request.requests, draws, request.confidence)
     return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

@@ -18,7 +18,7 @@ from discreet.data import AggregateFunction
 from discreet.queries.answers.table import Flags
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["NUMERIC", "Ends", "count_of", "number_of"]
+__all__ = ["NUMERIC", "Ends", "aggregate_of_numbers", "count_of"]
 
 _Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-52
@@ -35,7 +35,7 @@ def count_of(released: Flags, certain: Flags) -> Ends:
     return float(certain.sum()), float(released.sum()), float(len(certain)), False
 
 
-def number_of(
+def aggregate_of_numbers(
     function: AggregateFunction,
     numbers: PossibleNumbers,
     released: Flags,

@@ -24,7 +24,7 @@ from discreet.curator.request.compound_request import Assembly
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Request
 from discreet.queries.answers.evaluate import Evaluator
 from discreet.queries.answers.leaves import open_table, released_table, supposed_table
-from discreet.queries.answers.table import AnswerTable, Cells
+from discreet.queries.answers.table import AnswerCells, AnswerTable
 from discreet.queries.outputs.base import of_several
 from discreet.queries.outputs.calculated import BY_NOISE, NO_INTERVAL
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
@@ -128,13 +128,13 @@ class AssembledStatement(Assembly):
         return sqrt(squares) if isfinite(squares) else inf
 
 
-def _first(cells: Cells) -> float:
+def _first(cells: AnswerCells) -> float:
     if not isinstance(cells.values, PossibleNumbers) or not len(cells.values.value):
         return 0.0
     return float(cells.values.value[0])
 
 
-def _expected(name: str, cells: Cells, deviation: float, rows: int) -> Expectation:
+def _expected(name: str, cells: AnswerCells, deviation: float, rows: int) -> Expectation:
     values = cells.values
     if cells.is_public:
         return Expectation(name=name, margin=0.0, standard_deviation=0.0, means="exact")
@@ -153,7 +153,7 @@ def _expected(name: str, cells: Cells, deviation: float, rows: int) -> Expectati
     )
 
 
-def _column(name: str, cells: Cells, draws: Sequence[Draw]) -> AnswerColumn:
+def _column(name: str, cells: AnswerCells, draws: Sequence[Draw]) -> AnswerColumn:
     """Return a column of the answer: numbers with intervals, other values as they were released."""
     values = cells.values
     if not isinstance(values, PossibleNumbers) or cells.is_public:
@@ -175,7 +175,7 @@ def _column(name: str, cells: Cells, draws: Sequence[Draw]) -> AnswerColumn:
     return AnswerColumn(name=name, values=value, lower=lower, upper=upper, unknown=unknown)
 
 
-def _without_interval(name: str, cells: Cells) -> AnswerColumn:
+def _without_interval(name: str, cells: AnswerCells) -> AnswerColumn:
     offers = "" if cells.is_public else BY_NOISE
     listed = cells.plain()
     values = np.empty(len(listed), np.object_)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.answers.grouping import distinct_rows
-from discreet.queries.answers.table import AnswerTable, Cells, check_size
+from discreet.queries.answers.table import AnswerCells, AnswerTable, check_row_count
 from discreet.queries.outputs.calculation import Evaluated, PossibleTruths, PossibleWords, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.question.answer_relations import Combination
@@ -43,7 +43,7 @@ def combined(kind: Combination, one: AnswerTable, other: AnswerTable) -> AnswerT
 
 
 def _stacked(one: AnswerTable, other: AnswerTable) -> AnswerTable:
-    check_size(len(one) + len(other))
+    check_row_count(len(one) + len(other))
     chosen = 0
     if one.chosen_from or other.chosen_from:
         chosen = max(len(one), one.chosen_from) + max(len(other), other.chosen_from)
@@ -56,7 +56,7 @@ def _stacked(one: AnswerTable, other: AnswerTable) -> AnswerTable:
     )
 
 
-def _joined(one: Cells, other: Cells) -> Cells:
+def _joined(one: AnswerCells, other: AnswerCells) -> AnswerCells:
     unknown = None
     if one.unknown is not None or other.unknown is not None:
         unknown = np.concatenate(
@@ -65,7 +65,7 @@ def _joined(one: Cells, other: Cells) -> Cells:
                 for cells in (one, other)
             ]
         )
-    return Cells(
+    return AnswerCells(
         values=_under_each_other(one.values, other.values),
         noises=max(one.noises, other.noises),
         bare=one.bare or other.bare,

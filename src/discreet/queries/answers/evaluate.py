@@ -13,18 +13,18 @@ from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.queries.answers.combining import combined
 from discreet.queries.answers.grouping import grouped
 from discreet.queries.answers.joining import joined
-from discreet.queries.answers.table import AnswerTable, Cells
+from discreet.queries.answers.table import AnswerCells, AnswerTable
 from discreet.queries.outputs.calculation import Evaluation
 from discreet.queries.question.answer_relations import (
     AnswerRelation,
-    Calculated,
     Combined,
     Cut,
-    Grouped,
+    Extended,
     Joined,
     Kept,
     Measured,
     OneRow,
+    Regrouped,
     Rows,
 )
 from discreet.queries.question.post_processing import PostProcessing, shown_groups
@@ -52,22 +52,26 @@ class Evaluator:
 
     def of(self, relation: AnswerRelation) -> AnswerTable:
         """Return the table that a checked relation gives."""
+        with np.errstate(all="ignore"):  # what overflows is infinite, and what has no value is missing
+            return self._of(relation)
+
+    def _of(self, relation: AnswerRelation) -> AnswerTable:
         if isinstance(relation, Measured):
             part = self.parts[relation.part]
             return replace(part, columns={name: part.columns[source] for name, source in relation.columns})
         if isinstance(relation, Rows | OneRow):
             return _public(relation)
         if isinstance(relation, Joined):
-            return joined(relation, self.of(relation.one), self.of(relation.other))
+            return joined(relation, self._of(relation.one), self._of(relation.other))
         if isinstance(relation, Combined):
-            return combined(relation.kind, self.of(relation.one), self.of(relation.other))
-        source = self.of(relation.source)
-        if isinstance(relation, Calculated):
+            return combined(relation.kind, self._of(relation.one), self._of(relation.other))
+        source = self._of(relation.source)
+        if isinstance(relation, Extended):
             added = {one.name: calculated(source, one.expression) for one in relation.columns}
             return replace(source, columns={**source.columns, **added})
         if isinstance(relation, Kept):
             return _kept(source, relation.condition)
-        if isinstance(relation, Grouped):
+        if isinstance(relation, Regrouped):
             return grouped(source, relation.keys, relation.columns, self.share)
         if isinstance(relation, Cut):
             return self._cut(source, relation)
@@ -102,7 +106,7 @@ class Evaluator:
         return replace(left, certain=left.released.copy(), noises=0, chosen_from=chosen)
 
 
-def calculated(table: AnswerTable, expression: Expression) -> Cells:
+def calculated(table: AnswerTable, expression: Expression) -> AnswerCells:
     """Return a column that an expression over the others gives."""
     values = {name: cells.values for name, cells in table.columns.items()}
     read = [table.columns[name] for name in sorted(columns_of(expression))]
@@ -112,7 +116,7 @@ def calculated(table: AnswerTable, expression: Expression) -> Cells:
     for cells in read:
         if cells.unknown is not None:
             unknown = cells.unknown if unknown is None else unknown | cells.unknown
-    return Cells(
+    return AnswerCells(
         values=Evaluation(values, {}, len(table)).of(expression),
         noises=sum(cells.noises for cells in read),
         bare=any(cells.bare for cells in read),
@@ -136,7 +140,7 @@ def _public(relation: Rows | OneRow) -> AnswerTable:
         return AnswerTable(columns={}, released=np.ones(1, np.bool_), certain=np.ones(1, np.bool_))
     listed = relation.rows.rows
     columns = {
-        name: Cells.public([row[place].value for row in listed])
+        name: AnswerCells.public([row[place].value for row in listed])
         for place, name in enumerate(relation.columns)
     }
     everything = np.ones(len(listed), np.bool_)

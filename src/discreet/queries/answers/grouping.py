@@ -16,8 +16,8 @@ import numpy as np
 from discreet.data import Aggregate, AggregateFunction
 from discreet.data.language.expressions import Column
 from discreet.errors import UnsupportedQuery
-from discreet.queries.answers.aggregates import Ends, count_of, number_of
-from discreet.queries.answers.table import AnswerTable, Cells, Flags, NoiseLaw, Places
+from discreet.queries.answers.aggregates import Ends, aggregate_of_numbers, count_of
+from discreet.queries.answers.table import AnswerCells, AnswerTable, Flags, NoiseLaw, Places
 from discreet.queries.outputs.base import of_several
 from discreet.queries.outputs.calculation import PossibleWords, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
@@ -131,7 +131,7 @@ def _rows(table: AnswerTable, names: Sequence[str]) -> list[tuple[object, ...]]:
     return list(zip(*(table.columns[name].plain() for name in names), strict=True))
 
 
-def _definite(cells: Cells) -> PossibleNumbers | PossibleWords:
+def _definite(cells: AnswerCells) -> PossibleNumbers | PossibleWords:
     """Return the released values as they are: a group that is named by a value has that value."""
     values = cells.values
     if not isinstance(values, PossibleNumbers):
@@ -149,7 +149,7 @@ class _Aggregation:
         operand = aggregate.operand
         self._cells = table.columns[operand.name] if isinstance(operand, Column) else None
 
-    def over(self, groups: Sequence[_Group], largest: int, deciding: Sequence[Cells]) -> Cells:
+    def over(self, groups: Sequence[_Group], largest: int, deciding: Sequence[AnswerCells]) -> AnswerCells:
         """Return a column with the aggregate of each group.
 
         Parameters
@@ -158,7 +158,7 @@ class _Aggregation:
             The groups.
         largest : int
             How many rows the largest has.
-        deciding : sequence of Cells
+        deciding : sequence of AnswerCells
             The columns whose noise decides which group a row is in.
         """
         cells, function = self._cells, self._aggregate.function
@@ -167,23 +167,23 @@ class _Aggregation:
         bare = any(one.bare for one in read)
         if cells is None:
             ends = [count_of(one.released, one.certain) for one in groups]
-            return Cells(values=_numbers(ends, whole=True), noises=noises, bare=bare)
+            return AnswerCells(values=_numbers(ends, whole=True), noises=noises, bare=bare)
         unknown = None
         if cells.unknown is not None:
             unknown = np.array([bool(cells.unknown[one.rows].any()) for one in groups], np.bool_)
         if function is AggregateFunction.COUNT_DISTINCT:
             ends = [self._distinct(cells, one) for one in groups]
-            return Cells(values=_numbers(ends, whole=True), noises=noises, bare=bare)
+            return AnswerCells(values=_numbers(ends, whole=True), noises=noises, bare=bare)
         if not isinstance(cells.values, PossibleNumbers):
             return self._of_words(words_of(cells.values), groups, noises)
         if cells.law is not None and function in _LAWFUL and self._table.is_settled and not deciding:
             values = self._by_law(cells.values, cells.law, groups)
-            return Cells(values=values, noises=1, bare=bare, unknown=unknown)
+            return AnswerCells(values=values, noises=1, bare=bare, unknown=unknown)
         ends = [self._ends(cells.values, one) for one in groups]
         counted = function is AggregateFunction.COUNT
         whole = counted or (cells.values.whole and function in _STAYS_WHOLE)
         values = _numbers(ends, whole=whole)
-        return Cells(values=values, noises=noises, bare=bare, unknown=None if counted else unknown)
+        return AnswerCells(values=values, noises=noises, bare=bare, unknown=None if counted else unknown)
 
     def _ends(self, values: PossibleNumbers, group: _Group) -> Ends:
         numbers = PossibleNumbers(
@@ -193,11 +193,11 @@ class _Aggregation:
             null=values.null[group.rows],
             whole=values.whole,
         )
-        return number_of(
+        return aggregate_of_numbers(
             self._aggregate.function, numbers, group.released, group.certain, self._aggregate.parameter
         )
 
-    def _distinct(self, cells: Cells, group: _Group) -> Ends:
+    def _distinct(self, cells: AnswerCells, group: _Group) -> Ends:
         values = cells.plain()
 
         def count(rows: Places) -> int:
@@ -211,7 +211,7 @@ class _Aggregation:
             sure = float((group.certain & ~cells.values.null[group.rows]).any())
         return sure, released, float(len(group.rows)), False
 
-    def _of_words(self, words: PossibleWords, groups: Sequence[_Group], noises: int) -> Cells:
+    def _of_words(self, words: PossibleWords, groups: Sequence[_Group], noises: int) -> AnswerCells:
         """Return the least or the largest text, date or truth value; or how many there are."""
         function, ends, found = self._aggregate.function, [], []
         missing = np.array([value is None for value in words.values], np.bool_)
@@ -223,10 +223,10 @@ class _Aggregation:
             extreme = min if function is AggregateFunction.MINIMUM else max
             found.append(extreme(released) if released else None)
         if function is AggregateFunction.COUNT:
-            return Cells(values=_numbers(ends, whole=True), noises=noises)
+            return AnswerCells(values=_numbers(ends, whole=True), noises=noises)
         values = np.empty(len(found), np.object_)
         values[:] = found
-        return Cells(values=PossibleWords(values=values, certain=noises == 0), noises=noises)
+        return AnswerCells(values=PossibleWords(values=values, certain=noises == 0), noises=noises)
 
     def _by_law(self, values: PossibleNumbers, law: NoiseLaw, groups: Sequence[_Group]) -> PossibleNumbers:
         """Return sums or means of numbers with independent noises, whose sum has an interval of its own.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import UnsupportedQuery
-from discreet.queries.answers.table import AnswerTable, Flags, Places, check_size
+from discreet.queries.answers.table import AnswerTable, Flags, Places, check_row_count
 from discreet.queries.question.answer_relations import Joined, Paired
 
 __all__ = ["joined"]
@@ -31,7 +31,7 @@ def joined(relation: Joined, one: AnswerTable, other: AnswerTable) -> AnswerTabl
     none is for sure.
     """
     matches = _matches(relation.on, one, other)
-    check_size(sum(map(len, matches)))
+    check_row_count(sum(map(len, matches)))
     first = np.repeat(np.arange(len(one)), [len(found) for found in matches])
     second = np.array([place for found in matches for place in found], np.int64)
     parts = [
@@ -54,7 +54,7 @@ def joined(relation: Joined, one: AnswerTable, other: AnswerTable) -> AnswerTabl
         parts.append(_Pairs(one=_none(lonely[0]), other=lonely[0], released=lonely[1], certain=lonely[2]))
     firsts = np.concatenate([part.one for part in parts])
     seconds = np.concatenate([part.other for part in parts])
-    check_size(len(firsts))
+    check_row_count(len(firsts))
     columns = {
         **{name: cells.at(firsts) for name, cells in one.columns.items()},
         **{name: cells.at(seconds) for name, cells in other.columns.items()},
@@ -71,7 +71,7 @@ def joined(relation: Joined, one: AnswerTable, other: AnswerTable) -> AnswerTabl
 def _matches(on: Sequence[Paired], one: AnswerTable, other: AnswerTable) -> list[list[int]]:
     """Return the places in the other table that each row of the first agrees with; NULL agrees with none."""
     if not on:
-        check_size(len(one) * len(other))
+        check_row_count(len(one) * len(other))
         return [list(range(len(other)))] * len(one)
     if not all(one.columns[pair.left].is_public and other.columns[pair.right].is_public for pair in on):
         raise UnsupportedQuery("answers are joined by released numbers; join them by their keys")

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.curator.request.request import AnswerColumn, Draw, Part, Request
 from discreet.data import GroupKey
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.queries.answers.table import AnswerTable, Cells, NoiseLaw
+from discreet.queries.answers.table import AnswerCells, AnswerTable, NoiseLaw
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.calculated import possible_numbers_of
 from discreet.queries.outputs.calculation import PossibleWords
@@ -25,7 +25,7 @@ __all__ = ["open_table", "released_table", "supposed_table"]
 def released_table(request: Request, draws: Sequence[Draw], share: Fraction) -> AnswerTable:
     """Return the table that was released for a request, with intervals at a confidence."""
     by_measure = {draw.part.measure: draw for draw in draws}
-    columns: dict[str, Cells] = {}
+    columns: dict[str, AnswerCells] = {}
     for output in request.outputs:
         assert isinstance(output, QueryOutput)  # noqa: S101
         read = [by_measure[measure] for measure in output.measures]
@@ -52,7 +52,7 @@ def supposed_table(
         Which value is off by its standard deviation.
     """
     cells = request.plan.cells
-    columns: dict[str, Cells] = {}
+    columns: dict[str, AnswerCells] = {}
     for output in request.outputs:
         assert isinstance(output, QueryOutput)  # noqa: S101
         parts = [request.part_of(measure) for measure in output.measures]
@@ -66,7 +66,7 @@ def supposed_table(
             value = value.copy()
             value[moved[1]] += expected.standard_deviation
         numbers = PossibleNumbers(low=low, value=value, high=high, null=np.zeros(cells, np.bool_))
-        columns[output.name] = Cells(values=numbers, noises=1, law=_law(parts, output, cells))
+        columns[output.name] = AnswerCells(values=numbers, noises=1, law=_law(parts, output, cells))
     return _table(request.plan.keys, columns)
 
 
@@ -82,19 +82,21 @@ def open_table(request: Request) -> AnswerTable:
     return _table(request.plan.keys, columns)
 
 
-def _table(keys: Sequence[GroupKey], outputs: dict[str, Cells]) -> AnswerTable:
+def _table(keys: Sequence[GroupKey], outputs: dict[str, AnswerCells]) -> AnswerTable:
     groups = list(product(*(key.values.values for key in keys)))
-    named = {key.column: Cells.public([group[place] for group in groups]) for place, key in enumerate(keys)}
+    named = {
+        key.column: AnswerCells.public([group[place] for group in groups]) for place, key in enumerate(keys)
+    }
     everything = np.ones(len(groups), np.bool_)
     return AnswerTable(columns={**named, **outputs}, released=everything, certain=everything)
 
 
-def _cells(output: QueryOutput, column: AnswerColumn, law: NoiseLaw | None) -> Cells:
+def _cells(output: QueryOutput, column: AnswerColumn, law: NoiseLaw | None) -> AnswerCells:
     if isinstance(output, FrequentOutput):
         values = np.empty(len(column.values), np.object_)
         values[:] = list(column.values)
-        return Cells(values=PossibleWords(values=values, certain=False), noises=1, bare=True)
-    return Cells(
+        return AnswerCells(values=PossibleWords(values=values, certain=False), noises=1, bare=True)
+    return AnswerCells(
         values=possible_numbers_of(output, column),
         noises=1,
         law=law,
@@ -103,17 +105,17 @@ def _cells(output: QueryOutput, column: AnswerColumn, law: NoiseLaw | None) -> C
     )
 
 
-def _open_cells(output: QueryOutput, cells: int, law: NoiseLaw | None = None) -> Cells:
+def _open_cells(output: QueryOutput, cells: int, law: NoiseLaw | None = None) -> AnswerCells:
     if isinstance(output, FrequentOutput):
         values = np.empty(cells, np.object_)
-        return Cells(values=PossibleWords(values=values, certain=False), noises=1, bare=True)
+        return AnswerCells(values=PossibleWords(values=values, certain=False), noises=1, bare=True)
     numbers = PossibleNumbers(
         low=np.full(cells, -np.inf),
         value=np.zeros(cells),
         high=np.full(cells, np.inf),
         null=np.full(cells, output.empty_is_null),
     )
-    return Cells(values=numbers, noises=1, law=law)
+    return AnswerCells(values=numbers, noises=1, law=law)
 
 
 def _law(parts: Sequence[Part], output: QueryOutput, cells: int) -> NoiseLaw | None:

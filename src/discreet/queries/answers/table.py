@@ -32,7 +32,7 @@ from discreet.queries.outputs.calculation import (
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["LARGEST_TABLE", "AnswerTable", "Cells", "Flags", "NoiseLaw", "Places", "check_size", "taken"]
+__all__ = ["LARGEST_TABLE", "AnswerCells", "AnswerTable", "Flags", "NoiseLaw", "Places", "check_row_count"]
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -61,7 +61,7 @@ class NoiseLaw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cells:
+class AnswerCells:
     """A column.
 
     Attributes
@@ -88,13 +88,13 @@ class Cells:
     listed: NDArray[np.object_] | None = None
 
     @classmethod
-    def public(cls, values: Sequence[Any]) -> Cells:
+    def public(cls, values: Sequence[Any]) -> AnswerCells:
         """Return a column of public values."""
         listed = np.empty(len(values), np.object_)
         listed[:] = values
         return cls(values=public_values(values), listed=listed)
 
-    def at(self, places: Places) -> Cells:
+    def at(self, places: Places) -> AnswerCells:
         """Return the values at some places; NULL at -1."""
         law = self.law
         if law is not None:
@@ -105,7 +105,7 @@ class Cells:
         listed = self.listed
         if listed is not None:
             listed = _padded(listed, None)[places]
-        values = taken(self.values, places)
+        values = _taken(self.values, places)
         return replace(self, values=values, law=law, unknown=unknown, listed=listed)
 
     @property
@@ -124,7 +124,7 @@ class AnswerTable:
 
     Attributes
     ----------
-    columns : mapping of names to Cells
+    columns : mapping of names to AnswerCells
         The columns.
     released, certain : arrays of booleans
         Which rows are in the released table, and which are in the exact one for sure.
@@ -134,7 +134,7 @@ class AnswerTable:
         Among how many rows these were chosen by their released values, as by LIMIT; 0 if they were not.
     """
 
-    columns: Mapping[str, Cells]
+    columns: Mapping[str, AnswerCells]
     released: Flags
     certain: Flags
     noises: int = 0
@@ -153,7 +153,7 @@ class AnswerTable:
         """Whether no noise decides which rows there are."""
         return self.noises == 0 and self.chosen_from == 0
 
-    def entering(self, cells: Sequence[Cells], rows: int) -> int:
+    def entering(self, cells: Sequence[AnswerCells], rows: int) -> int:
         """Return at most how many released numbers enter an aggregate of columns over a number of rows.
 
         Rows that were chosen by released values may be any of those that they were chosen from, so that the
@@ -163,7 +163,7 @@ class AnswerTable:
         return max(rows, self.chosen_from) * each
 
 
-def taken(values: Evaluated, places: Places) -> Evaluated:
+def _taken(values: Evaluated, places: Places) -> Evaluated:
     """Return what there is at some places; NULL at -1."""
     if isinstance(values, PossibleNumbers):
         return PossibleNumbers(
@@ -183,7 +183,7 @@ def taken(values: Evaluated, places: Places) -> Evaluated:
     return PossibleWords(values=_padded(values.values, None)[places], certain=values.certain)
 
 
-def check_size(rows: int) -> None:
+def check_row_count(rows: int) -> None:
     """Refuse a table that is too large, before anything is charged."""
     if rows > LARGEST_TABLE:
         raise UnsupportedQuery(

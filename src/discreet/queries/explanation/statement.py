@@ -13,12 +13,12 @@ from discreet.queries.answers.build import shares_of_parts
 from discreet.queries.explanation.query import explain
 from discreet.queries.question.answer_relations import (
     AnswerRelation,
-    Calculated,
     Combined,
     Cut,
-    Grouped,
+    Extended,
     Joined,
     Kept,
+    Regrouped,
     walk_answer,
 )
 from discreet.queries.question.statement import Statement
@@ -72,7 +72,7 @@ def explain_statement(
 def _steps(relation: AnswerRelation) -> Iterator[str]:
     """Yield what is done with the answers, in order."""
     for node in walk_answer(relation):
-        if isinstance(node, Calculated):
+        if isinstance(node, Extended):
             for one in node.columns:
                 yield f"{one.name} = {describe_expression(one.expression)}"
         elif isinstance(node, Kept):
@@ -80,7 +80,7 @@ def _steps(relation: AnswerRelation) -> Iterator[str]:
         elif isinstance(node, Joined):
             on = " and ".join(f"{pair.left!r} = {pair.right!r}" for pair in node.on)
             yield f"joined by {on}" if on else "joined in all pairs"
-        elif isinstance(node, Grouped):
+        elif isinstance(node, Regrouped):
             by = ", ".join(map(repr, node.keys))
             aggregates = ", ".join(f"{name} = {one.described}" for name, one in node.columns)
             yield f"by {by or 'nothing'}: {aggregates or 'each once'}"

@@ -18,17 +18,17 @@ from discreet.data.language.relations import Named, Order
 
 __all__ = [
     "AnswerRelation",
-    "Calculated",
     "Combination",
     "Combined",
     "Cut",
-    "Grouped",
+    "Extended",
     "Joined",
     "Kept",
     "Measured",
     "OneRow",
     "Paired",
     "Picked",
+    "Regrouped",
     "Rows",
     "sources_of_answer",
     "walk_answer",
@@ -65,7 +65,7 @@ class OneRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calculated:
+class Extended:
     """The same rows with more columns."""
 
     source: AnswerRelation
@@ -104,7 +104,7 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grouped:
+class Regrouped:
     """One row for each combination of keys, with aggregates of columns; without keys, one row.
 
     Attributes
@@ -157,7 +157,7 @@ class Picked:
 
 
 AnswerRelation: TypeAlias = (
-    Measured | Rows | OneRow | Calculated | Kept | Joined | Grouped | Cut | Combined | Picked
+    Measured | Rows | OneRow | Extended | Kept | Joined | Regrouped | Cut | Combined | Picked
 )
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from discreet.data.language.expressions import columns_of
 from discreet.queries.question.answer_relations import (
     AnswerRelation,
-    Calculated,
     Combined,
     Cut,
-    Grouped,
+    Extended,
     Joined,
     Kept,
     Measured,
     Picked,
+    Regrouped,
     walk_answer,
 )
 from discreet.queries.question.query import Query
@@ -58,12 +58,12 @@ def _narrowed(relation: AnswerRelation, wanted: frozenset[str] | None) -> Answer
         columns = _chosen(relation.columns, wanted)
         below = frozenset(old for _, old in columns)
         return replace(relation, columns=columns, source=_narrowed(relation.source, below))
-    if isinstance(relation, Grouped):
+    if isinstance(relation, Regrouped):
         columns = _chosen(relation.columns, wanted)
         operands = (operand for _, aggregate in columns for operand in aggregate.operands)
         below = frozenset(relation.keys).union(*map(columns_of, operands))
         return replace(relation, columns=columns, source=_narrowed(relation.source, below))
-    if isinstance(relation, Calculated):
+    if isinstance(relation, Extended):
         added = tuple(one for one in relation.columns if wanted is None or one.name in wanted)
         below = wanted
         if wanted is not None:
@@ -89,6 +89,6 @@ def _renumbered(relation: AnswerRelation, places: dict[int, int]) -> AnswerRelat
     if isinstance(relation, Joined | Combined):
         one, other = (_renumbered(side, places) for side in (relation.one, relation.other))
         return replace(relation, one=one, other=other)
-    if isinstance(relation, Picked | Grouped | Calculated | Kept | Cut):
+    if isinstance(relation, Picked | Regrouped | Extended | Kept | Cut):
         return replace(relation, source=_renumbered(relation.source, places))
     return relation

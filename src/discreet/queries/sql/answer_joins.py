@@ -12,21 +12,21 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from discreet.data.language.expressions import And, Call, Column, Expression
-from discreet.data.language.functions.conditional import COALESCE
+from discreet.data.language.expressions import Case, Column, Expression, IsNull, When
+from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.answer_relations import Joined, Kept, OneRow, Paired
+from discreet.queries.question.answer_relations import Extended, Joined, Kept, OneRow, Paired
 from discreet.queries.sql.answer_scope import AnswerScope, StatementTables
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.join_steps import conjuncts
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Field, NamesInSight, is_quoted
+from discreet.queries.sql.scope import Field, is_quoted
 
 __all__ = ["AnswerJoins"]
 
-ReadItem = Callable[[exp.Expression], AnswerScope]
-ReadCondition = Callable[[exp.Expression, AnswerScope], Expression]
+AnswerItemReader = Callable[[exp.Expression], AnswerScope]
+PairCondition = Callable[[exp.Expression, AnswerScope], Expression]
 _OUTER = (
     "an outer JOIN of answers by other conditions than equal keys",
     "put the condition into a subquery with WHERE, or write JOIN",
@@ -46,7 +46,7 @@ class AnswerJoins:
         Reads a condition over columns in sight.
     """
 
-    def __init__(self, statement: StatementTables, item: ReadItem, condition: ReadCondition) -> None:
+    def __init__(self, statement: StatementTables, item: AnswerItemReader, condition: PairCondition) -> None:
         self._statement, self._item, self._condition = statement, item, condition
 
     def of(self, select: exp.Select) -> AnswerScope:
@@ -152,8 +152,9 @@ class AnswerJoins:
         for left, right in merged:
             kept, column = (right, right.column) if side == "RIGHT" else (left, left.column)
             if side == "FULL":
-                both = Call(function=COALESCE, operands=(Column(name=left.column), Column(name=right.column)))
-                relation, column = self._statement.calculated(relation, both, left.name)
+                column = self._statement.fresh(left.name, public=True, key=True)
+                both = Named(name=column, expression=_either(left.column, right.column))
+                relation = Extended(source=relation, columns=(both,))
                 fields.append(Field(table="", name=left.name, column=column))
                 kept = fields[-1]
             fields = [
@@ -184,7 +185,7 @@ class AnswerJoins:
         for left, right in (sides, sides[::-1]):
             if type(left) is not exp.Column or type(right) is not exp.Column:
                 return None
-            if _has(one, left) and _has(other, right) and not (_has(one, right) or _has(other, left)):
+            if one.has(left) and other.has(right) and not (one.has(right) or other.has(left)):
                 columns = one.field(left).column, other.field(right).column
                 if all(map(self._statement.is_public, columns)):
                     return Paired(left=columns[0], right=columns[1])
@@ -195,8 +196,10 @@ class AnswerJoins:
             raise refused("a JOIN of answers by released numbers", "join them by their keys")
 
 
-def _has(scope: NamesInSight, node: exp.Column) -> bool:
-    return scope.has(node)
+def _either(one: str, other: str) -> Expression:
+    """Return the first column, or the other where that is missing."""
+    missing = When(condition=IsNull(operand=Column(name=one)), value=Column(name=other))
+    return Case(branches=(missing,), otherwise=Column(name=one))
 
 
 def _identifier(node: exp.Expression) -> exp.Identifier:
@@ -204,8 +207,3 @@ def _identifier(node: exp.Expression) -> exp.Identifier:
     if not isinstance(found, exp.Identifier):
         raise refused("USING with something else than names", "write USING (city)")
     return found
-
-
-def all_of(conditions: Sequence[Expression]) -> Expression:
-    """Return the condition that all hold."""
-    return conditions[0] if len(conditions) == 1 else And(operands=tuple(conditions))

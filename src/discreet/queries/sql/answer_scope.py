@@ -22,7 +22,7 @@ from discreet.data.language.types import Type
 from discreet.data.tables.public_rows import rows_of_table
 from discreet.queries.question.answer_relations import (
     AnswerRelation,
-    Calculated,
+    Extended,
     Joined,
     Measured,
     Picked,
@@ -136,7 +136,7 @@ class StatementTables:
             return relation, expression.name
         read = columns_of(expression)
         column = self.fresh(name, public=all(map(self.is_public, read)))
-        return Calculated(source=relation, columns=(Named(name=column, expression=expression),)), column
+        return Extended(source=relation, columns=(Named(name=column, expression=expression),)), column
 
     def with_scalars(self, relation: AnswerRelation, scalars: Mapping[str, AnswerScope]) -> AnswerRelation:
         """Return a relation with the one row of each scalar subquery beside every row."""

@@ -12,14 +12,14 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.outputs.calculation import check_calculation
 from discreet.queries.question.answer_relations import (
     AnswerRelation,
-    Calculated,
     Combined,
     Cut,
-    Grouped,
+    Extended,
     Joined,
     Kept,
     Measured,
     OneRow,
+    Regrouped,
     Rows,
 )
 
@@ -73,13 +73,13 @@ def schema_of_answer(relation: AnswerRelation, parts: Sequence[Mapping[str, Type
     if isinstance(relation, Combined):
         return _combined(relation, parts)
     schema = schema_of_answer(relation.source, parts)
-    if isinstance(relation, Calculated):
+    if isinstance(relation, Extended):
         return {**schema, **{one.name: check_calculation(one.expression, schema) for one in relation.columns}}
     if isinstance(relation, Kept):
         check_condition(relation.condition, schema)
         check_calculation(relation.condition, schema)
         return schema
-    if isinstance(relation, Grouped):
+    if isinstance(relation, Regrouped):
         aggregates = {name: _aggregated(aggregate, schema) for name, aggregate in relation.columns}
         return {**{key: schema[key] for key in relation.keys}, **aggregates}
     if isinstance(relation, Cut):

@@ -11,7 +11,7 @@ from discreet.data import Aggregate
 from discreet.data.facts.key_narrowing import replaced
 from discreet.data.language.expressions import Call, Case, Column, Expression
 from discreet.data.language.relations import Order
-from discreet.queries.question.answer_relations import AnswerRelation, Cut, Grouped, Kept
+from discreet.queries.question.answer_relations import AnswerRelation, Cut, Kept, Regrouped
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_scope import AnswerScope, StatementTables
@@ -23,7 +23,7 @@ from discreet.queries.sql.scope import ColumnsInSight, Field, is_quoted
 from discreet.queries.sql.select import ReadSelect, aggregates_in
 from discreet.queries.sql.windows import order_of
 
-__all__ = ["Scalars", "cut", "finished", "is_aggregated", "ordered", "select_over_answers"]
+__all__ = ["Scalars", "cut", "finished", "is_aggregated", "order_over_answers", "select_over_answers"]
 
 _PARTS = (
     *("expressions", "from", "joins", "where", "group", "having", "distinct", "order", "limit", "offset"),
@@ -112,7 +112,7 @@ def _aggregated(
         columns[name] = statement.fresh(name)
         aggregates.append((columns[name], aggregate.of(*operands)))
     keys = tuple(dict.fromkeys(columns[key.name] for key in read.keys))
-    relation = Grouped(source=relation, keys=keys, columns=tuple(aggregates))
+    relation = Regrouped(source=relation, keys=keys, columns=tuple(aggregates))
     relation = statement.with_scalars(relation, scalars.above)
     single = not read.keys and read.after.having is None
     return finished(read, columns, relation, statement, single=single)
@@ -189,15 +189,15 @@ def _selected(select: exp.Select, scope: AnswerScope, statement: StatementTables
             fields.append(Field(table="", name=name, column=column))
     if select.args.get("distinct"):
         check_parts(select.args["distinct"])
-        relation = Grouped(source=relation, keys=tuple(dict.fromkeys(field.column for field in fields)))
+        relation = Regrouped(source=relation, keys=tuple(dict.fromkeys(field.column for field in fields)))
         scope = AnswerScope(relation=relation, fields=tuple(fields))
     after = limits_of_answer(select)
-    order, relation = ordered(select, scope, fields, relation, statement)
+    order, relation = order_over_answers(select, scope, fields, relation, statement)
     relation, single = cut(relation, order, after, single=scope.single)
     return AnswerScope(relation=relation, fields=tuple(fields), single=single)
 
 
-def ordered(
+def order_over_answers(
     node: exp.Expression,
     scope: AnswerScope,
     fields: Sequence[Field],

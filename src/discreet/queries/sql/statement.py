@@ -15,9 +15,7 @@ on an answer of the same statement: its charge would come before that answer is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -27,7 +25,6 @@ from discreet.queries.question.answer_relations import Combination, Combined, Pi
 from discreet.queries.question.pruning import pruned
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
-from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_joins import AnswerJoins
 from discreet.queries.sql.answer_scope import AnswerScope, StatementTables, placeholder
 from discreet.queries.sql.expressions import condition_of
@@ -39,15 +36,24 @@ from discreet.queries.sql.over_answers import (
     cut,
     finished,
     is_aggregated,
-    ordered,
+    order_over_answers,
     select_over_answers,
 )
 from discreet.queries.sql.parser import read_select, read_statement
 from discreet.queries.sql.post_processing import limits_of_answer
-from discreet.queries.sql.public_scalars import is_in_expression, with_constants
+from discreet.queries.sql.public_scalars import with_constants
 from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, is_quoted
 from discreet.queries.sql.select import ReadSelect, query_of
+from discreet.queries.sql.statement_parts import (
+    WithQueries,
+    has_no_from,
+    is_beside_aggregates,
+    is_scalar_of,
+    items_of_from,
+    named_query,
+    without_joins,
+)
 from discreet.queries.sql.subqueries import subquery
 
 __all__ = ["read"]
@@ -63,9 +69,6 @@ _COMBINATIONS: dict[type[exp.Expression], tuple[Combination, Combination | None]
     exp.Intersect: (Combination.INTERSECT, None),
     exp.Except: (Combination.EXCEPT, None),
 }
-
-Queries: TypeAlias = Mapping[str, tuple[bool, "AnswerScope | exp.CTE"]]
-"""The queries of WITH: answers, and those that are rows, as they were written."""
 
 
 def read(text: str, tables: Tables) -> Query | Statement:
@@ -130,7 +133,7 @@ class _Reader:
         )
         return pruned(found)
 
-    def _is_plain(self, tree: exp.Expression, queries: Queries) -> bool:
+    def _is_plain(self, tree: exp.Expression, queries: WithQueries) -> bool:
         """Return whether a tree is one question about rows, with no answer inside."""
         if type(tree) is not exp.Select:
             return False
@@ -139,7 +142,7 @@ class _Reader:
 
     # What a query is.
 
-    def _is_answer(self, node: exp.Expression, queries: Queries) -> bool:
+    def _is_answer(self, node: exp.Expression, queries: WithQueries) -> bool:
         """Return whether a query is an answer, rather than rows or public rows."""
         if isinstance(node, exp.Subquery):
             return self._is_answer(node.this, self._within(node, queries))
@@ -149,34 +152,34 @@ class _Reader:
         if type(node) is not exp.Select:
             return False
         inner = self._within(node, queries)
-        if self._reads_answers(node, inner) or (_has_no_from(node) and self._scalar_nodes(node, inner)):
+        if self._reads_answers(node, inner) or (has_no_from(node) and self._scalar_nodes(node, inner)):
             return True
-        if _has_no_from(node) or self._is_public(node, inner):
+        if has_no_from(node) or self._is_public(node, inner):
             return bool(self._scalar_nodes(node, inner))
         return self._is_across_persons(node, inner)
 
-    def _reads_answers(self, select: exp.Select, queries: Queries) -> bool:
-        return any(self._item_is_answer(node, queries) for node in _items(select))
+    def _reads_answers(self, select: exp.Select, queries: WithQueries) -> bool:
+        return any(self._item_is_answer(node, queries) for node in items_of_from(select))
 
-    def _item_is_answer(self, node: exp.Expression, queries: Queries) -> bool:
+    def _item_is_answer(self, node: exp.Expression, queries: WithQueries) -> bool:
         if isinstance(node, exp.Table):
-            return isinstance(_named(node, queries), AnswerScope)
+            return isinstance(named_query(node, queries), AnswerScope)
         return self._is_answer(node, queries)
 
-    def _is_public(self, select: exp.Select, queries: Queries) -> bool:
+    def _is_public(self, select: exp.Select, queries: WithQueries) -> bool:
         rows = self._rows(select, queries)
-        for node in _items(select):
+        for node in items_of_from(select):
             try:
-                if not isinstance(rows.item(_bare(node)), PublicItem):
+                if not isinstance(rows.item(without_joins(node)), PublicItem):
                     return False
             except RequestRefused:
                 return False
         return True
 
-    def _is_across_persons(self, select: exp.Select, queries: Queries) -> bool:
+    def _is_across_persons(self, select: exp.Select, queries: WithQueries) -> bool:
         copied = select.copy()
         for node in list(copied.find_all(exp.Subquery)):
-            if _is_scalar(node, copied):
+            if is_scalar_of(node, copied):
                 node.replace(exp.Literal.number("0"))  # whatever it is, it is no row
         bare = self._with_rows(copied, queries)
         for part in ("order", "limit", "offset", "having"):
@@ -193,7 +196,7 @@ class _Reader:
 
     # WITH.
 
-    def _within(self, node: exp.Expression, queries: Queries) -> Queries:
+    def _within(self, node: exp.Expression, queries: WithQueries) -> WithQueries:
         """Return the queries that a query can name: those around it, and those of its own WITH."""
         clause = node.args.get("with_") or node.args.get("with")
         if clause is None:
@@ -215,7 +218,7 @@ class _Reader:
             known[alias.name] = (is_quoted(alias.this), found)
         return known
 
-    def _with_rows(self, select: exp.Select, queries: Queries) -> exp.Select:
+    def _with_rows(self, select: exp.Select, queries: WithQueries) -> exp.Select:
         """Return a copy of a SELECT over rows, with the queries of WITH that are rows."""
         copied = select.copy()
         copied.set("with_", None)
@@ -224,12 +227,12 @@ class _Reader:
             copied.set("with_", exp.With(expressions=rows))
         return copied
 
-    def _rows(self, select: exp.Select, queries: Queries) -> FromClause:
+    def _rows(self, select: exp.Select, queries: WithQueries) -> FromClause:
         return FromClause(self._tables, subquery).within(self._with_rows(select, queries))
 
     # What a query that is an answer gives.
 
-    def _answer(self, node: exp.Expression, queries: Queries, *, whole: bool = False) -> AnswerScope:
+    def _answer(self, node: exp.Expression, queries: WithQueries, *, whole: bool = False) -> AnswerScope:
         if isinstance(node, exp.Subquery):
             check_parts(node, "this", "with", "alias")
             return self._answer(node.this, self._within(node, queries))
@@ -238,11 +241,11 @@ class _Reader:
             return self._combined(node, inner)
         if type(node) is not exp.Select:
             raise refused_node(node)
-        if _has_no_from(node) or self._reads_answers(node, inner) or self._is_public(node, inner):
+        if has_no_from(node) or self._reads_answers(node, inner) or self._is_public(node, inner):
             return self._over_answers(node, inner)
         return self._measured(node, inner, whole=whole)
 
-    def _over_answers(self, select: exp.Select, queries: Queries) -> AnswerScope:
+    def _over_answers(self, select: exp.Select, queries: WithQueries) -> AnswerScope:
         select, scalars = self._with_placeholders(select, queries)
 
         def item(node: exp.Expression) -> AnswerScope:
@@ -253,29 +256,29 @@ class _Reader:
         )
         return select_over_answers(select, joins.of(select), self._statement, scalars)
 
-    def _item(self, node: exp.Expression, queries: Queries, select: exp.Select) -> AnswerScope:
+    def _item(self, node: exp.Expression, queries: WithQueries, select: exp.Select) -> AnswerScope:
         """Return a table of FROM over answers: an answer, or a public table."""
         alias = node.args.get("alias")
         if alias is not None:
             check_parts(alias, "this")
         name = "" if alias is None else str(alias.name)
         if isinstance(node, exp.Table):
-            known = _named(node, queries)
+            known = named_query(node, queries)
             if isinstance(known, AnswerScope):
                 check_parts(node, "this", "alias", "db", "catalog")
                 return self._statement.called(known, name or node.name)
         elif self._is_answer(node, queries):
-            return self._statement.called(self._answer(_bare(node), queries), name)
+            return self._statement.called(self._answer(without_joins(node), queries), name)
         found = self._rows(select, queries).item(node)
         if not isinstance(found, PublicItem):
             raise refused("a JOIN of an answer with private rows", _FIRST)
         return self._statement.public_rows(found)
 
-    def _measured(self, select: exp.Select, queries: Queries, *, whole: bool) -> AnswerScope:
+    def _measured(self, select: exp.Select, queries: WithQueries, *, whole: bool) -> AnswerScope:
         """Measure a SELECT over rows, and return the table that it gives."""
         for node in select.find_all(exp.Subquery):
-            if _is_scalar(node, select) and (
-                not _is_beside_aggregates(node, select) and self._is_answer(node, queries)
+            if is_scalar_of(node, select) and (
+                not is_beside_aggregates(node, select) and self._is_answer(node, queries)
             ):
                 raise refused("a subquery on private rows in WHERE, GROUP BY or an aggregate", _FIRST)
         replaced, scalars = self._with_placeholders(select, queries)
@@ -291,7 +294,7 @@ class _Reader:
         single = not query.keys and query.after.having is None
         return finished(read, {**columns, **given}, relation, self._statement, single=single)
 
-    def _combined(self, node: exp.Expression, queries: Queries) -> AnswerScope:
+    def _combined(self, node: exp.Expression, queries: WithQueries) -> AnswerScope:
         """Return what UNION, INTERSECT or EXCEPT of two answers gives."""
         check_parts(node, "this", "expression", "distinct", "with", "order", "limit", "offset")
         once, every = _COMBINATIONS[type(node)]
@@ -324,7 +327,7 @@ class _Reader:
         renamed = tuple((field.column, column) for field, column in zip(fields, one.columns, strict=True))
         relation = Picked(source=united, columns=renamed)
         scope = AnswerScope(relation=relation, fields=fields)
-        order, sorted_relation = ordered(node, scope, fields, relation, self._statement)
+        order, sorted_relation = order_over_answers(node, scope, fields, relation, self._statement)
         left, single = cut(sorted_relation, order, limits_of_answer(node), single=False)
         self._statement.schema(left)
         return AnswerScope(relation=left, fields=fields, single=single)
@@ -334,28 +337,28 @@ class _Reader:
         key = self._statement.is_key(field.column) or self._statement.is_key(other)
         return self._statement.fresh(field.name, public=public, key=public and key)
 
-    def _operand(self, node: exp.Expression, queries: Queries) -> AnswerScope:
+    def _operand(self, node: exp.Expression, queries: WithQueries) -> AnswerScope:
         """Return an operand of UNION: an answer, or public rows."""
         if self._is_answer(node, queries):
             return self._answer(node, queries)
         bare = node.this if isinstance(node, exp.Subquery) else node
-        if type(bare) is exp.Select and (_has_no_from(bare) or self._is_public(bare, queries)):
+        if type(bare) is exp.Select and (has_no_from(bare) or self._is_public(bare, queries)):
             return self._over_answers(bare, self._within(bare, queries))
         raise refused("UNION of an answer with private rows", "aggregate the rows in each part")
 
     # Scalar subqueries.
 
-    def _scalar_nodes(self, select: exp.Select, queries: Queries) -> list[exp.Subquery]:
+    def _scalar_nodes(self, select: exp.Select, queries: WithQueries) -> list[exp.Subquery]:
         """Return the scalar subqueries of a SELECT that are answers."""
         return [
             node
             for node in select.find_all(exp.Subquery)
-            if _is_scalar(node, select) and self._is_answer(node, queries)
+            if is_scalar_of(node, select) and self._is_answer(node, queries)
         ]
 
-    def _with_placeholders(self, select: exp.Select, queries: Queries) -> tuple[exp.Select, Scalars]:
+    def _with_placeholders(self, select: exp.Select, queries: WithQueries) -> tuple[exp.Select, Scalars]:
         """Return a SELECT with columns in place of its scalar subqueries, and what these are."""
-        nodes = [node for node in select.find_all(exp.Subquery) if _is_scalar(node, select)]
+        nodes = [node for node in select.find_all(exp.Subquery) if is_scalar_of(node, select)]
         below: dict[str, AnswerScope] = {}
         above: dict[str, AnswerScope] = {}
         known: dict[exp.Expression, str] = {}
@@ -373,7 +376,7 @@ class _Reader:
                 )
             if node not in known:
                 known[node] = self._statement.like("scalar", scope.columns[0])
-                beside = aggregated and _is_beside_aggregates(node, select)
+                beside = aggregated and is_beside_aggregates(node, select)
                 (above if beside else below)[known[node]] = scope
             places[id(node)] = placeholder(known[node])
         copied = select.copy()
@@ -383,65 +386,8 @@ class _Reader:
                 copy.replace(places[id(original)])
         return copied, Scalars(below=below, above=above)
 
-    def _operand_of_scalar(self, node: exp.Subquery, queries: Queries) -> AnswerScope:
+    def _operand_of_scalar(self, node: exp.Subquery, queries: WithQueries) -> AnswerScope:
         bare = node.this
-        if type(bare) is exp.Select and (_has_no_from(bare) or self._is_public(bare, queries)):
+        if type(bare) is exp.Select and (has_no_from(bare) or self._is_public(bare, queries)):
             return self._over_answers(bare, self._within(bare, queries))
         raise refused("a subquery on private rows in an expression", _CORRELATED)
-
-
-def _has_no_from(select: exp.Select) -> bool:
-    return not (select.args.get("from_") or select.args.get("from"))
-
-
-def _items(select: exp.Select) -> list[exp.Expression]:
-    """Return the tables and subqueries of FROM and JOIN, those in parentheses included."""
-    clause = select.args.get("from_") or select.args.get("from")
-    pending = [] if clause is None else [clause.this]
-    pending += [join.this for join in select.args.get("joins") or ()]
-    found = []
-    while pending:
-        node = pending.pop(0)
-        pending += [join.this for join in node.args.get("joins") or ()]
-        if type(node) is exp.Paren or (
-            type(node) is exp.Subquery and isinstance(node.this, exp.Table | exp.Subquery)
-        ):
-            pending.append(node.this)
-        else:
-            found.append(node)
-    return found
-
-
-def _bare(node: exp.Expression) -> exp.Expression:
-    """Return a table or subquery of FROM without the joins that follow it."""
-    if not node.args.get("joins"):
-        return node
-    bare = node.copy()
-    bare.set("joins", None)
-    return bare
-
-
-def _named(node: exp.Table, queries: Queries) -> AnswerScope | exp.CTE | None:
-    """Return the query of WITH that a table in FROM names."""
-    if node.args.get("db") or not isinstance(node.this, exp.Identifier):
-        return None
-    name, quoted = node.this.name, is_quoted(node.this)
-    for known, (exactly, found) in reversed(list(queries.items())):
-        if known == name or (not quoted and not exactly and known.lower() == name.lower()):
-            return found
-    return None
-
-
-def _is_scalar(node: exp.Subquery, select: exp.Select) -> bool:
-    """Return whether a subquery of a SELECT itself, not of one inside it, stands in an expression."""
-    return node.find_ancestor(exp.Select) is select and is_in_expression(node)
-
-
-def _is_beside_aggregates(node: exp.Expression, select: exp.Select) -> bool:
-    """Return whether an expression is in SELECT, HAVING or ORDER BY, and not inside an aggregate."""
-    one: exp.Expression | None = node
-    while one is not None and one is not select:
-        if is_aggregate(one) or isinstance(one, exp.Where | exp.Group | exp.Join):
-            return False
-        one = one.parent
-    return True
