@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         covariance,
         greatest,
         least,
+        through,
         when,
     )
     from discreet.front import Curator, open
@@ -82,6 +83,7 @@ __all__ = [
     "ranges",
     "sensitivity",
     "stability",
+    "through",
     "when",
     "workloads",
 ]
@@ -116,6 +118,7 @@ _HOMES = {
     "open": "discreet.front",
     "ranges": "discreet.queries.counts",
     "sensitivity": "discreet.privacy",
+    "through": "discreet.data",
     "when": "discreet.data",
 }
 

@@ -29,6 +29,7 @@ from discreet.queries.noise.unknown_keys import selection_for
 from queries.attack_grammar import Attacks
 from queries.hard_worlds import STRANGER, hard_worlds
 from queries.test_neighbors import OFFER, ask, outcome
+from queries.wide_grammar import Wide
 from queries.worlds import Worlds
 
 CROWDED = 6
@@ -84,12 +85,14 @@ def attack(text: str, pair: Worlds, salt: Salt, seen: Counter) -> None:
         check_rows(bound.plan.source, pair, salt)
 
 
-def session(made: three_engines.Engine, seed: int, questions: int, seen: Counter) -> None:
+def session(
+    made: three_engines.Engine, seed: int, questions: int, seen: Counter, grammar: type[Attacks] = Attacks
+) -> None:
     """Some questions to one pair of worlds."""
     chooser = random.Random(seed)
-    grammar, salt, pair = Attacks(chooser), Salt(value=f"salt {seed}"), hard_worlds(made, seed)
+    writer, salt, pair = grammar(chooser), Salt(value=f"salt {seed}"), hard_worlds(made, seed)
     for _ in range(questions):
-        text = grammar.question(chooser.choice([1, 2, 3, 4]))
+        text = writer.question(chooser.choice([1, 2, 3, 4]))
         try:
             attack(text, pair, salt, seen)
         except Exception as problem:
@@ -103,6 +106,12 @@ def test_an_attacker_moves_nothing_further_than_declared():
     assert seen["keys"] >= 2
 
 
+def test_an_attacker_who_writes_as_people_do_moves_nothing_further_than_declared():
+    seen = Counter()
+    session(three_engines.embedded(), 53, 12, seen, Wide)
+    assert seen["reached"] + seen["answered"] >= 3
+
+
 def test_the_comparison_notices_rows_that_multiply():
     """The control: without the bound before a join, a person of 309 rows has 95,481 behind it."""
     pair, salt = hard_worlds(three_engines.embedded(), CROWDED), Salt(value="salt")
@@ -112,7 +121,8 @@ def test_the_comparison_notices_rows_that_multiply():
 
 
 @pytest.mark.slow
-def test_an_attacker_of_any_engine_moves_nothing_further_than_declared(engine):  # noqa: F811
+@pytest.mark.parametrize("grammar", [Attacks, Wide])
+def test_an_attacker_of_any_engine_moves_nothing_further_than_declared(engine, grammar):  # noqa: F811
     seen = Counter()
     for _ in range(QUESTIONS[engine.name] // 20):
-        session(engine, random.SystemRandom().randrange(10**9), 20, seen)
+        session(engine, random.SystemRandom().randrange(10**9), 20, seen, grammar)

@@ -42,6 +42,7 @@ from discreet.data.language.measures import (
     Moment,
     Sum,
 )
+from discreet.data.language.ownership import through
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
@@ -109,6 +110,7 @@ __all__ = [
     "literal",
     "outline",
     "sensitivity",
+    "through",
     "to_json",
     "to_object",
     "type_of",

@@ -17,7 +17,8 @@
     [tables.visits]
     source = "visits.parquet"        # or postgresql://host/clinic#visits
     # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
-    person = "patient_id"            # or each_row = true
+    person = "patient_id"            # or each_row = true, or that of a row in another table:
+    # person = { through = "orders", on = "order_id", to = "id" }  # `to` if it is called otherwise there
     limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
     version = "2026-01"              # "1" if left out
     # prepare = true                 # keeps the table ready; of limits on rows, draws the sample in advance
@@ -52,6 +53,7 @@ from discreet.curator.budget.entries import fold
 from discreet.curator.ledger import Ledger, Store, open_store
 from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
+from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, read_toml
 
@@ -109,7 +111,7 @@ class TableFacts:
 
     section: Section
     source: Path | str = field(repr=False)
-    person: Person
+    person: Person | Through
     limits: Limits | None
     columns: Mapping[str, Declared]
     version: str
@@ -237,12 +239,23 @@ def _table(section: Section, found: object) -> TableFacts | PublicFacts:
     return TableFacts(
         section=section,
         source=_source(section, given),
-        person=section.text(given, "person") or EACH_ROW,
+        person=_person(section, given),
         limits=_limits(section.of("limits"), given["limits"]) if "limits" in given else None,
         columns={name: _column(section.of("columns", name), facts) for name, facts in columns.items()},
         version=section.text(given, "version") or "1",
         prepare=_is_true(section, given, "prepare"),
     )
+
+
+def _person(section: Section, given: Mapping[str, object]) -> Person | Through:
+    """Return the person column, that every row is a person, or through which table persons are found."""
+    if not isinstance(given.get("person"), dict):
+        return section.text(given, "person") or EACH_ROW
+    inside = section.of("person")
+    found = inside.content(given["person"], ("through", "on"), ("to", "name"))
+    table = inside.text(found, "through") or ""
+    with inside:
+        return through(table, found["on"], found.get("to"), name=inside.text(found, "name"))  # type: ignore[arg-type]
 
 
 def _public(section: Section, found: object) -> PublicFacts:

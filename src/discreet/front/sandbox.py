@@ -62,10 +62,8 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
     """
     rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
     seed = whole(seed, "seed", least=0)
-    invented = {
-        name: made_up(table, rows, np.random.default_rng([seed, place]))
-        for place, (name, table) in enumerate(tables.items())
-    }
+    random = {name: np.random.default_rng([seed, place]) for place, name in enumerate(tables)}
+    invented = made_up(tables, rows, random)
     directory = tempfile.TemporaryDirectory(prefix="discreet-")
     made = Sandbox(
         cast("Mapping[str, Table]", invented),

@@ -100,7 +100,10 @@ def schema() -> dict[str, object]:
 
 
 def _unit(table: Table) -> str:
-    return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
+    if not isinstance(table.person, str):
+        return "one row"
+    by = "" if table._through is None else f", by way of {table._through.table}"
+    return f"all rows with the same {table.person}{by}"
 
 
 def _alone(event: Event) -> Odometer:

@@ -67,6 +67,8 @@ class Preview:
         The undeclared keys, which will be chosen.
     cap : str
         The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
+    remark : str
+        What else there is to say about how it is measured.
     """
 
     event: Event
@@ -78,6 +80,7 @@ class Preview:
     answered: bool
     keys: tuple[KeyExpectation, ...] = ()
     cap: str = "the budget"
+    remark: str = ""
 
     @property
     def epsilon(self) -> float | None:
@@ -99,6 +102,7 @@ class Preview:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
         lines += [str(one) for one in self.keys]
+        lines += [self.remark] if self.remark else []
         lines.append(self._price())
         return "\n".join(lines)
 
@@ -131,7 +135,8 @@ class Preview:
             f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
             for one in self.expectations
         )
-        price = f"<caption>{escape(self._price())}</caption>"
+        said = f"{self.remark}; {self._price()}" if self.remark else self._price()
+        price = f"<caption>{escape(said)}</caption>"
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
 
@@ -173,6 +178,7 @@ def preview(
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
+        remark=request.remark,
         keys=tuple(
             KeyExpectation(
                 column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)

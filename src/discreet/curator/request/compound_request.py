@@ -113,6 +113,11 @@ class CompoundRequest:
         """The names of the columns after the keys."""
         return self.assembly.names
 
+    @property
+    def remark(self) -> str:
+        """What to say about how the parts are measured."""
+        return "; ".join(dict.fromkeys(one.remark for one in self.requests if one.remark))
+
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that one of them was not made for, before anything is charged."""
         for one in self.requests:

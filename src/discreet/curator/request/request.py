@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -238,6 +238,8 @@ class Request:
     shown : tuple of Output
         The columns of the answer, if they are not the outputs themselves: some of them, and calculations with
         them. They read the same noisy integers, so that they are no part of the identity.
+    remark : str
+        What to say about how it is measured, before it is asked; no part of the identity.
     """
 
     plan: Plan
@@ -247,6 +249,7 @@ class Request:
     confidence: Fraction = Fraction(95, 100)
     repetition: int = 0
     shown: tuple[Output, ...] = ()
+    remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if tuple(part.measure for part in self.parts) != self.plan.measures or not all(

@@ -11,9 +11,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
+from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
 from discreet.errors import ParameterError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.data.prepared.base import Prepared
     from discreet.data.reading.lost import Lost
+    from discreet.data.tables.ownership import Ownership
 
 __all__ = ["Table"]
 
@@ -45,11 +47,12 @@ class Table:
         A Parquet file (read in place), a CSV file or a frame of pandas, Polars or Arrow
         (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
         ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
-    person : str or EACH_ROW
+    person : str, EACH_ROW or through(…)
         The column that identifies the person of a row; rows in which it is NULL are left
-        out. `EACH_ROW` if every row is a separate person.
+        out. `EACH_ROW` if every row is a separate person. `through` if rows belong to the person of their
+        parent row in another table; the curator, which has both, adds the column of the person.
     limits : Limits, optional
-        How much one person may contribute to one release. Required with a person column.
+        How much one person may contribute to one release. Required unless each row is a person.
     columns : mapping of names to Bounds, Keys, Dates or Type
         What is declared about columns: `Bounds` for those that are summed, `Keys` for those that are
         grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
@@ -96,9 +99,13 @@ class Table:
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_is_prepared",
         "_origins",
+        "_ownership",
         "_prepared",
         "_relation",
+        "_stored",
+        "_through",
         "columns",
         "limits",
         "person",
@@ -116,7 +123,7 @@ class Table:
         self,
         source: object,
         *,
-        person: Person,
+        person: Person | Through,
         limits: Limits | None = None,
         columns: Mapping[str, Declared] | None = None,
         version: str = "1",
@@ -137,9 +144,9 @@ class Table:
             for name, one in declared.items()
             if _implied_type(one) is Type.INTEGER
         }
-        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
+        self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
-            {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+            {name: public_type(kind) for name, kind in self._stored.schema().items()}
         )
         self._origins: Origins = (
             run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
@@ -147,14 +154,22 @@ class Table:
             else frozenset()
         )
         self.columns = MappingProxyType(declared)
-        self.person = person
+        self.person = cast("Person", person)
         self.limits = Limits(rows=1) if limits is None else limits
         self.version = version
-        self._check()
-        self._prepared: Prepared | None = self._ready() if prepare else None
-        self._relation: ibis.expr.types.Table = (
-            self._all_rows if self._prepared is None else self._prepared.relation
-        )
+        self._through = person if isinstance(person, Through) else None
+        self._ownership: Ownership | None = None
+        self._is_prepared = prepare
+        self._prepared: Prepared | None = None
+        self._check(self._stored)
+        if self._through is None:
+            self._own(self._stored)
+
+    def _own(self, rows: ibis.expr.types.Table) -> None:
+        """Set the rows of the table, each with its person. Without them a table cannot be asked."""
+        self._all_rows = rows
+        self._prepared = self._ready() if self._is_prepared else None
+        self._relation: ibis.expr.types.Table = rows if self._prepared is None else self._prepared.relation
 
     def _ready(self) -> Prepared:
         from discreet.data.prepared.groups import Arrangement
@@ -174,8 +189,10 @@ class Table:
         EngineFailed
             If the engine does not finish; the message says nothing about why.
         """
-        if self._prepared is None:
+        if not self._is_prepared:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
+        if self._prepared is None:
+            raise ParameterError("prepare", "needs the table of its persons", "curator.tables[…].prepare()")
         self._prepared.draw()
 
     def lost(self) -> Lost | None:
@@ -191,7 +208,7 @@ class Table:
 
         return lost(self._backend)
 
-    def _check(self) -> None:
+    def _check(self, rows: ibis.expr.types.Table) -> None:
         if isinstance(self.person, str):
             kind = self._type_of(self.person, "person")
             if kind not in _PERSONS:
@@ -205,11 +222,13 @@ class Table:
                 )
             if isinstance(self.columns.get(self.person), Keys | Bounds):
                 raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")
-            scale = getattr(self._all_rows.schema()[self.person], "scale", None)
+            scale = getattr(rows.schema()[self.person], "scale", None)
             if kind is Type.DECIMAL and (scale is None or scale > _LARGEST_SCALE):
                 raise ParameterError(
                     "person", "is a column of decimals with long fractions", "a column of integers or text"
                 )
+        for name in self._through.on if self._through is not None else ():
+            self._type_of(name, "on")
         for name, declared in self.columns.items():
             _check_declared(name, declared, self._type_of(name, "columns"))
 
@@ -231,8 +250,10 @@ class Table:
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
         limits = {"rows": self.limits.rows, "groups": self.limits.groups}
-        first = self._prepared is not None and self.limits.rows is not None
+        first = self._is_prepared and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
+        if self._through is not None:
+            ahead["through"] = cast("JSON", self._through.to_object())
         return {
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
@@ -257,16 +278,15 @@ class Table:
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
-        ahead = "" if self._prepared is None else ", prepare=True"
-        return (
-            f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
-        )
+        ahead = ", prepare=True" if self._is_prepared else ""
+        person = repr(self._through or self.person)
+        return f"Table(person={person}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
 
 
-def _open_source(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+def _open_source(source: object, person: object, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark
@@ -327,9 +347,11 @@ def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declar
     return dict(columns)
 
 
-def _check_person(person: Person, limits: Limits | None) -> None:
-    if person is not EACH_ROW and (not isinstance(person, str) or not person):
-        raise ParameterError("person", "is not a column name", "a name, or EACH_ROW if a row is a person")
+def _check_person(person: object, limits: Limits | None) -> None:
+    if person is not EACH_ROW and (not isinstance(person, str | Through) or not person):
+        raise ParameterError(
+            "person", "is not a column name", "a name, EACH_ROW if a row is a person, or through(…)"
+        )
     if person is EACH_ROW and limits is not None:
         raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
     if person is not EACH_ROW and not isinstance(limits, Limits):

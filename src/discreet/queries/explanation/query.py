@@ -84,6 +84,7 @@ def explain(
         if request.plan != bound.plan:
             letters = {part.measure: _letter(len(letters)) for part in request.parts}
             lines += _together(request, letters)
+        lines += [request.remark] if request.remark else []
         lines += _noise(request, letters)
     lines += _afterwards(query.after)
     if sql:

@@ -19,29 +19,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import sqrt
 from typing import TypeAlias
 
-from discreet.accounting.filters import rho_below
-from discreet.curator.request.histogram_choices import Choices, HistogramChoice
-from discreet.curator.request.histogram_estimates import HistogramEstimate
-from discreet.curator.request.request import Expectation, Mechanism, Output, Part, Request
-from discreet.data import Histogram, Statistic, Table, sensitivity
+from discreet.curator.request.request import Expectation, Output, Part, Request
+from discreet.data import Table, sensitivity
 from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
-from discreet.mechanisms import Gaussian, Laplace
-from discreet.mechanisms.additive.gaussian_privacy import largest_mu
-from discreet.mechanisms.calibration import least_error, smallest
-from discreet.privacy.directed import sqrt_interval
+from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
-from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
-from discreet.queries.noise.joint_counts import request_joint_counts
-from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
+from discreet.queries.noise.joint_request import least_joint
+from discreet.queries.noise.parts import parts_of
+from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculated import CalculatedOutput
-from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
@@ -104,7 +96,7 @@ def remeasuring_request(
         statistics=sensitivity(request.plan, tables),
         versions=request.versions,
     )
-    parts = _parts(bound, offer, split, request.confidence)
+    parts = parts_of(bound, offer, split, request.confidence)
     return replace(request, parts=parts, repetition=repetition)
 
 
@@ -173,15 +165,13 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=_parts(bound, offer, split, of_several(confidence, bound.together)),
+        parts=parts_of(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
     if split is not None:
         return _showing(query, alone)
-    together = request_joint_counts(query, bound, tables, offer, confidence)
-    joint = together is not None and _deviation_of(together) < _deviation_of(alone)
-    return _showing(query, together if together is not None and joint else alone)
+    return _showing(query, least_joint(query, bound, tables, offer, alone=alone))
 
 
 def _showing(query: Query, request: Request) -> Request:
@@ -199,111 +189,3 @@ def _showing(query: Query, request: Request) -> Request:
             keys=request.plan.keys,
         )
     return replace(request, shown=tuple(columns[name] for name in query.shown))
-
-
-def _deviation_of(request: Request) -> float:
-    """Return the root of the summed variances of counts."""
-    return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
-
-
-def _parts(
-    bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    if offer.rho is not None:
-        return _concentrated_parts(bound, offer.rho, split, confidence)
-    epsilon, delta = offer.epsilon, offer.delta
-    assert epsilon is not None  # noqa: S101
-    if delta is None:
-        return _pure_parts(bound, epsilon, split, confidence)
-    choices = [lambda: _pure_parts(bound, epsilon, split, confidence)]
-    if (rho := rho_below(epsilon, delta)) > 0:
-        choices.append(lambda: _concentrated_parts(bound, rho, split, confidence))
-    if not any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics):
-        choices.append(lambda: _gaussian_parts(bound, largest_mu(epsilon, delta), split))
-    return _smaller_error(bound, *choices)
-
-
-def _pure_parts(
-    bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
-    parts = []
-    for statistic in bound.statistics.statistics:
-        share, mechanism = epsilon * shares[statistic.measure], None
-        if isinstance(statistic.measure, Histogram):
-            mechanism = pure_choices(
-                statistic, bound.outputs, cells, share, confidence=confidence, given=given
-            )
-        parts.append(
-            Part(
-                statistic=statistic,
-                mechanism=mechanism or Laplace(sensitivity=statistic.sensitivity, epsilon=share, size=cells),
-            )
-        )
-    return tuple(parts)
-
-
-def _concentrated_parts(
-    bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
-    parts = []
-    for statistic in bound.statistics.statistics:
-        share, mechanism = rho * shares[statistic.measure], None
-        if isinstance(statistic.measure, Histogram):
-            mechanism = concentrated_choices(
-                statistic, bound.outputs, cells, share, confidence=confidence, given=given
-            )
-        parts.append(Part(statistic=statistic, mechanism=mechanism or _concentrated(statistic, share, cells)))
-    return tuple(parts)
-
-
-def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> RequestParts:
-    """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
-    shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
-    return tuple(
-        Part(
-            statistic=statistic,
-            mechanism=Gaussian(
-                sensitivity=statistic.sensitivity,
-                mu=sqrt_interval(mu**2 * shares[statistic.measure])[0],
-                size=cells,
-            ),
-        )
-        for statistic in bound.statistics.statistics
-    )
-
-
-def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
-    """Return the mechanism of the smaller variance that costs at most rho."""
-    gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
-    epsilon = sqrt_interval(2 * rho)[0]
-    makers: list[Callable[[], Laplace | Gaussian]] = [
-        lambda: gaussian,
-        lambda: Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells),
-    ]
-    return least_error(makers, lambda made: made.error.variance)
-
-
-def _smaller_error(bound: BoundQuery, *choices: Callable[[], RequestParts]) -> RequestParts:
-    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
-    weights = squared_weights(bound.outputs)
-    return least_error(
-        choices, lambda parts: sum(float(weights[part.measure]) * _variance(part) for part in parts)
-    )
-
-
-def _variance(part: Part) -> float:
-    """Return the variance of a part's noise in steps; for choices, of equivalent noise."""
-    if isinstance(part.mechanism, Laplace | Gaussian):
-        return part.mechanism.error.variance
-    assert isinstance(part.mechanism, Choices)  # noqa: S101
-    deviations = [_deviation(choice) for choice in part.mechanism.choices]
-    return sum(deviation**2 for deviation in deviations) / len(deviations)
-
-
-def _deviation(choice: HistogramChoice | HistogramEstimate) -> float:
-    """Return a deviation that compares mechanisms of one rule."""
-    if isinstance(choice, HistogramEstimate):
-        return choice.mechanism.error_at(smooth_sensitivity=1).deviation
-    return deviation_in_rows(choice.rule, choice.mechanism)

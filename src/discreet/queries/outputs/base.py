@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, nan, sqrt
 
 from discreet.curator.release.averaging import Averaged
+from discreet.curator.request.coarse_noise import CoarseNoise
 from discreet.curator.request.request import Output, Part
 from discreet.data import to_object
 from discreet.mechanisms import Gaussian, Laplace
@@ -77,8 +78,8 @@ def excess_of(part: Part) -> float:
     return law.mean_absolute / 2
 
 
-def _noise(part: Part) -> Laplace | Gaussian | Averaged:
-    assert isinstance(part.mechanism, Laplace | Gaussian | Averaged)  # noqa: S101
+def _noise(part: Part) -> Laplace | Gaussian | CoarseNoise | Averaged:
+    assert isinstance(part.mechanism, Laplace | Gaussian | CoarseNoise | Averaged)  # noqa: S101
     return part.mechanism
 
 

@@ -30,6 +30,7 @@ from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, Using, conjuncts, owners
 from discreet.queries.sql.joins import PublicItem
+from discreet.queries.sql.key_joins import children_first, meet_by_keys
 from discreet.queries.sql.names import same
 from discreet.queries.sql.public_subquery import narrowed_item
 from discreet.queries.sql.refusals import check_parts, refused
@@ -174,10 +175,14 @@ class _Order:
         return JoinOrder(first=first.item.rows, joins=tuple(found), select=select, where=where)
 
     def _first(self) -> JoinStep:
-        for step in self._steps:
-            if step.kind is JoinKind.INNER and isinstance(step.item.rows, Scope):
-                return step
-        raise refused("a public table whose rows all stay", _LONE)
+        """Return the first private step to which no other belongs."""
+        private = [
+            step for step in self._steps if step.kind is JoinKind.INNER and isinstance(step.item.rows, Scope)
+        ]
+        if not private:
+            raise refused("a public table whose rows all stay", _LONE)
+        wanted = children_first([step.item for step in private], self._tables)
+        return next(step for step in private if step.item is wanted)
 
     def _next(self, remaining: list[JoinStep]) -> JoinStep:
         """Return the first step that the items before it allow; if there is none, the first, to refuse it."""
@@ -219,7 +224,17 @@ class _Order:
         """Return whether links are enough to join an item: any to a public one, the person to a private."""
         if isinstance(item.rows, PublicItem):
             return bool(links)
-        return any(all(self._is_person(end, link) for end in link.ends) for link in links)
+        if any(all(self._is_person(end, link) for end in link.ends) for link in links):
+            return True
+        pairs = [
+            (one, end, other)
+            for link in links
+            for end in link.ends
+            if end is not item
+            for one in _named(item, link.said)
+            for other in _named(end, link.said)
+        ]
+        return meet_by_keys(item, pairs, self._tables)
 
     def _is_person(self, item: FromItem, link: _Link) -> bool:
         if not isinstance(item.rows, Scope) or not (item in self._kept or item not in self._placed):

@@ -26,7 +26,7 @@ from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Field, Scope, ambiguous, is_quoted
+from discreet.queries.sql.scope import Field, Scope, ambiguous, is_quoted, preferred
 
 __all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
 
@@ -231,11 +231,11 @@ def _inner(
 
 def _common(left: list[JoinStep], right: list[JoinStep]) -> Iterator[str]:
     """Yield the names that both sides have, in the order of the left."""
-    others = {field.name.lower() for step in right for field in step.item.fields}
+    others = {field.name.lower() for step in right for field in step.item.fields if not field.hidden}
     seen: set[str] = set()
     for step in left:
         for field in step.item.fields:
-            if field.name.lower() in others - seen:
+            if field.name.lower() in others - seen and not field.hidden:
                 seen.add(field.name.lower())
                 yield field.name
 
@@ -256,15 +256,15 @@ def owners(node: exp.Column, steps: Sequence[JoinStep]) -> list[FromItem]:
     qualifier, name = node.args.get("table"), node.this
     if not isinstance(name, exp.Identifier):
         return []
-    return [
-        step.item
+    found = [
+        (field, step.item)
         for step in steps
-        if any(
-            same(name.name, quoted=is_quoted(name), other=field.name)
-            and (_is_of(field, qualifier) if qualifier else not _is_merged(field, step.item, steps))
-            for field in step.item.fields
-        )
+        for field in step.item.fields
+        if same(name.name, quoted=is_quoted(name), other=field.name)
+        and (_is_of(field, qualifier) if qualifier else not _is_merged(field, step.item, steps))
     ]
+    meant = preferred([field for field, _ in found])
+    return list(dict.fromkeys(item for field, item in found if field in meant))
 
 
 def _is_of(field: Field, table: exp.Identifier) -> bool:

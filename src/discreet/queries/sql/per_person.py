@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.data.facts.foreign_keys import tell_persons_apart
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.description import describe_expression
@@ -112,8 +113,8 @@ class _Grouping:
             column = self._grouped(unwrapped(node))
             if column not in self._keys:
                 self._keys.append(column)
-        persons = person_columns(self._scope.relation, self._tables)
-        if not persons & set(self._keys):
+        if not tell_persons_apart(self._keys, self._scope.relation, self._tables):
+            persons = person_columns(self._scope.relation, self._tables)
             person = min(persons) if persons else "the person"
             raise AcrossPersons(
                 *refused(

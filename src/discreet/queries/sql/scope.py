@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -18,7 +18,26 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
-__all__ = ["ColumnsInSight", "Field", "NamesInSight", "OfAnswer", "Scope", "ambiguous", "is_quoted"]
+__all__ = [
+    "ColumnsInSight",
+    "Field",
+    "FoundColumn",
+    "NamesInSight",
+    "OfAnswer",
+    "Scope",
+    "ambiguous",
+    "is_quoted",
+    "preferred",
+]
+
+
+class FoundColumn(exp.Column):
+    """A column of the relation itself, in place of what was written; no text can name it."""
+
+    @staticmethod
+    def of(name: str) -> FoundColumn:
+        """Return the node of a column."""
+        return FoundColumn(this=exp.Identifier(this=name, quoted=True))
 
 
 class OfAnswer(exp.Column):
@@ -29,13 +48,15 @@ class OfAnswer(exp.Column):
 class Field:
     """A column in sight: the name of its table in FROM, its own name, and the column of the relation it is.
 
-    One that USING made one with another is called by its own name alone only as that other.
+    One that USING made one with another is called by its own name alone only as that other. A hidden one is
+    not stored in its table, so that * and NATURAL leave it out, and it gives way to another of its name.
     """
 
     table: str
     name: str
     column: str
     qualified: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +71,8 @@ class NamesInSight:
 
     def field(self, node: exp.Column) -> Field:
         """Return the column in sight that a node names, or refuse a name that fits none or several."""
+        if isinstance(node, FoundColumn):
+            return Field(table="", name=str(node.name), column=str(node.name))
         check_parts(node, "this", "table", "db", "catalog")
         qualifier, name = node.args.get("table"), node.this
         if isinstance(name, exp.Star):
@@ -60,7 +83,7 @@ class NamesInSight:
         fields = plain if qualifier is None else self.of_table(qualifier)
         names = dict.fromkeys((field.name for field in fields), Type.OTHER)
         found = column_named(name.name, quoted=is_quoted(name), schema=names)
-        fitting = [field for field in fields if field.name == found]
+        fitting = preferred([field for field in fields if field.name == found])
         if len({field.column for field in fitting}) > 1:
             raise ambiguous()
         return fitting[0]
@@ -88,7 +111,7 @@ class NamesInSight:
 
     def starred(self) -> tuple[Field, ...]:
         """Return what * means: all columns in sight, those that USING made one only once."""
-        return tuple(field for field in self.fields if not field.qualified)
+        return tuple(field for field in self.fields if not (field.qualified or field.hidden))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +129,7 @@ class Scope(NamesInSight):
 
     def called(self, table: str) -> Scope:
         """Return the same rows as a table of FROM with a name of its own."""
-        fields = tuple(Field(table=table, name=field.name, column=field.column) for field in self.fields)
+        fields = tuple(replace(field, table=table, qualified=False) for field in self.fields)
         return Scope(relation=self.relation, fields=fields)
 
     def exact(self, names: tuple[str, ...] | None = None, *, columns: Iterator[str]) -> Scope:
@@ -128,6 +151,11 @@ class Scope(NamesInSight):
         )
         fields = tuple(Field(table="", name=name, column=name) for name in chosen)
         return Scope(relation=Project(source=self.relation, columns=listed), fields=fields)
+
+
+def preferred(fields: list[Field]) -> list[Field]:
+    """Return what a name means among the columns that have it: hidden ones only if there is no other."""
+    return [field for field in fields if not field.hidden] or fields
 
 
 def ambiguous() -> UnsupportedQuery:

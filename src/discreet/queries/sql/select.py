@@ -46,6 +46,7 @@ from discreet.queries.sql.answer_columns import AnswerColumns
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.key_names import calculated_key_name
+from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
@@ -101,7 +102,8 @@ def query_of(
     """
     check_parts(select, *_PARTS)
     check_schemas(select)
-    scope = FromClause(tables, subquery).within(select).of(select)
+    rows = FromClause(tables, subquery).within(select)
+    select, scope = lifted_select(select, rows.of(select), rows)
     read = aggregates_in(select, scope, scope.over(tables))
     query = Query(
         relation=scope.relation, keys=read.keys, outputs=read.outputs, after=read.after, given=given

@@ -281,7 +281,7 @@ class _Reader:
                 not is_beside_aggregates(node, select) and self._is_answer(node, queries)
             ):
                 raise refused("a subquery on private rows in WHERE, GROUP BY or an aggregate", _FIRST)
-        replaced, scalars = self._with_placeholders(select, queries)
+        replaced, scalars = self._with_placeholders(select, queries, rows=True)
         query, names = query_of(
             self._with_rows(replaced, queries), self._tables, (*scalars.below, *scalars.above)
         )
@@ -356,8 +356,10 @@ class _Reader:
             if is_scalar_of(node, select) and self._is_answer(node, queries)
         ]
 
-    def _with_placeholders(self, select: exp.Select, queries: WithQueries) -> tuple[exp.Select, Scalars]:
-        """Return a SELECT with columns in place of its scalar subqueries, and what these are."""
+    def _with_placeholders(
+        self, select: exp.Select, queries: WithQueries, *, rows: bool = False
+    ) -> tuple[exp.Select, Scalars]:
+        """Return a SELECT, perhaps over rows, with columns for its scalar subqueries, and what these are."""
         nodes = [node for node in select.find_all(exp.Subquery) if is_scalar_of(node, select)]
         below: dict[str, AnswerScope] = {}
         above: dict[str, AnswerScope] = {}
@@ -367,6 +369,8 @@ class _Reader:
         for node in nodes:
             if self._is_answer(node, queries):
                 scope = self._answer(node, queries)
+            elif rows:
+                continue  # about the same person's rows: it belongs to the question
             else:
                 scope = self._operand_of_scalar(node, queries)
             if len(scope.fields) != 1 or not scope.single:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.data.facts.relation_facts import columns_of_relation, person_columns
+from discreet.data.facts.foreign_keys import tell_persons_apart
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import Distinct, Named, Project
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import derived, united
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.per_person import per_person
 from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, Scope
@@ -51,7 +53,7 @@ def subquery(node: exp.Expression, rows: FromClause) -> Scope:
         raise refused_node(node)
     check_parts(node, *_PARTS)
     inner = rows.within(node)
-    scope = inner.of(node)
+    node, scope = lifted_select(node, inner.of(node), inner)
     items = [_item(item) for item in node.expressions]
     aggregated = node.args.get("group") or node.args.get("having")
     aggregated = aggregated or any(_aggregates(one, node) for one, _ in items)
@@ -83,7 +85,7 @@ def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows
             fields += scope.starred()
             starred = True
         elif type(node) is exp.Column and isinstance(node.this, exp.Star):
-            fields += scope.of_table(node.args["table"])
+            fields += [field for field in scope.of_table(node.args["table"]) if not field.hidden]
         elif type(node) is exp.Column:
             field = scope.field(node)
             fields.append(Field(table="", name=alias or field.name, column=field.column))
@@ -126,7 +128,7 @@ def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
         return scope
     if clause.args.get("on"):
         raise refused("DISTINCT ON", _FIRST)
-    if not person_columns(scope.relation, rows.tables) & {field.column for field in scope.fields}:
+    if not tell_persons_apart((field.column for field in scope.fields), scope.relation, rows.tables):
         raise AcrossPersons(
             *refused(
                 "DISTINCT without the person",

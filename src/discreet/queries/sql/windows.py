@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.data.facts.foreign_keys import tell_persons_apart
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.language.relations import Order, Relation, Window, WindowFunction
 from discreet.queries.sql.expressions import unwrapped
@@ -35,7 +36,7 @@ def window_of(node: exp.Window, name: str, relation: Relation, scope: Scope, tab
         raise no_person("a window")
     partition = [_column(part, scope, "PARTITION BY") for part in node.args.get("partition_by") or ()]
     persons = person_columns(scope.relation, tables)
-    if not persons & set(partition):
+    if not tell_persons_apart(partition, scope.relation, tables):
         person = min(persons) if persons else "person"
         raise refused(
             "a window over rows of several persons",
