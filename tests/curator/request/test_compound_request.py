@@ -1,4 +1,4 @@
-"""A statement of several questions is paid for as a whole: one charge and one answer, in any crash or race."""
+"""A statement of several questions is paid for as a whole: one charge, one answer, in any crash or race."""
 
 from __future__ import annotations
 

@@ -153,6 +153,7 @@ EXACT = {
     "GROUP BY region) u",
     "filter of aggregates": f"SELECT SUM(n) FILTER (WHERE city < 'D') AS a, COUNT_IF(n > 200) AS k FROM {COUNTS}",
     "star": f"SELECT * FROM {COUNTS} ORDER BY n LIMIT 3",
+    "decimals": f"SELECT SUM(n) AS s FROM {COUNTS} JOIN places USING (city) WHERE beds * 0.1 <= 3.0",
     "words": f"SELECT MIN(city) AS first, MAX(city) AS last, COUNT(DISTINCT city) AS k FROM {COUNTS}",
 }
 """Statements whose answers must be those of SQL if there is hardly any noise."""

@@ -33,6 +33,7 @@ KINDS = {
     "scalars": "SELECT (SELECT SUM(cost) FROM visits) / (SELECT COUNT(*) FROM visits WHERE cost > 10) AS a",
     "left": "SELECT COUNT(t.n) AS a, SUM(beds) AS b FROM places p LEFT JOIN (SELECT city, COUNT(*) AS n "
     "FROM visits GROUP BY city HAVING COUNT(*) > 280) AS t ON p.city = t.city WHERE t.n IS NULL",
+    "largest": f"SELECT 2 * (SELECT n FROM {COUNTS} ORDER BY n DESC LIMIT 1) AS a",
     "sets": "SELECT COUNT(*) AS a FROM (SELECT city FROM visits GROUP BY city HAVING COUNT(*) > 180 EXCEPT "
     "SELECT city FROM visits GROUP BY city HAVING COUNT(*) > 280) AS t",
 }
@@ -87,7 +88,8 @@ def test_rows_of_which_it_is_open_are_needed(monkeypatch):
 
     kept = evaluate._kept
     monkeypatch.setattr(evaluate, "_kept", decided)
-    found = misses(KINDS["filtered"], FEW, offer=OFFERS["pure"])
+    ((third,),) = truth(f"SELECT n FROM {COUNTS} ORDER BY n DESC LIMIT 1 OFFSET 2")
+    found = misses(f"SELECT COUNT(*) AS a FROM {COUNTS} WHERE n >= {third}", FEW, offer=OFFERS["pure"])
     assert found["a"] > allowed_misses(FEW, 1 - LEVEL)
 
 
@@ -108,6 +110,9 @@ def test_how_many_noises_enter_is_counted_from_keys_alone():
     top = f"(SELECT * FROM {COUNTS} ORDER BY n LIMIT 2) AS u"
     request = asked(f"SELECT SUM(n) AS a FROM {top}", epsilon=1).request()
     assert request.assembly.noises == (6,)  # the two were chosen among six
+    largest = f"(SELECT n FROM {COUNTS} ORDER BY n DESC LIMIT 1)"
+    request = asked(f"SELECT city, n / {largest} AS p FROM {COUNTS}", epsilon=1).request()
+    assert request.assembly.noises == (7,)
 
 
 def test_values_without_noise_are_exact():

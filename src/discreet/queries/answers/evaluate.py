@@ -128,6 +128,8 @@ def _kept(table: AnswerTable, condition: Expression) -> AnswerTable:
     """Return the rows for which a condition is TRUE of released values, or may be of the exact ones."""
     values: Mapping[str, Any] = {name: cells.values for name, cells in table.columns.items()}
     truth = Evaluation(values, {}, len(table)).truth(condition)
+    if all(table.columns[name].is_public for name in columns_of(condition)):
+        return table.at(np.flatnonzero(truth.value == 1))
     released = table.released & (truth.value == 1)
     certain = table.certain & truth.true & ~truth.false & ~truth.null
     noises = table.noises + sum(table.columns[name].noises for name in columns_of(condition))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.errors import UnsupportedQuery
-from discreet.queries.answers.table import AnswerTable, Flags, Places, check_row_count
+from discreet.queries.answers.table import AnswerCells, AnswerTable, Flags, Places, check_row_count
 from discreet.queries.question.answer_relations import Joined, Paired
 
 __all__ = ["joined"]
@@ -56,8 +56,8 @@ def joined(relation: Joined, one: AnswerTable, other: AnswerTable) -> AnswerTabl
     seconds = np.concatenate([part.other for part in parts])
     check_row_count(len(firsts))
     columns = {
-        **{name: cells.at(firsts) for name, cells in one.columns.items()},
-        **{name: cells.at(seconds) for name, cells in other.columns.items()},
+        **{name: _beside(cells, one).at(firsts) for name, cells in one.columns.items()},
+        **{name: _beside(cells, other).at(seconds) for name, cells in other.columns.items()},
     }
     return AnswerTable(
         columns=columns,
@@ -98,6 +98,11 @@ def _alone(
         released.append(shown)
         certain.append(bool(one.certain[place] and not len(partners)))
     return np.array(places, np.int64), np.array(released, np.bool_), np.array(certain, np.bool_)
+
+
+def _beside(cells: AnswerCells, table: AnswerTable) -> AnswerCells:
+    """Return a column that comes beside other rows; where LIMIT chose its row, it may be any of them."""
+    return replace(cells, noises=cells.noises * max(table.chosen_from, 1))
 
 
 def _none(places: Places) -> Places:

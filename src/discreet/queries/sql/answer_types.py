@@ -23,7 +23,7 @@ from discreet.queries.question.answer_relations import (
     Rows,
 )
 
-__all__ = ["schema_of_answer"]
+__all__ = ["check_aggregate_of_answer", "schema_of_answer"]
 
 _NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
 _ANY_TYPE = {
@@ -91,12 +91,17 @@ def schema_of_answer(relation: AnswerRelation, parts: Sequence[Mapping[str, Type
     return {name: schema[column] for name, column in relation.columns}
 
 
-def _aggregated(aggregate: Aggregate, schema: Schema) -> Type:
-    function, operand = aggregate.function, aggregate.operand
+def check_aggregate_of_answer(function: AggregateFunction) -> None:
+    """Refuse an aggregate that cannot be taken of answers."""
     if function not in _ANY_TYPE | _OF_NUMBERS:
         raise UnsupportedQuery(
             f"the {function.value} of an answer is not in the language of private queries; {_KNOWN}"
         )
+
+
+def _aggregated(aggregate: Aggregate, schema: Schema) -> Type:
+    function, operand = aggregate.function, aggregate.operand
+    check_aggregate_of_answer(function)
     if operand is None:
         return Type.INTEGER
     assert isinstance(operand, Column)  # noqa: S101

@@ -15,6 +15,7 @@ from discreet.queries.question.answer_relations import AnswerRelation, Cut, Kept
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_scope import AnswerScope, StatementTables
+from discreet.queries.sql.answer_types import check_aggregate_of_answer
 from discreet.queries.sql.expressions import condition_of, expression_of, unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.post_processing import limits_of_answer, position_of
@@ -105,6 +106,7 @@ def _aggregated(
         columns[key.name] = column
     aggregates: list[tuple[str, Aggregate]] = []
     for name, aggregate in read.outputs:
+        check_aggregate_of_answer(aggregate.function)
         operands: list[Expression] = []
         for operand in aggregate.operands:
             relation, column = statement.calculated(relation, operand, name)
