@@ -32,7 +32,6 @@ NAMED_IN = {
     "accounting/meaning/finite_laws.py": "accounting/test_meaning.py",
     "accounting/runs/composed_run.py": "accounting/test_random_compositions.py",
     "accounting/runs/scenarios.py": "accounting/runs/test_groups.py",
-    "curator/budget/checks.py": "curator/test_door.py",
     "curator/budget/wording.py": "curator/budget/test_account.py",
     "curator/ledger/chain.py": "curator/ledger/test_tampering.py",
     "curator/ledger/messages.py": "curator/ledger/postgres/test_store.py",
