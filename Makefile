@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow mutants lint bench clean
+.PHONY: help demo test test-slow corpus mutants lint bench clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -27,6 +27,9 @@ test: $(VENV)/.test  ## every test, the long ones in part
 
 test-slow: $(VENV)/.test  ## the long tests, and those of properties with all examples
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
+
+corpus: $(VENV)/.test  ## how many of 400 queries, as people write them, are answered
+	$(BIN)/python -m tests.corpus
 
 mutants: $(VENV)/.test  ## faults planted one by one: which of them the nearest tests let pass
 	$(BIN)/python -m tests.mutation $(MUTANTS)

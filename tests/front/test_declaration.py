@@ -6,6 +6,7 @@ import copy
 import datetime
 import json
 import tomllib
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Budget
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type, through
 from discreet.errors import ParameterError
 from discreet.front.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
@@ -157,6 +158,20 @@ def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
         ('person = "patient_id"', "each_row = false", "each_row is not true"),
         ('person = "patient_id"', "each_row = true", "limits are given, but each row is a person"),
         ('person = "patient_id"', "person = 3", "person is not text"),
+        ('"patient_id"', '{ through = "t" }', "[tables.visits.person]: on is missing"),
+        ('"patient_id"', '{ through = 3, on = "a" }', "[tables.visits.person]: through is not text"),
+        ('"patient_id"', '{ through = "t", on = 3 }', "[tables.visits.person]: on is not a column"),
+        (
+            '"patient_id"',
+            '{ through = "t", on = ["a"], to = [] }',
+            "[tables.visits.person]: to is not a column",
+        ),
+        (
+            '"patient_id"',
+            '{ through = "t", on = "a", name = "" }',
+            "[tables.visits.person]: name is not text",
+        ),
+        ('"patient_id"', '{ thru = "t", on = "a" }', "[tables.visits.person]: thru is not a key of this"),
         ("limits = { rows = 2 }", "", "limits are missing, which a person needs"),
         ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is not a limit"),
         ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "mixes two kinds"),
@@ -326,6 +341,33 @@ def test_public_tables_are_declared_by_their_source_alone(tmp_path):
         assert "SECRET" not in str(caught.value)
 
 
+def test_persons_that_come_through_another_table(tmp_path):
+    (tmp_path / "orders.csv").write_text("id,who\n1,ann\n2,bob\n")
+    (tmp_path / "lines.csv").write_text("order\n1\n1\n2\n3\n")
+    text = """
+[ledger]
+location = "keys.ledger"
+[budget]
+epsilon = 1000
+[tables.lines]
+source = "lines.csv"
+person = { through = "orders", on = "order", to = "id" }
+limits = { rows = 3 }
+[tables.orders]
+source = "orders.csv"
+person = "who"
+limits = { rows = 3 }
+"""
+    assert read(tmp_path, text).tables["lines"].person == through("orders", on="order", to="id")
+    two = text.replace('on = "order", to = "id"', 'on = ["order"], to = ["id"], name = "buyer"')
+    assert read(tmp_path, two).tables["lines"].person == through("orders", on="order", to="id", name="buyer")
+    path = tmp_path / "keys.toml"
+    path.write_text(text)
+    with closing(open_file(path)) as curator:
+        assert curator.tables["lines"].person == "who"
+        assert curator.ask("SELECT COUNT(*) AS n FROM lines", epsilon=100)["n"].tolist() == [3]
+
+
 def test_prepared_tables(tmp_path):
     ready = DECLARATION.replace("limits = { rows = 2 }", "limits = { rows = 2 }\nprepare = true")
     clinic = open_file(write_clinic(tmp_path, ready))
@@ -357,3 +399,16 @@ def test_a_table_in_a_database(tmp_path, monkeypatch):
     monkeypatch.setenv("CLINIC_VISITS", "visits.parquet")
     found = read(tmp_path, DECLARATION.replace(source, 'source_env = "CLINIC_VISITS"'))
     assert found.tables["visits"].source == tmp_path / "visits.parquet"
+
+
+def test_a_limit_that_is_bought(tmp_path):
+    write_clinic(tmp_path)
+    automatic = '{ rows = "auto", at_most = 1000 }'
+    declared = read(tmp_path, DECLARATION.replace("{ rows = 2 }", automatic)).tables["visits"]
+    assert declared.limits == Limits(rows=AUTO, at_most=1000)
+    assert declared.open().declaration["limits"]["bought"] is True
+    assert "at_most goes with AUTO" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "auto" }')
+    assert "rows is" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "many" }')
+    ready = f"limits = {automatic}\nprepare = true"
+    with pytest.raises(ParameterError, match="before a question could buy"):
+        read(tmp_path, DECLARATION.replace("limits = { rows = 2 }", ready)).tables["visits"].open()

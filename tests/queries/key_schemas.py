@@ -243,3 +243,29 @@ def archive_tables(
             continue
         tables[name] = dp.Table(source(name, frame), person=person, limits=dp.Limits(rows=rows))
     return tables
+
+
+def supplier_tables(frames: Frames) -> dict[str, Any]:
+    """Declare the tables of a wholesaler: one supplier is one person, and customers are public."""
+    public = ("region", "nation", "part", "customer", "orders")
+    limits = dp.Limits(rows=200)
+    priced = {
+        "l_extendedprice": dp.Bounds(0, 1000, step=1),
+        "l_discount": dp.Bounds(0, 1, step=0.01),
+    }
+    return {
+        **{name: dp.PublicTable(frames[name]) for name in public},
+        "supplier": dp.Table(frames["supplier"], person="s_suppkey", limits=dp.Limits(rows=1)),
+        "partsupp": dp.Table(
+            frames["partsupp"],
+            person=dp.through("supplier", on="ps_suppkey", to="s_suppkey"),
+            limits=limits,
+            columns={"ps_supplycost": dp.Bounds(0, 100, step=1)},
+        ),
+        "lineitem": dp.Table(
+            frames["lineitem"],
+            person=dp.through("supplier", on="l_suppkey", to="s_suppkey"),
+            limits=limits,
+            columns=priced,
+        ),
+    }

@@ -31,7 +31,36 @@ SUBQUERIES = [
     f"{COUNT}visits v WHERE EXISTS (SELECT 1 FROM wards w WHERE w.ward > v.ward AND w.floor < v.age)",
     f"{COUNT}crowd v WHERE NOT EXISTS (SELECT 1 FROM cities c WHERE c.name = v.city AND c.region IS NULL)",
 ]
-QUESTIONS = [*SUBQUERIES]
+EACH = "SELECT patient, {} AS n FROM visits GROUP BY patient"
+COUNTED = [
+    f"SELECT AVG(n) AS a FROM ({EACH.format('COUNT(*)')}) x",
+    f"SELECT SUM(n) AS a, VARIANCE(n) AS v FROM ({EACH.format('COUNT(DISTINCT ward)')}) x",
+    f"SELECT SUM(n) AS a, MEDIAN(n) AS m FROM ({EACH.format('SUM(cost)')}) x",
+    f"SELECT SUM(n - 1) AS a FROM ({EACH.format('SUM(age)')}) x",
+    "SELECT SUM(k) AS s FROM (SELECT COUNT(*) OVER (PARTITION BY patient) AS k FROM visits) x",
+]
+SORTED = "OVER (PARTITION BY patient ORDER BY seen)"
+INNER = "SELECT COUNT(*) AS n FROM (SELECT age, cost, city, {} AS k FROM visits) x WHERE k {}"
+WITHIN = [
+    INNER.format(f"LAG(age) {SORTED}", "> age"),
+    INNER.format(f"LEAD(cost, 2) {SORTED}", "< cost"),
+    INNER.format(f"FIRST_VALUE(city) {SORTED}", "= city"),
+    INNER.format("SUM(age) OVER (PARTITION BY patient ORDER BY cost)", "> 100"),
+    INNER.format("SUM(cost) OVER (PARTITION BY patient, city)", "> 10"),
+    INNER.format(f"AVG(cost) {SORTED}", "> 0"),
+    INNER.format("DENSE_RANK() OVER (PARTITION BY patient ORDER BY ward DESC, cost)", "= 2"),
+    INNER.format(f"SUM(age) {SORTED[:-1]} ROWS UNBOUNDED PRECEDING)", "> 100"),
+    f"SELECT SUM(k) AS s FROM (SELECT LAG(age) {SORTED} AS k FROM visits) x",
+    f"SELECT k, COUNT(*) AS n FROM (SELECT LAG(city) {SORTED} AS k FROM visits) x GROUP BY k",
+    f"SELECT SUM(k) AS s FROM (SELECT SUM(age) {SORTED} AS k FROM visits) x",
+]
+DISTINCT = [
+    "SELECT SUM(DISTINCT age) AS s FROM visits",
+    "SELECT city, SUM(DISTINCT cost) AS s, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT AVG(DISTINCT balance) AS s, VARIANCE(DISTINCT age) AS v FROM visits",
+    "SELECT STDDEV(DISTINCT cost) AS s FROM crowd",
+]
+QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN, *DISTINCT]
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
 from discreet.curator import Budget
 from discreet.data import Table
 from discreet.data.tables.fake_rows import made_up
@@ -62,8 +60,7 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
     """
     rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
     seed = whole(seed, "seed", least=0)
-    random = {name: np.random.default_rng([seed, place]) for place, name in enumerate(tables)}
-    invented = made_up(tables, rows, random)
+    invented = made_up(tables, rows, seed)
     directory = tempfile.TemporaryDirectory(prefix="discreet-")
     made = Sandbox(
         cast("Mapping[str, Table]", invented),

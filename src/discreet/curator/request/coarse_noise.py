@@ -7,7 +7,7 @@ totals apart by single steps, so that they are rounded first: to a power of two,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +18,9 @@ from discreet.data import Statistic
 from discreet.data.language.measures import width
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.mechanisms.error.weighted import WeightedError
+from discreet.mechanisms.error.gaussian import GaussianError
+from discreet.mechanisms.error.laplace import LaplaceError
+from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -85,11 +87,12 @@ class CoarseNoise(Record, HistogramMechanism):
         return {"rounded to": self.step}
 
     @property
-    def error(self) -> WeightedError:
-        """The law of the error of each total."""
-        return WeightedError(
-            laws=(self.noise.error,), weights=(Fraction(self.step),), rounding=Fraction(self.step, 2)
-        )
+    def error(self) -> LaplaceError | GaussianError | RoundedGaussianError:
+        """The law of the error of each total: multiples of the step, and half a step for the rounding."""
+        law, step = self.noise.error, Fraction(self.step)
+        if isinstance(law, LaplaceError):
+            return replace(law, scale=law.scale * step, step=step, rounding=step / 2)
+        return replace(law, squared_sigma=law.squared_sigma * step**2, step=step, rounding=step / 2)
 
     def covers(self, statistic: Statistic) -> bool:
         """Return whether the noise suffices for totals that move so far before they are rounded."""

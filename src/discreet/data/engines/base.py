@@ -222,12 +222,13 @@ def total(column: Column) -> Value:
     return column.sum()
 
 
-def bounded_total(column: Column) -> Value:
+def bounded_total(column: Column, window: object = None) -> Value:
     """Return the sum of some totals, clamped to 2^62 in magnitude; 0 without rows.
 
     Clamping never increases the distance of two numbers.
     """
-    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_TOTAL), LARGEST_TOTAL)
+    summed = total(column) if window is None else total(column).over(window)
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(summed, 0), -LARGEST_TOTAL), LARGEST_TOTAL)
     # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
     return clamped.cast("decimal(38, 0)").cast("int64")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from discreet.data.language.relations import Relation, leftmost, sources_of
 from discreet.data.language.types import Type
-from discreet.data.tables.copies import is_copied, place_of, within
+from discreet.data.tables.copies import copied_into, is_copied, place_of
 from discreet.errors import UnsupportedQuery
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def colocated(table: Table, home: ibis.BaseBackend) -> ibis.expr.types.Table:
     """Return the rows of a table as one that `home` can read. This reads and copies nothing yet."""
     if not is_copied(table._backend, home):
         return table._relation
-    return within(_copied(table), table._backend, home)
+    return copied_into(_copied(table), table._backend, home)
 
 
 def _copied(table: Table) -> ibis.expr.types.Table:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import ibis
     import ibis.expr.types
 
-__all__ = ["is_copied", "place_of", "within"]
+__all__ = ["copied_into", "is_copied", "place_of"]
 
 _copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, _Copy]]] = WeakKeyDictionary()
 """By database and by the database copied from: the copies, by the statements that read their originals."""
@@ -30,7 +30,7 @@ def is_copied(source: ibis.BaseBackend, home: ibis.BaseBackend) -> bool:
     return source is not home and home.name == _EMBEDDED
 
 
-def within(
+def copied_into(
     rows: ibis.expr.types.Table, source: ibis.BaseBackend, home: ibis.BaseBackend
 ) -> ibis.expr.types.Table:
     """Return rows of one database as a table that `home` can read. This reads and copies nothing yet.

@@ -33,7 +33,7 @@ _KEY_DAYS = 20_000
 
 
 def made_up(
-    tables: Mapping[str, Table | PublicTable], rows: int, random: Mapping[str, np.random.Generator]
+    tables: Mapping[str, Table | PublicTable], rows: int, seed: int
 ) -> dict[str, Table | PublicTable]:
     """Return tables of made-up rows with the declarations of others; public ones as they are.
 
@@ -41,6 +41,7 @@ def made_up(
     lie beyond their bounds, so that everything declared comes into play. Keys that other tables refer to
     are unique, and those that refer to them are drawn from them.
     """
+    random = {name: np.random.default_rng([seed, place]) for place, name in enumerate(tables)}
     found: dict[str, Table | PublicTable] = {}
     made: dict[str, pyarrow.Table] = {}
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from discreet.data.language.declarations import EACH_ROW, Person
 from discreet.data.language.ownership import Through
 from discreet.data.language.types import Type, suggestion
-from discreet.data.tables.copies import place_of, within
+from discreet.data.tables.copies import copied_into, place_of
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.errors import ParameterError
@@ -209,7 +209,7 @@ def _reached(table: Table, through: Through, parent: Table) -> Reached:
         .group_by(keys)
         .agg(least_=listed.least_.min(), greatest_=listed.greatest_.max())
     )
-    owners = within(owners, parent._backend, table._backend)
+    owners = copied_into(owners, parent._backend, table._backend)
     stored = table._stored
     pairs = [alike(stored[here], owners[key]) for here, key in zip(through.on, keys, strict=True)]
     lefts = {f"left_{place}_": one for place, (one, _) in enumerate(pairs)}

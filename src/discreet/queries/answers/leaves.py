@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 
 from discreet.curator.request.request import AnswerColumn, Draw, Part, Request
-from discreet.data import GroupKey
+from discreet.data import GroupKey, Sum
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.answers.table import AnswerCells, AnswerTable, NoiseLaw
+from discreet.queries.outputs.answer_rows import possible_numbers
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.calculated import possible_numbers_of
 from discreet.queries.outputs.calculation import PossibleWords
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -97,7 +97,7 @@ def _cells(output: QueryOutput, column: AnswerColumn, law: NoiseLaw | None) -> A
         values[:] = list(column.values)
         return AnswerCells(values=PossibleWords(values=values, certain=False), noises=1, bare=True)
     return AnswerCells(
-        values=possible_numbers_of(output, column),
+        values=possible_numbers(output, column),
         noises=1,
         law=law,
         bare=column.lower is None,
@@ -126,6 +126,7 @@ def _law(parts: Sequence[Part], output: QueryOutput, cells: int) -> NoiseLaw | N
         return None
     if isinstance(output, CountOutput):
         return NoiseLaw(terms=((own[0], Fraction(1)),), places=np.arange(cells), counts=True)
-    step = output.total.bounds.step
-    factors = (step, step * output.total.center_steps)
-    return NoiseLaw(terms=tuple(zip(own, factors, strict=False)), places=np.arange(cells))
+    factors = [output.total.bounds.step]
+    if output.count is not None and isinstance(output.total, Sum):
+        factors.append(factors[0] * output.total.center_steps)
+    return NoiseLaw(terms=tuple(zip(own, factors, strict=True)), places=np.arange(cells))

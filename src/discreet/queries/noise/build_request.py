@@ -10,7 +10,10 @@ What an offer buys:
   on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
   the noise of the largest rho that implies it, which serves choices too.
 
-The division over measures is that of `split`. Everything here depends on the query, the declarations
+Noise of less than a hundredth of a step is not drawn: what an offer could buy beyond that is not spent. Noise
+of more than 2^40 steps is added to rounded totals: see `parts`. The division over measures is that of
+`split`; counts under several conditions are measured together where that has less error (`joint_request`).
+Everything here depends on the query, the declarations
 and the offer, which are public.
 """
 
@@ -19,27 +22,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
 
-from discreet.curator.request.request import Expectation, Output, Part, Request
+from discreet.curator.request.request import Expectation, Request
 from discreet.data import Table, sensitivity
-from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.joint_request import least_joint
-from discreet.queries.noise.parts import parts_of
+from discreet.queries.noise.parts import is_least, noise_parts
+from discreet.queries.noise.shown_columns import showing
 from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
 __all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
-
-RequestParts: TypeAlias = tuple[Part, ...]
 
 
 def build_request(
@@ -71,9 +70,9 @@ def build_request(
     Guarantee
     ---------
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
-    epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
-    is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
-    theorem 7), or through rho.
+    epsilons is the offer, or less where the least noise costs less; for rho the sum of rhos is at most the
+    offer. For epsilon and delta the composition is (epsilon, delta)-private, as any accountant of Gaussian
+    noise finds it (docs/proofs/gaussian.md, theorem 7), or through rho.
     """
     level = confidence_level(confidence)
     bound = bind(query, tables)
@@ -96,7 +95,7 @@ def remeasuring_request(
         statistics=sensitivity(request.plan, tables),
         versions=request.versions,
     )
-    parts = parts_of(bound, offer, split, request.confidence)
+    parts = noise_parts(bound, offer, split, request.confidence)
     return replace(request, parts=parts, repetition=repetition)
 
 
@@ -143,7 +142,7 @@ def for_error(
 
     def suffices(parameter: Fraction) -> bool:
         request = _built(query, bound, tables, offer(parameter), split=split, confidence=level)
-        return all(
+        return not any(map(is_least, request.parts)) and all(
             expected.margin <= wanted[expected.name]
             for expected in expectations(request, rows=rows)
             if expected.name in wanted
@@ -165,27 +164,10 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=parts_of(bound, offer, split, of_several(confidence, bound.together)),
+        parts=noise_parts(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
-    if split is not None:
-        return _showing(query, alone)
-    return _showing(query, least_joint(query, bound, tables, offer, alone=alone))
-
-
-def _showing(query: Query, request: Request) -> Request:
-    """Return the request with the columns that the query shows, if these are not its outputs."""
-    if query.shown == query.names:
-        return request
-    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
-    columns: dict[str, Output] = dict(outputs)
-    for one in query.after.calculated:
-        read = columns_of(one.expression)
-        columns[one.name] = CalculatedOutput(
-            name=one.name,
-            expression=one.expression,
-            reads=tuple(output for name, output in outputs.items() if name in read),
-            keys=request.plan.keys,
-        )
-    return replace(request, shown=tuple(columns[name] for name in query.shown))
+    if split is not None or query.after.levels:
+        return showing(query, alone)
+    return showing(query, least_joint(query, bound, tables, offer, alone=alone))

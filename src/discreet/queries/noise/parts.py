@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from discreet.accounting.filters import rho_below
@@ -18,6 +19,7 @@ from discreet.curator.request.histogram_choices import Choices, HistogramChoice
 from discreet.curator.request.histogram_estimates import HistogramEstimate
 from discreet.curator.request.request import Mechanism, Part
 from discreet.data import Histogram, Statistic
+from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import least_error
@@ -32,12 +34,12 @@ from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of
 from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 
 __all__ = [
-    "Concentrated",
-    "Gaussians",
-    "Pure",
     "RequestParts",
-    "Way",
-    "parts_of",
+    "Spending",
+    "fitted_noise",
+    "is_least",
+    "noise_parts",
+    "stated_noise",
     "variance_in_rows",
     "ways_of",
 ]
@@ -46,7 +48,7 @@ RequestParts: TypeAlias = tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way(ABC):
+class Spending(ABC):
     """A way to spend an offer.
 
     Attributes
@@ -78,12 +80,16 @@ class Way(ABC):
         del statistic, bound, confidence, given
         return None
 
-    def share(self, part: Fraction) -> Way:
+    def share(self, part: Fraction) -> Spending:
         """Return a share of it."""
         return type(self)(amount=self.amount * part)
 
     def parts(
-        self, bound: BoundQuery, split: Mapping[str, Number] | None, confidence: Fraction
+        self,
+        bound: BoundQuery,
+        split: Mapping[str, Number] | None,
+        confidence: Fraction,
+        noise: Callable[[Spending, Statistic, int], Mechanism],
     ) -> RequestParts:
         """Return the noise of all measures of a query, which costs all of it or less."""
         shares, given, cells = shares_of(bound, self.power, split), given_by(bound, split), bound.plan.cells
@@ -92,22 +98,16 @@ class Way(ABC):
             own, mechanism = self.share(shares[statistic.measure]), None
             if isinstance(statistic.measure, Histogram):
                 mechanism = own.choices(statistic, bound, confidence, given)
-            parts.append(Part(statistic=statistic, mechanism=mechanism or own._mechanism(statistic, cells)))
+            parts.append(Part(statistic=statistic, mechanism=mechanism or noise(own, statistic, cells)))
         return tuple(parts)
 
     @abstractmethod
     def most(self, sensitivity: Sensitivity) -> Fraction:
         """Return the amount that buys the least noise that can be drawn: a hundredth of a step."""
 
-    def _mechanism(self, statistic: Statistic, cells: int) -> Mechanism:
-        """Return the noise of a measure; of a larger offer than the least noise costs, some is left over."""
-        bound, amount = statistic.sensitivity, min(self.amount, self.most(statistic.sensitivity))
-        own = self if amount == self.amount else self.share(amount / self.amount)
-        return drawable_noise(lambda moved: own.noise(moved, cells), bound, cells)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pure(Way):
+class PureSpending(Spending):
     """Laplace noise: epsilons add up."""
 
     @property
@@ -138,7 +138,7 @@ class Pure(Way):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Concentrated(Way):
+class ConcentratedSpending(Spending):
     """The noise of the smaller variance, Gaussian or Laplace: rhos add up."""
 
     @property
@@ -175,7 +175,7 @@ class Concentrated(Way):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaussians(Way):
+class GaussianSpending(Spending):
     """Gaussian noise on every measure: squares of mu add up.
 
     Attributes
@@ -207,12 +207,12 @@ class Gaussians(Way):
         """Return the square of the mu of a variance of 1/100^2."""
         return sensitivity.squared_l2 / LEAST_SCALE**2
 
-    def share(self, part: Fraction) -> Gaussians:
+    def share(self, part: Fraction) -> GaussianSpending:
         """Return a share of it."""
-        return Gaussians(amount=self.amount * part, epsilon=self.epsilon, delta=self.delta)
+        return GaussianSpending(amount=self.amount * part, epsilon=self.epsilon, delta=self.delta)
 
 
-def ways_of(offer: Offer, *, choosing: bool) -> list[Way]:
+def ways_of(offer: Offer, *, choosing: bool) -> list[Spending]:
     """Return the ways to spend an offer.
 
     Parameters
@@ -223,35 +223,62 @@ def ways_of(offer: Offer, *, choosing: bool) -> list[Way]:
         Whether something is chosen from histograms, for which there is no Gaussian noise.
     """
     if offer.rho is not None:
-        return [Concentrated(amount=offer.rho)]
+        return [ConcentratedSpending(amount=offer.rho)]
     epsilon, delta = offer.epsilon, offer.delta
     assert epsilon is not None  # noqa: S101
-    ways: list[Way] = [Pure(amount=epsilon)]
+    ways: list[Spending] = [PureSpending(amount=epsilon)]
     if delta is None:
         return ways
     if (rho := rho_below(epsilon, delta)) > 0:
-        ways.append(Concentrated(amount=rho))
+        ways.append(ConcentratedSpending(amount=rho))
     if not choosing:
-        ways.append(Gaussians(amount=largest_mu(epsilon, delta) ** 2, epsilon=epsilon, delta=delta))
+        ways.append(GaussianSpending(amount=largest_mu(epsilon, delta) ** 2, epsilon=epsilon, delta=delta))
     return ways
 
 
-def parts_of(
+def noise_parts(
     bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
 ) -> RequestParts:
-    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
+    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn.
+
+    If in no way all of it can, the noise is fitted to what can.
+    """
     choosing = any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics)
-    weights = squared_weights(bound.outputs)
-    makers = [_maker(way, bound, split, confidence) for way in ways_of(offer, choosing=choosing)]
-    return least_error(
-        makers, lambda parts: sum(float(weights[part.measure]) * variance_in_rows(part) for part in parts)
-    )
+    weights, ways = squared_weights(bound.outputs), ways_of(offer, choosing=choosing)
+
+    def best(noise: Callable[[Spending, Statistic, int], Mechanism]) -> RequestParts:
+        makers = [partial(way.parts, bound, split, confidence, noise) for way in ways]
+        return least_error(
+            makers, lambda parts: sum(float(weights[part.measure]) * variance_in_rows(part) for part in parts)
+        )
+
+    try:
+        return best(stated_noise)
+    except ParameterError:
+        return best(fitted_noise)
 
 
-def _maker(
-    way: Way, bound: BoundQuery, split: Mapping[str, Number] | None, confidence: Fraction
-) -> Callable[[], RequestParts]:
-    return lambda: way.parts(bound, split, confidence)
+def stated_noise(way: Spending, statistic: Statistic, cells: int) -> Mechanism:
+    """Return the noise of a measure as it is bought, or refuse it."""
+    return way.noise(statistic.sensitivity, cells)
+
+
+def fitted_noise(way: Spending, statistic: Statistic, cells: int) -> Mechanism:
+    """Return the noise of a measure that can be drawn.
+
+    If it is bought for more than the least noise costs, some is left over; more noise than can be drawn is
+    added to rounded totals.
+    """
+    most = way.most(statistic.sensitivity)
+    own = way if way.amount <= most else way.share(most / way.amount)
+    return drawable_noise(lambda moved: own.noise(moved, cells), statistic.sensitivity, cells)
+
+
+def is_least(part: Part) -> bool:
+    """Return whether a part has the least noise that can be drawn, so that more would buy nothing."""
+    if isinstance(part.mechanism, Laplace):
+        return part.mechanism.event.scale <= LEAST_SCALE
+    return isinstance(part.mechanism, Gaussian) and part.mechanism.event.variance <= LEAST_SCALE**2
 
 
 def variance_in_rows(part: Part) -> float:

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from discreet.data.facts.foreign_keys import are_of_one_person, foreign_keys
 from discreet.data.facts.persons import has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.relations import (
@@ -267,7 +268,7 @@ class Lifting:
         else:
             keys = tuple(dict.fromkeys(pair.within.column for pair in inside.pairs))
             found = PerPerson(source=inside.rows.relation, keys=keys, columns=())
-            columns = (Equality(left=name, right=persons[0].within.column),) if outer else None
+            columns = (Equality(left=name, right=keys[0]),) if outer else None
             on = _equalities(pair for pair in inside.pairs if pair not in persons)
             self._set(JoinPersons(left=left, right=found, on=on, columns=columns, outer=outer))
 
@@ -308,7 +309,10 @@ class Lifting:
         return left, PerPerson(source=joined, keys=(number,), columns=())
 
     def _persons(self, inside: Inside) -> list[EqualPair]:
-        """Return the pairs that equate the persons, or refuse private rows that may be another person's."""
+        """Return the pairs that equate the persons, or refuse private rows that may be another person's.
+
+        Rows in which the key of a parent row is equal are one person's, too.
+        """
         if isinstance(inside.rows, PublicItem):
             return []
         relations = self.scope.relation, inside.rows.relation
@@ -316,7 +320,9 @@ class Lifting:
             raise no_person("a subquery about private rows")
         around, within = (person_columns(relation, self._rows.tables) for relation in relations)
         found = [pair for pair in inside.pairs if pair.around in around and pair.within.column in within]
-        if not found:
+        equal = [(pair.around, pair.within.column) for pair in inside.pairs]
+        held = (foreign_keys(relation, self._rows.tables) for relation in relations)
+        if not found and not are_of_one_person(equal, *held):
             raise refused("a subquery that lets rows of other persons decide about a row", _PERSONS)
         return found
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from discreet.data import Aggregate
+from discreet.data import Aggregate, literal
 from discreet.data.facts.key_narrowing import replaced
-from discreet.data.language.expressions import Call, Case, Column, Expression
+from discreet.data.language.expressions import Call, Case, Column, Compare, Comparison, Expression
 from discreet.data.language.relations import Order
 from discreet.queries.question.answer_relations import AnswerRelation, Cut, Kept, Regrouped
 from discreet.queries.question.post_processing import PostProcessing
@@ -19,7 +19,7 @@ from discreet.queries.sql.answer_types import check_aggregate_of_answer
 from discreet.queries.sql.expressions import condition_of, expression_of, unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.post_processing import limits_of_answer, position_of
-from discreet.queries.sql.refusals import check_parts, refused_node
+from discreet.queries.sql.refusals import check_parts, refused, refused_node
 from discreet.queries.sql.scope import ColumnsInSight, Field, is_quoted
 from discreet.queries.sql.select import ReadSelect, aggregates_in
 from discreet.queries.sql.windows import order_of
@@ -144,6 +144,11 @@ def finished(
         Whether there is one row.
     """
     after, named = read.after, dict(columns)
+    if after.windows or after.qualify is not None or after.levels:
+        raise refused(
+            "a window, QUALIFY or ROLLUP in a statement of several answers",
+            "ask for it by itself, or calculate it from the answer, which costs nothing",
+        )
     values: dict[Expression, Expression] = {
         Column(name=name): Column(name=column) for name, column in columns.items()
     }
@@ -153,7 +158,12 @@ def finished(
     values |= {Column(name=name): Column(name=column) for name, column in named.items()}
     if after.having is not None:
         relation = Kept(source=relation, condition=replaced(after.having, values))
-    order = tuple(Order(column=named[part.column], descending=part.descending) for part in after.order)
+    if after.present is not None:
+        present = Compare(
+            operator=Comparison.GREATER, left=Column(name=named[after.present]), right=literal(0)
+        )
+        relation = Kept(source=relation, condition=present)
+    order = tuple(replace(part, column=named[part.column]) for part in after.order)
     relation, single = cut(relation, order, after, single=single)
     fields = tuple(Field(table="", name=name, column=named[name]) for name in read.names)
     return AnswerScope(relation=relation, fields=fields, single=single)

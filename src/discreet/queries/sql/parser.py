@@ -8,6 +8,7 @@ sqlglot says passes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import exp
@@ -18,6 +19,8 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.sql.refusals import refused, refused_node
+from discreet.queries.sql.spellings import respelled
+from discreet.queries.sql.top import limited_by, without_top
 
 __all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select", "read_statement"]
 
@@ -80,12 +83,18 @@ def read_statement(text: str) -> exp.Expression | None:
         raise UnsupportedQuery(
             f"the text is longer than {LARGEST_TEXT} characters; shorten it, or ask in parts"
         )
-    tokens = _without_semicolon(_tokens(text))
+    tokens, top = without_top(_without_semicolon(_tokens(text)))
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
     if type(statement) in {exp.Subquery, exp.Paren}:
         raise refused("a query in parentheses", "leave the parentheses out")
+    if statement is not None:
+        respelled(statement)
+    if type(statement) is exp.Select:
+        return limited_by(statement, top)
+    if top is not None:
+        raise refused("TOP in a part of UNION", "write ORDER BY and LIMIT at the end")
     return statement
 
 
@@ -125,12 +134,12 @@ def _check_statement(tokens: Sequence[Token]) -> None:
         )
     if max(kinds.count(TokenType.SELECT), kinds.count(TokenType.JOIN)) > MOST_SELECTS:
         raise UnsupportedQuery(f"the query has more than {MOST_SELECTS} SELECTs or JOINs; ask in parts")
-    if len(tokens) > 2 and tokens[1].text.upper() == "TOP" and kinds[2] is TokenType.NUMBER:
-        raise refused("TOP", "write ORDER BY and LIMIT at the end")
     if any(token.token_type is TokenType.NOT and token.text == "!" for token in tokens):
         raise refused("!", "write NOT")
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):
         raise refused("`", "write names in double quotes")
+    if any(pair == (TokenType.SLASH, TokenType.SLASH) for pair in pairwise(kinds)):
+        raise refused("//", "write FLOOR(x / y)")
     if any(token.text.startswith("$") and token.token_type is TokenType.VAR for token in tokens):
         raise refused_node(exp.Placeholder())
 
