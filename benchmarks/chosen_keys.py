@@ -3,9 +3,9 @@
     python -m benchmarks.chosen_keys [--repeats 5]
 
 Counts by key, epsilon 1, delta 1e-6, one row for each person: keys of Zipf's law, as of
-places of birth or products. OpenDP adds Laplace noise of scale 1 and shows what passes the least threshold that its privacy map
-accepts. A key that is missed counts as an error of 1. Then: persons of several rows, persons of several
-keys, and rho.
+places of birth or products. OpenDP adds Laplace noise of scale 1 and shows what passes the least threshold
+that its privacy map accepts. A key that is missed counts as an error of 1. Then: persons of several rows, of
+several keys, and rho.
 """
 
 from __future__ import annotations

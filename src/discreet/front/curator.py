@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
 from discreet.front.arguments import refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
@@ -210,7 +211,7 @@ class Curator(Door):
         fit_share: Number = FIT_SHARE,
         keys: str = DECLARED,
         **unknown: NoReturn,
-    ) -> Request:
+    ) -> Request | CompoundRequest:
         """Return the request for a question and an offer, or for a wanted error.
 
         Takes what `ask` takes, except for the analyst.

@@ -9,6 +9,7 @@ from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
@@ -150,7 +151,7 @@ class Preview:
 
 
 def preview(
-    request: Request | CountedKeysRequest,
+    request: Request | CountedKeysRequest | CompoundRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -182,7 +183,7 @@ def preview(
         cap=cap,
         costs=costs,
         left=account.largest_epsilon(analyst),
-        expectations=_expectations(request, rows),
+        expectations=request.expectations(rows),
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
@@ -229,10 +230,10 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
     return amounts(current, *parts), fewest, cap
 
 
-def _remark(request: Request | CountedKeysRequest) -> str:
+def _remark(request: Request | CountedKeysRequest | CompoundRequest) -> str:
     if isinstance(request, CountedKeysRequest):
         return ""
-    groups = about_many_groups(request.plan.cells)
+    groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)
     return "; ".join(words for words in (request.remark, groups) if words)
 
 
@@ -244,13 +245,6 @@ def about_many_groups(groups: int) -> str:
         f"{groups:,} groups are answered, empty ones too, each with this noise; where only counts are asked, "
         "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
         "by conditions, or group by fewer columns"
-    )
-
-
-def _expectations(request: Request | CountedKeysRequest, rows: int) -> tuple[Expectation, ...]:
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
     )
 
 

@@ -300,6 +300,28 @@ class Request:
         """The keys of every group of the answer, by name."""
         return keys_of_levels(self.plan.keys, self.levels)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of these columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is computed: one plan."""
+        return (self.plan,)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is measured: itself."""
+        return (self,)
+
+    def expectations(self, rows: int) -> tuple[Expectation, ...]:
+        """Return how wrong every column is expected to be, for a number of rows in each group."""
+        return tuple(
+            output.expect([self.part_of(measure) for measure in output.measures], self.confidence, rows)
+            for output in self.columns
+        )
+
     def _fits(self, part: Part) -> bool:
         if isinstance(part.mechanism, HistogramMechanism):
             return part.mechanism.cells == self.plan.cells

@@ -21,7 +21,7 @@ def remeasure(door: Door, release: Release, offer: Offer, *, analyst: str) -> Re
     if len(requests) < len(before):
         raise ParameterError(
             "release",
-            "has keys only, or counts that were shown because they passed a threshold",
+            "has keys only, counts that were shown because they passed a threshold, or several answers",
             "an answer with values on known keys; key_share= gives one",
         )
     check_combined(requests[0].parts)

@@ -18,10 +18,10 @@ from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["CalculatedOutput"]
+__all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
 
-_NO_INTERVAL = "no interval, because a value that it is calculated from has none"
-_BY_NOISE = "decided by released values; of the exact ones it may be another"
+NO_INTERVAL = "no interval, because a value that it is calculated from has none"
+BY_NOISE = "decided by released values; of the exact ones it may be another"
 _EXACT = 2.0**53
 
 
@@ -127,7 +127,7 @@ class CalculatedOutput(Output):
             deviations[output.name] = one.standard_deviation
         found = self._evaluated(supposed, 1)
         if not isinstance(found, PossibleNumbers) or not self._is_noisy:
-            means = _BY_NOISE if self._is_noisy else "exact"
+            means = BY_NOISE if self._is_noisy else "exact"
             return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
         middle, squares = found.value[0], 0.0
         for name, one_supposed in supposed.items():
@@ -169,13 +169,13 @@ class CalculatedOutput(Output):
             arrays = [array.astype(np.int64) for array in arrays]
         value, lower, upper = (as_drawn(array, draws) for array in arrays)
         if any(column.lower is None for column in columns):
-            return AnswerColumn(name=self.name, values=value, offers=_NO_INTERVAL, unknown=unknown)
+            return AnswerColumn(name=self.name, values=value, offers=NO_INTERVAL, unknown=unknown)
         return AnswerColumn(name=self.name, values=value, lower=lower, upper=upper, unknown=unknown)
 
     def _without_interval(self, found: Evaluated) -> AnswerColumn:
         """Return text and truth values, and what is calculated from keys and constants alone."""
         words = words_of(found)
-        offers = _BY_NOISE if self._is_noisy and not words.certain else ""
+        offers = BY_NOISE if self._is_noisy and not words.certain else ""
         kinds, values = {type(value) for value in words.values}, words.values
         if kinds == {int}:
             return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)

@@ -128,6 +128,10 @@ class FromClause:
             inner._queries[alias.name] = (is_quoted(alias.this), rows)
         return inner
 
+    def item(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return what a table or a subquery in FROM is."""
+        return self._item(node)
+
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
         written = literal_item(node)
         if written is not None:
