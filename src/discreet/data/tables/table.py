@@ -17,7 +17,7 @@ from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declare
 from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
-from discreet.data.tables.declared_types import check_declared, implied_type
+from discreet.data.tables.declaration_checks import checked_declarations
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ __all__ = ["Table"]
 
 _DATABASES = ("postgresql://", "postgres://")
 _PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
+_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
 _LARGEST_SCALE = 6
 """Persons of more decimal places are spelled differently by engines."""
+_NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
 
 
 class Table:
@@ -128,9 +130,7 @@ class Table:
         version: str = "1",
         prepare: bool = False,
     ) -> None:
-        declared = _checked_columns(columns)
-        _check_person(person, limits)
-        _check_prepare(prepare, limits)
+        declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
@@ -141,7 +141,7 @@ class Table:
         whole = {
             name: isinstance(one, Bounds)
             for name, one in declared.items()
-            if implied_type(one) is Type.INTEGER
+            if _implied_type(one) is Type.INTEGER
         }
         self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
@@ -240,7 +240,7 @@ class Table:
         for name in self._through.on if self._through is not None else ():
             self._type_of(name, "on")
         for name, declared in self.columns.items():
-            check_declared(name, declared, self._type_of(name, "columns"))
+            _check_declared(name, declared, self._type_of(name, "columns"))
 
     def _digits(self, name: str) -> tuple[int, int] | None:
         """Return how many digits a decimal has, and how many of them are its fraction."""
@@ -259,7 +259,9 @@ class Table:
     @property
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
-        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
+        limits: dict[str, JSON] = {"rows": self.limits.rows, "groups": self.limits.groups}
+        if self.limits.is_bought:
+            limits["bought"] = True
         first = self._is_prepared and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
         if self._through is not None:
@@ -309,7 +311,7 @@ def _open_source(source: object, person: object, columns: Mapping[str, Declared]
         from discreet.data.engines import postgres
 
         return postgres.from_url(source)
-    types = {name: implied_type(declared) for name, declared in columns.items()}
+    types = {name: _implied_type(declared) for name, declared in columns.items()}
     if isinstance(person, str):
         types.setdefault(person, Type.TEXT)
     if isinstance(source, str | os.PathLike):
@@ -328,43 +330,37 @@ def _unreadable() -> ParameterError:
     return ParameterError("source", "could not be read", "a table whose columns and views you may see")
 
 
-def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
-    if columns is None:
-        return {}
-    if not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
-        )
-    for name, declared in columns.items():
-        if not isinstance(name, str):
-            raise ParameterError("columns", "has a name that is not text", "names of columns")
-        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
-            Type.NULL,
-            Type.OTHER,
-            Type.DECIMAL,
-        }:
+def _implied_type(declared: Declared) -> Type:
+    if isinstance(declared, Bounds):
+        return Type.FLOAT if declared.step_was_given else Type.INTEGER
+    if isinstance(declared, Dates):
+        return Type.DATE
+    return declared.type if isinstance(declared, Keys) else declared
+
+
+def _check_declared(name: str, declared: Declared, found: Type) -> None:
+    if isinstance(declared, Bounds):
+        if found not in _NUMBERS:
             raise ParameterError(
-                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
+                "columns",
+                f"declares Bounds of {name!r}, a column of type {found.value}",
+                "a column of numbers",
             )
-    return dict(columns)
-
-
-def _check_person(person: object, limits: Limits | None) -> None:
-    if person is not EACH_ROW and (not isinstance(person, str | Through) or not person):
+        if found in {Type.FLOAT, Type.DECIMAL} and not declared.step_was_given:
+            raise ParameterError(
+                "columns",
+                f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
+                "a step, such as step=0.01, or step=1 to round to whole numbers",
+            )
+    elif isinstance(declared, Dates):
+        if found not in _MOMENTS:
+            raise ParameterError(
+                "columns",
+                f"declares Dates of {name!r}, a column of type {found.value}",
+                "a column of dates or times",
+            )
+    elif (declared.type if isinstance(declared, Keys) else declared) is not found:
+        kind = declared.type if isinstance(declared, Keys) else declared
         raise ParameterError(
-            "person", "is not a column name", "a name, EACH_ROW if a row is a person, or through(…)"
-        )
-    if person is EACH_ROW and limits is not None:
-        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
-    if person is not EACH_ROW and not isinstance(limits, Limits):
-        problem = "are required with a person" if limits is None else "are of another type"
-        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
-
-
-def _check_prepare(prepare: bool, limits: Limits | None) -> None:
-    if not isinstance(prepare, bool):
-        raise ParameterError("prepare", "is neither True nor False", "True or False")
-    if prepare and not isinstance(limits, Limits):
-        raise ParameterError(
-            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
+            "columns", f"declares {name!r} as {kind.value}, but it is of type {found.value}", "its own type"
         )
