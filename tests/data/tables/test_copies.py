@@ -6,7 +6,7 @@ import pyarrow
 
 from discreet.data import Limits, Table
 from discreet.data.engines.base import fetch, keep
-from discreet.data.tables.copies import copied_into, is_copied, engine_place
+from discreet.data.tables.copies import copied_into, engine_place, is_copied
 
 
 def opened(*numbers):

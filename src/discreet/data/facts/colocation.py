@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from discreet.data.language.relations import Relation, leftmost, sources_of
 from discreet.data.language.types import Type
-from discreet.data.tables.copies import copied_into, is_copied, engine_place
+from discreet.data.tables.copies import copied_into, engine_place, is_copied
 from discreet.errors import UnsupportedQuery
 
 if TYPE_CHECKING:

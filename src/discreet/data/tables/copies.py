@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import ibis
     import ibis.expr.types
 
-__all__ = ["copied_into", "is_copied", "engine_place"]
+__all__ = ["copied_into", "engine_place", "is_copied"]
 
 _copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, _Copy]]] = WeakKeyDictionary()
 """By database and by the database copied from: the copies, by the statements that read their originals."""
