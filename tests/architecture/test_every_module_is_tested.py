@@ -139,6 +139,7 @@ REACHED_FROM = {
     "data/language/grid_interval.py": ("data/facts/test_inferred.py", "bounds"),
     "data/language/literals.py": ("data/language/test_expressions.py", "literal"),
     "data/language/operators.py": ("data/language/test_expressions.py", "Comparison"),
+    "data/tables/declared_types.py": ("data/tables/test_table.py", "step=1 to round"),
     "front/arguments.py": ("front/test_curator.py", "did you mean"),
     "front/balance.py": ("front/test_curator.py", ".remaining"),
     "mechanisms/additive/base.py": ("mechanisms/additive/test_gaussian.py", ".release("),

@@ -29,6 +29,7 @@ from discreet.curator.release.release import (
     unpack_several,
 )
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.table_records import (
@@ -140,7 +141,7 @@ class Door:
 
     def preview_request(
         self,
-        request: Request | CompoundRequest,
+        request: Request | CountedKeysRequest | CompoundRequest,
         *,
         analyst: str = "",
         rows: int = _ROWS,
@@ -172,16 +173,15 @@ class Door:
         return None if content is None else request.read(content).values
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
-        """Charge a request for keys, count, choose, store the choice and return it: a release of keys only.
+        """Charge a request for keys, count, choose, store the choice and return it, perhaps with counts.
 
-        The same request on the same version of the data returns the stored choice, at no cost.
-        It raises what `answer` raises.
+        The same request returns the stored choice, at no cost. It raises what `answer` raises.
         """
         paid = self._charge_and_fetch(request, analyst, request.draw)
         chosen = request.read(paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
-        keys = {request.plan.column: list(chosen.values)}
-        return Release(request=request, keys=keys, outputs=(), label=label, stored=paid.stored)
+        keys, outputs = request.keys_of(chosen), request.columns_for(chosen)
+        return Release(request=request, keys=keys, outputs=outputs, label=label, stored=paid.stored)
 
     def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, store the answer and return it.

@@ -42,7 +42,7 @@ NOT_COVERED = (
 )
 _ASSUMPTIONS = (
     "the person column names the unit that is protected, and all rows of a person carry the same name",
-    "bounds, keys and limits were declared without looking at the data",
+    "bounds, keys and limits were declared without looking at the data, except for those that were bought",
     "the ledger was not replaced by an older copy",
 )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.curator.release.cell_text import cell, remark_of
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
@@ -98,6 +99,8 @@ class Release:
         if isinstance(request, Request):
             columns = {column.name: column for column in request.columns}
             request = replace(request, shown=tuple(columns[name] for name in names))
+        elif isinstance(request, CountedKeysRequest):
+            request = request.showing(names)
         label = {**self.label, "outputs": list(names)} if "outputs" in self.label else self.label
         return replace(self, request=request, outputs=tuple(outputs[name] for name in names), label=label)
 

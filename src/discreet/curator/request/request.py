@@ -217,6 +217,11 @@ class Output(ABC):
     def identity(self) -> dict[str, object]:
         """What makes this output differ from others, except for its name, as plain JSON values."""
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> Output:
+        """Return the output for groups that were chosen, by their keys; most do not look at keys."""
+        del keys
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:

@@ -12,17 +12,17 @@ from discreet.data import Table
 from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import ParameterError
 from discreet.queries.asking.asked import Asked, FinishedRequest
+from discreet.queries.asking.counted_keys import AskedByCountedKeys
 from discreet.queries.asking.counts import AskedCounts
 from discreet.queries.asking.fitted import AskedToFit, Fittable
 from discreet.queries.asking.lacking import stated, wanted_of
 from discreet.queries.asking.query import AskedQuery
 from discreet.queries.asking.statement import AskedStatement
-from discreet.queries.asking.unknown_keys import AskedByUnknownKeys
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
-from discreet.queries.question.terms import Terms
+from discreet.queries.question.terms import CHOSEN, Terms
 from discreet.queries.sql.statement import read
 
 __all__ = ["Question", "settle"]
@@ -36,7 +36,7 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
     if isinstance(question, Request | CompoundRequest):
         return FinishedRequest(tables=tables, terms=terms, finished=question)
     tables = QuestionTables(tables)
-    query = read(question, tables) if isinstance(question, str) else question
+    query = read(question, tables, terms.day) if isinstance(question, str) else question
     if isinstance(query, Statement):
         return _settled_statement(query, tables, terms)
     if not isinstance(query, Query | LinearQuestion):
@@ -73,6 +73,6 @@ def _settled(question: Fittable, tables: Mapping[str, Table], terms: Terms) -> A
     if isinstance(question, LinearQuestion):
         return AskedCounts(tables=tables, terms=terms, question=question)
     # Where an error is wanted, undeclared keys are refused with what to declare: their choice has no error.
-    if terms.error is None and unknown_keys(question, tables):
-        return AskedByUnknownKeys(tables=tables, terms=terms, query=question)
+    if terms.error is None and (unknown_keys(question, tables) or terms.keys == CHOSEN):
+        return AskedByCountedKeys.settle(question, tables, terms)
     return AskedQuery(tables=tables, terms=terms, query=question)

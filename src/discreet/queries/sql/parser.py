@@ -7,6 +7,7 @@ sqlglot says passes on.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NoReturn
@@ -18,6 +19,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.queries.sql.date_spellings import with_day
 from discreet.queries.sql.refusals import refused, refused_node
 from discreet.queries.sql.spellings import respelled
 from discreet.queries.sql.top import limited_by, without_top
@@ -55,9 +57,9 @@ class _SelectParser(Parser):
         raise ParseError("a command")
 
 
-def read_select(text: str) -> exp.Select:
+def read_select(text: str, day: datetime.date | None = None) -> exp.Select:
     """Return the syntax tree of a query that is a single SELECT; see `read_statement`."""
-    statement = read_statement(text)
+    statement = read_statement(text, day)
     if type(statement) is exp.Union:
         raise refused(
             "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
@@ -67,13 +69,15 @@ def read_select(text: str) -> exp.Select:
     return statement
 
 
-def read_statement(text: str) -> exp.Expression | None:
+def read_statement(text: str, day: datetime.date | None = None) -> exp.Expression | None:
     """Return the syntax tree of a statement: a SELECT, several with UNION between them, or something else.
 
     Parameters
     ----------
     text : str
         At most `LARGEST_TEXT` characters; a semicolon at the end and comments are fine.
+    day : date, optional
+        What CURRENT_DATE means.
     """
     if not isinstance(text, str):
         raise ParameterError(
@@ -91,6 +95,7 @@ def read_statement(text: str) -> exp.Expression | None:
         raise refused("a query in parentheses", "leave the parentheses out")
     if statement is not None:
         respelled(statement)
+        with_day(statement, day)
     if type(statement) is exp.Select:
         return limited_by(statement, top)
     if top is not None:

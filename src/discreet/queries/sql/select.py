@@ -30,6 +30,7 @@ not used further.
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -78,7 +79,7 @@ _PARTS = (
 )
 
 
-def parse(text: str, tables: Tables) -> Query:
+def parse(text: str, tables: Tables, day: datetime.date | None = None) -> Query:
     """Return the query that SQL text means, or refuse it.
 
     Parameters
@@ -87,6 +88,8 @@ def parse(text: str, tables: Tables) -> Query:
         One SELECT of the language above.
     tables : mapping of names to Table or PublicTable
         The declared tables; only their public names and columns are used.
+    day : date, optional
+        What CURRENT_DATE means.
 
     Raises
     ------
@@ -95,7 +98,7 @@ def parse(text: str, tables: Tables) -> Query:
     UndeclaredColumn
         For a table or a column that does not exist: it names those that do.
     """
-    select = read_select(text)
+    select = read_select(text, day)
     return query_of(select, tables)[0]
 
 
@@ -221,9 +224,9 @@ class _Reader:
                 )
             return alias
         field = self._scope.field(node)
-        for item, name in self._items:
-            if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
-                return Named(name=name, expression=Column(name=field.column))
+        for item, name in self._items:  # the first name that SELECT has for it
+            if type(item) is exp.Column and self._scope.field(item) == field:
+                return Named(name=name or field.name, expression=Column(name=field.column))
         return Named(name=field.name, expression=Column(name=field.column))
 
     def _grouped_columns(self) -> set[str]:

@@ -15,6 +15,7 @@ on an answer of the same statement: its charge would come before that answer is 
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import replace
 
 from sqlglot import exp
@@ -71,7 +72,7 @@ _COMBINATIONS: dict[type[exp.Expression], tuple[Combination, Combination | None]
 }
 
 
-def read(text: str, tables: Tables) -> Query | Statement:
+def read(text: str, tables: Tables, day: datetime.date | None = None) -> Query | Statement:
     """Return what a statement means, or refuse it.
 
     Parameters
@@ -80,13 +81,15 @@ def read(text: str, tables: Tables) -> Query | Statement:
         SQL.
     tables : mapping of names to Table or PublicTable
         The declared tables; only their public names and columns are used.
+    day : date, optional
+        What CURRENT_DATE means.
     """
-    tree = read_statement(text)
+    tree = read_statement(text, day)
     if tree is None or len(list(tree.find_all(exp.Select))) < 2:
-        return query_of(read_select(text), tables)[0]
+        return query_of(read_select(text, day), tables)[0]
     refusal: RequestRefused | None = None
     try:
-        return query_of(read_select(text), tables)[0]
+        return query_of(read_select(text, day), tables)[0]
     except RequestRefused as found:
         refusal = UnsupportedQuery(*found.args) if isinstance(found, AcrossPersons) else found
     # Outside of the handler, so that no refusal carries another one with it.
