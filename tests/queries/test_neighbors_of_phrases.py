@@ -54,7 +54,13 @@ WITHIN = [
     f"SELECT k, COUNT(*) AS n FROM (SELECT LAG(city) {SORTED} AS k FROM visits) x GROUP BY k",
     f"SELECT SUM(k) AS s FROM (SELECT SUM(age) {SORTED} AS k FROM visits) x",
 ]
-QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN]
+DISTINCT = [
+    "SELECT SUM(DISTINCT age) AS s FROM visits",
+    "SELECT city, SUM(DISTINCT cost) AS s, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT AVG(DISTINCT balance) AS s, VARIANCE(DISTINCT age) AS v FROM visits",
+    "SELECT STDDEV(DISTINCT cost) AS s FROM crowd",
+]
+QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN, *DISTINCT]
 
 
 @pytest.fixture(scope="module")

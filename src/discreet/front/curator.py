@@ -15,16 +15,18 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.errors import ParameterError
 from discreet.front.arguments import refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
-from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
+from discreet.front.suggestions import Suggestion, apply_suggestions, suggest_bounds, suggest_limits
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_below
 from discreet.queries import TableRequest
 from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
-from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, KEY_SHARE, Terms
+from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, FIT_SHARE, KEY_SHARE, Terms
 
 if TYPE_CHECKING:
+    from discreet.data import Bounds, Limits
+    from discreet.data.language.declarations import Auto
     from discreet.privacy.rational import Number
 
 __all__ = ["Curator", "Question"]
@@ -65,6 +67,9 @@ class Curator(Door):
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Release:
@@ -97,6 +102,13 @@ class Curator(Door):
             A larger share shows smaller groups; a smaller one leaves more for the values.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
+        limits : Limits, AUTO or Suggestion, optional
+            For this question, narrower than declared: a number, what `suggest_limits` found, or `AUTO` to buy
+            the number that suits the question.
+        bounds : mapping of columns to Bounds, AUTO or Suggestion, optional
+            For this question, of columns without any, or narrower than declared; `AUTO` buys what is missing.
+        fit_share : number
+            How much of the offer buys limits and bounds, above 0 and below 1, by default a quarter.
         analyst : str
             Who asks, for caps per analyst.
 
@@ -108,7 +120,9 @@ class Curator(Door):
             After the charge; asking again computes without another.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+        )
         return settle(question, self.tables, terms).answer(self, analyst=analyst)
 
     sql = ask
@@ -125,6 +139,9 @@ class Curator(Door):
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Preview:
@@ -133,7 +150,9 @@ class Curator(Door):
         Takes what `ask` takes.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+        )
         return settle(question, self.tables, terms).preview(self, analyst=analyst)
 
     def request(
@@ -148,6 +167,9 @@ class Curator(Door):
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
         **unknown: NoReturn,
     ) -> Request:
         """Return the request for a question and an offer, or for a wanted error.
@@ -155,7 +177,9 @@ class Curator(Door):
         Takes what `ask` takes, except for the analyst.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+        )
         return settle(question, self.tables, terms).request()
 
     def explain(
@@ -170,6 +194,9 @@ class Curator(Door):
         split: Mapping[str, Number] | None = None,
         key_share: Number = KEY_SHARE,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
         sql: bool = False,
         **unknown: NoReturn,
     ) -> str:
@@ -179,7 +206,9 @@ class Curator(Door):
         too, which holds the literals of the question. Nothing is computed or copied.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+        )
         return settle(question, self.tables, terms).explain(sql=sql)
 
     def _terms(  # noqa: PLR0917
@@ -192,6 +221,9 @@ class Curator(Door):
         split: Mapping[str, Number] | None,
         key_share: Number,
         rows: int,
+        limits: Limits | Auto | Suggestion | None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None,
+        fit_share: Number,
     ) -> Terms:
         """Return what is stated beside a question, checked against the budget."""
         terms = Terms.stated(
@@ -204,6 +236,9 @@ class Curator(Door):
             split=split,
             key_share=key_share,
             rows=rows,
+            limits=limits.limits if isinstance(limits, Suggestion) else limits,
+            bounds=bounds.bounds if isinstance(bounds, Suggestion) else bounds,
+            fit_share=fit_share,
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
@@ -298,6 +333,10 @@ class Curator(Door):
     def suggest_limits(self, table: str, **offer: Any) -> Suggestion:
         """Spend on limits for a table with unknown rows per person: see `discreet.front.suggestions`."""
         return suggest_limits(self, table, **offer)
+
+    def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
+        """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""
+        self.amend(reason=reason, tables=apply_suggestions(dict(self.tables), suggestions))
 
     @property
     def spent(self) -> Spent:

@@ -239,3 +239,26 @@ def test_a_declaration_says_through_what():
     assert declaration["through"] == {"table": "parents", "on": ["parent"], "to": ["id"]}
     assert "through" not in owned_tables(shop())["parents"].declaration
     assert repr(shop()["children"]).startswith("Table(person=through('parents', on='parent', to='id')")
+
+
+def test_tables_of_one_server_may_have_connections_of_their_own(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA keys")
+        connection.execute(
+            "CREATE TABLE keys.orders AS SELECT n AS id, n % 3 AS who FROM generate_series(1, 9) n"
+        )
+        connection.execute("CREATE TABLE keys.lines AS SELECT n % 12 AS o FROM generate_series(1, 24) n")
+    declared = {
+        "lines": Table(
+            f"{postgres}#keys.lines", person=through("orders", on="o", to="id"), limits=Limits(rows=9)
+        ),
+        "orders": Table(f"{postgres}#keys.orders", person="who", limits=Limits(rows=9)),
+    }
+    tables = owned_tables(declared)
+    exact = compute(Group(source=Source(table="lines"), measures=(CountRows(),)), tables, salt=SALT)
+    assert exact.values[0].tolist() == [18]
+    frame = Table(pyarrow.table({"o": [1]}), person=through("orders", on="o", to="id"), limits=Limits(rows=9))
+    with pytest.raises(ParameterError, match="in another database"):
+        owned_tables(declared | {"lines": frame})

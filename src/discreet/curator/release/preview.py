@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
@@ -15,7 +15,7 @@ from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
-__all__ = ["Preview", "preview"]
+__all__ = ["Preview", "including", "preview"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,8 @@ class Preview:
         The undeclared keys, which will be chosen.
     cap : str
         The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
+    bought : tuple of str
+        The limits and bounds that are bought first, in words; their cost is included.
     remark : str
         What else there is to say about how it is measured.
     """
@@ -79,6 +81,7 @@ class Preview:
     answered: bool
     keys: tuple[KeyExpectation, ...] = ()
     cap: str = "the budget"
+    bought: tuple[str, ...] = ()
     remark: str = ""
 
     @property
@@ -100,7 +103,7 @@ class Preview:
         for one in self.expectations:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
-        lines += [str(one) for one in self.keys]
+        lines += [*self.bought, *(str(one) for one in self.keys)]
         lines += [self.remark] if self.remark else []
         lines.append(self._price())
         return "\n".join(lines)
@@ -166,12 +169,11 @@ def preview(
         How its keys are chosen first.
     """
     parts = [*(one.event for one in chosen), request.event]
-    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
-    fewest, cap, current = min(fits, key=lambda one: one[0])
+    costs, fewest, cap = _price_of(parts, account, analyst)
     return Preview(
         event=compose(parts),
         cap=cap,
-        costs=amounts(current, *parts),
+        costs=costs,
         left=account.largest_epsilon(analyst),
         expectations=_expectations(request, rows),
         confidence=request.confidence,
@@ -185,6 +187,36 @@ def preview(
             for one in chosen
         ),
     )
+
+
+def including(
+    found: Preview,
+    events: Sequence[Event],
+    words: Sequence[str],
+    account: Account,
+    analyst: str,
+    *,
+    answered: bool,
+) -> Preview:
+    """Return the preview of a question together with what is bought for it first."""
+    parts = [*events, found.event]
+    costs, fewest, cap = _price_of(parts, account, analyst)
+    return replace(
+        found,
+        event=compose(parts),
+        costs=costs,
+        fits=fewest,
+        cap=cap,
+        answered=answered,
+        bought=tuple(words),
+    )
+
+
+def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[tuple[Amount, ...], int, str]:
+    """Return what events cost together, how often they fit, and the cap that they fit the fewest times."""
+    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
+    fewest, cap, current = min(fits, key=lambda one: one[0])
+    return amounts(current, *parts), fewest, cap
 
 
 def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:

@@ -7,8 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import product
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.data import Plan
     from discreet.data.language.plan import KeyPlan
 
-__all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
+__all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "bought_in_words", "finish", "pack", "unpack"]
 
 _Numbers = TypeVar("_Numbers", bound=np.ndarray)
 
@@ -59,6 +58,8 @@ class Release:
         How its keys were chosen, if they were undeclared. This was paid for as well.
     before : tuple of Request
         The earlier measurements that it is averaged with. They were paid for as well.
+    bought : tuple of Request
+        What its limits and bounds were derived from, if they were bought. This was paid for as well.
     """
 
     request: Request | KeyRequest
@@ -68,6 +69,7 @@ class Release:
     stored: bool = False
     chosen: tuple[KeyRequest, ...] = ()
     before: tuple[Request, ...] = ()
+    bought: tuple[Request, ...] = ()
 
     def at(self, places: Sequence[int]) -> Release:
         """Return the groups at some places, in their order."""
@@ -102,8 +104,8 @@ class Release:
     @property
     def event(self) -> Event:
         """What was charged for it."""
-        earlier = [*(one.event for one in self.chosen), *(one.event for one in self.before)]
-        return compose([*earlier, self.request.event])
+        earlier: list[Request | KeyRequest] = [*self.bought, *self.chosen, *self.before]
+        return compose([*(one.event for one in earlier), self.request.event])
 
     @property
     def plan(self) -> Plan | KeyPlan:
@@ -198,7 +200,7 @@ class Release:
 
     def _notes(self) -> list[str]:
         """Return what has to be said about the answer as a whole."""
-        notes = []
+        notes = bought_in_words(self.label)
         if not self.label["private"]:
             notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
         return [*notes, _STORED] if self.stored else notes
@@ -210,6 +212,11 @@ class Release:
         notes = [*self._remarks(), *self._notes()]
         caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
+
+
+def bought_in_words(label: Mapping[str, object]) -> list[str]:
+    """Return which limits and bounds were bought for an answer, and what they cut."""
+    return [str(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
 
 
 class WholeOutput(Output):
@@ -268,10 +275,8 @@ def finish(
     if isinstance(first, WholeOutput) and not others:
         read = [by_measure[measure] for measure in first.measures]
         return first.release(request, read, label, stored=stored)
-    groups = list(product(*(key.values.values for key in request.plan.keys)))
-    keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
     outputs = tuple(
         column.finish([by_measure[measure] for measure in column.measures], request.confidence)
         for column in request.columns
     )
-    return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)
+    return Release(request=request, keys=request.answer_keys, outputs=outputs, label=label, stored=stored)

@@ -17,6 +17,7 @@ from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declare
 from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
+from discreet.data.tables.declaration_checks import checked_declarations
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -129,9 +130,7 @@ class Table:
         version: str = "1",
         prepare: bool = False,
     ) -> None:
-        declared = _checked_columns(columns)
-        _check_person(person, limits)
-        _check_prepare(prepare, limits)
+        declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
@@ -249,7 +248,9 @@ class Table:
     @property
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
-        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
+        limits: dict[str, JSON] = {"rows": self.limits.rows, "groups": self.limits.groups}
+        if self.limits.is_bought:
+            limits["bought"] = True
         first = self._is_prepared and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
         if self._through is not None:
@@ -324,48 +325,6 @@ def _implied_type(declared: Declared) -> Type:
     if isinstance(declared, Dates):
         return Type.DATE
     return declared.type if isinstance(declared, Keys) else declared
-
-
-def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
-    if columns is None:
-        return {}
-    if not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
-        )
-    for name, declared in columns.items():
-        if not isinstance(name, str):
-            raise ParameterError("columns", "has a name that is not text", "names of columns")
-        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
-            Type.NULL,
-            Type.OTHER,
-            Type.DECIMAL,
-        }:
-            raise ParameterError(
-                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
-            )
-    return dict(columns)
-
-
-def _check_person(person: object, limits: Limits | None) -> None:
-    if person is not EACH_ROW and (not isinstance(person, str | Through) or not person):
-        raise ParameterError(
-            "person", "is not a column name", "a name, EACH_ROW if a row is a person, or through(…)"
-        )
-    if person is EACH_ROW and limits is not None:
-        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
-    if person is not EACH_ROW and not isinstance(limits, Limits):
-        problem = "are required with a person" if limits is None else "are of another type"
-        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
-
-
-def _check_prepare(prepare: bool, limits: Limits | None) -> None:
-    if not isinstance(prepare, bool):
-        raise ParameterError("prepare", "is neither True nor False", "True or False")
-    if prepare and not isinstance(limits, Limits):
-        raise ParameterError(
-            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
-        )
 
 
 def _check_declared(name: str, declared: Declared, found: Type) -> None:

@@ -23,4 +23,5 @@ def remeasure(door: Door, release: Release, offer: Offer, *, analyst: str) -> Re
     check_combined(requests[0].parts)
     request = remeasuring_request(requests[0], door.tables, offer, repetition=len(requests))
     again = door.remeasure_request(requests, request, analyst=analyst)
-    return replace(again, chosen=release.chosen, label=label_of_chosen(again.label, release.label))
+    label = label_of_chosen(again.label, release.label)
+    return replace(again, chosen=release.chosen, bought=release.bought, label=label)

@@ -81,8 +81,8 @@ def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, obj
 
 
 def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Return the label of an answer for keys that were chosen for an earlier one, whose label it is."""
-    chosen = {"chosen_keys": before["chosen_keys"]} if "chosen_keys" in before else {}
+    """Return the label of an answer for keys, limits or bounds that were found for an earlier one."""
+    chosen = {name: before[name] for name in ("chosen_keys", "bought") if name in before}
     return {**label, **chosen, "private": bool(label["private"]) and bool(before["private"])}
 
 

@@ -48,6 +48,7 @@ from discreet.data import (
 from discreet.data.language.coarsening import ends_at_most, steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
+from discreet.data.language.measures import SumDistinct
 from discreet.data.language.plan import LARGEST_CELLS
 from discreet.data.language.types import column_type
 from discreet.errors import UnsupportedQuery
@@ -75,6 +76,7 @@ rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
+_DISTINCT = {AggregateFunction.SUM_DISTINCT: 1, AggregateFunction.SQUARES_DISTINCT: 2}
 _VARIANCES = {
     AggregateFunction.VARIANCE: (False, False),
     AggregateFunction.SAMPLE_VARIANCE: (True, False),
@@ -182,6 +184,10 @@ class _Meaning:
             return SmoothOutput(
                 name=name, histogram=histogram, rule=_SMOOTH[function], share=aggregate.parameter
             )
+        if function in _DISTINCT:
+            bounds = self._coarse(column, function)
+            total = SumDistinct(column=column, bounds=bounds, power=_DISTINCT[function])
+            return SumOutput(name=name, total=total)
         if function in _VARIANCES:
             sample, root = _VARIANCES[function]
             bounds = self._coarse(column, function)

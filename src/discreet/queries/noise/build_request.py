@@ -23,9 +23,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.curator.request.request import Expectation, Output, Request
+from discreet.curator.request.request import Expectation, Request
 from discreet.data import Table, sensitivity
-from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
@@ -33,9 +32,9 @@ from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.joint_request import least_joint
 from discreet.queries.noise.parts import is_least, noise_parts
+from discreet.queries.noise.shown_columns import showing
 from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
@@ -167,23 +166,6 @@ def _built(
         outputs=bound.outputs,
         confidence=confidence,
     )
-    if split is not None:
-        return _showing(query, alone)
-    return _showing(query, least_joint(query, bound, tables, offer, alone=alone))
-
-
-def _showing(query: Query, request: Request) -> Request:
-    """Return the request with the columns that the query shows, if these are not its outputs."""
-    if query.shown == query.names:
-        return request
-    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
-    columns: dict[str, Output] = dict(outputs)
-    for one in query.after.calculated:
-        read = columns_of(one.expression)
-        columns[one.name] = CalculatedOutput(
-            name=one.name,
-            expression=one.expression,
-            reads=tuple(output for name, output in outputs.items() if name in read),
-            keys=request.plan.keys,
-        )
-    return replace(request, shown=tuple(columns[name] for name in query.shown))
+    if split is not None or query.after.levels:
+        return showing(query, alone)
+    return showing(query, least_joint(query, bound, tables, offer, alone=alone))

@@ -158,21 +158,30 @@ class Evaluation:
 
     Parameters
     ----------
-    numbers : mapping of names to PossibleNumbers
-        The outputs.
+    numbers : mapping of names to what was evaluated
+        The outputs, and windows over them.
     keys : mapping of names to sequences
         The keys of every group.
     groups : int
         How many groups there are.
+    functions : mapping of expressions to sequences, optional
+        What functions of keys are in every group.
     """
 
     def __init__(
-        self, numbers: Mapping[str, PossibleNumbers], keys: Mapping[str, Sequence[Any]], groups: int
+        self,
+        numbers: Mapping[str, Evaluated],
+        keys: Mapping[str, Sequence[Any]],
+        groups: int,
+        functions: Mapping[Expression, Sequence[Any]] | None = None,
     ) -> None:
         self._numbers, self._keys, self._groups = numbers, keys, groups
+        self._functions = functions or {}
 
     def of(self, node: Expression) -> Evaluated:
         """Return what a checked expression gives."""
+        if node in self._functions:
+            return _public(self._functions[node])
         if isinstance(node, Column):
             found = self._numbers.get(node.name)
             return _public(self._keys[node.name]) if found is None else found
@@ -191,6 +200,8 @@ class Evaluation:
 
     def truth(self, node: Expression) -> PossibleTruths:
         """Return what a condition gives."""
+        if node in self._functions:
+            return _truths(words_of(_public(self._functions[node])))
         if isinstance(node, Compare):
             return _compared(node.operator, self.of(node.left), self.of(node.right))
         if isinstance(node, And):

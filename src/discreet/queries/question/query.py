@@ -21,6 +21,7 @@ from discreet.data.language.description import describe_expression, describe_rel
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
+from discreet.queries.question.answer_levels import check_levels
 from discreet.queries.question.post_processing import NO_POST_PROCESSING, PostProcessing, check_after
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
@@ -71,6 +72,7 @@ class Query:
                 )
             taken.add(name.lower())
         check_after(self.after, self._all_names)
+        check_levels(self.after.levels, [key.name for key in self.keys])
 
     def derive(self, **formulas: Formula) -> Query:
         """Return the query with columns that are calculated from its answer, by the names that this has.

@@ -20,6 +20,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.sql.refusals import refused, refused_node
 from discreet.queries.sql.spellings import respelled
+from discreet.queries.sql.top import limited_by, without_top
 
 __all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
 
@@ -70,7 +71,7 @@ def read_select(text: str) -> exp.Select:
         raise UnsupportedQuery(
             f"the text is longer than {LARGEST_TEXT} characters; shorten it, or ask in parts"
         )
-    tokens = _without_semicolon(_tokens(text))
+    tokens, top = without_top(_without_semicolon(_tokens(text)))
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
@@ -81,7 +82,7 @@ def read_select(text: str) -> exp.Select:
     if type(statement) is not exp.Select:
         raise refused_node(statement)
     respelled(statement)
-    return statement
+    return limited_by(statement, top)
 
 
 def _tokens(text: str) -> Sequence[Token]:
@@ -119,8 +120,6 @@ def _check_statement(tokens: Sequence[Token]) -> None:
         )
     if max(kinds.count(TokenType.SELECT), kinds.count(TokenType.JOIN)) > MOST_SELECTS:
         raise UnsupportedQuery(f"the query has more than {MOST_SELECTS} SELECTs or JOINs; ask in parts")
-    if len(tokens) > 2 and tokens[1].text.upper() == "TOP" and kinds[2] is TokenType.NUMBER:
-        raise refused("TOP", "write ORDER BY and LIMIT at the end")
     if any(token.token_type is TokenType.NOT and token.text == "!" for token in tokens):
         raise refused("!", "write NOT")
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):

@@ -39,9 +39,12 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_columns import AnswerColumns
+from discreet.queries.sql.answer_windows import named_windows
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.grouping_sets import grouped_nodes
 from discreet.queries.sql.key_names import calculated_key_name
+from discreet.queries.sql.keys_alone import check_distinct, listed_keys, with_distinct_groups
 from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
@@ -65,6 +68,9 @@ _PARTS = (
     "offset",
     "with",
     "hint",
+    "qualify",
+    "windows",
+    "distinct",
 )
 
 
@@ -85,16 +91,19 @@ def parse(text: str, tables: Tables) -> Query:
     UndeclaredColumn
         For a table or a column that does not exist: it names those that do.
     """
-    select = read_select(text)
+    select = with_distinct_groups(read_select(text))
     check_parts(select, *_PARTS)
     check_schemas(select)
     rows = FromClause(tables, subquery).within(select)
     select, scope = lifted_select(select, rows.of(select), rows)
     reader = _Reader(select, scope, tables)
     keys = reader.keys()
-    columns = AnswerColumns(keys, scope.over(tables), reader.aliases)
+    columns = AnswerColumns(
+        keys, scope.over(tables), reader.aliases, named=named_windows(select), levels=reader.levels
+    )
     named = reader.columns(keys, columns)
-    after = after_of(select, named, columns, scope)
+    check_distinct(select, named, len(keys))
+    after = listed_keys(after_of(select, named, columns, scope), named, columns, len(keys))
     query = Query(relation=scope.relation, keys=keys, outputs=columns.outputs, after=after)
     return prune_person_keys(query, tables)
 
@@ -105,6 +114,7 @@ class _Reader:
     def __init__(self, select: exp.Select, scope: Scope, tables: Tables) -> None:
         self._scope, self._columns = scope, scope.over(tables)
         self._group: exp.Group | None = select.args.get("group")
+        self._grouped_by, self.levels = grouped_nodes(self._group)
         self._items = [_item(node) for node in select.expressions]
 
     @property
@@ -116,10 +126,9 @@ class _Reader:
         """Return what GROUP BY names, each under the name that SELECT gives it."""
         if self._group is None:
             return ()
-        check_parts(self._group, "expressions")
-        if not self._group.expressions:
+        if not self._grouped_by:
             raise UnsupportedQuery("GROUP BY names no column; leave it out, or name one with declared keys")
-        return tuple(self._key(unwrapped(node)) for node in self._group.expressions)
+        return tuple(map(self._key, self._grouped_by))
 
     def _key(self, node: exp.Expression) -> Named:
         if isinstance(node, exp.AggFunc):
@@ -175,10 +184,9 @@ class _Reader:
 
     def _grouped_columns(self) -> set[str]:
         """Return the columns that GROUP BY names."""
-        nodes = [] if self._group is None else [unwrapped(node) for node in self._group.expressions]
         return {
             self._scope.field(node).column
-            for node in nodes
+            for node in self._grouped_by
             if type(node) is exp.Column and self._scope.has(node)
         }
 
@@ -209,7 +217,8 @@ class _Reader:
             if self._is_key(node, alias, keys):
                 continue
             unknown = isinstance(node, exp.Anonymous) and not any(map(is_aggregate, node.walk()))
-            if is_aggregate(node) or isinstance(node, exp.Window) or unknown:
+            over_answer = isinstance(node, exp.Window | exp.Grouping | exp.GroupingId)
+            if (is_aggregate(node) or unknown) and not over_answer:
                 named[place] = answer.measure(node, alias)
             else:
                 calculations.append((place, node, alias))
@@ -247,9 +256,7 @@ class _Reader:
             expression = expression_of(node, self._columns)
         for key in keys:
             if key.expression == expression:
-                if alias not in {None, key.name}:
-                    raise UnsupportedQuery("SELECT gives one key two names; choose one")
-                return True
+                return alias in {None, key.name}
         if type(node) is not exp.Column:
             return False
         raise self._not_grouped(node)
