@@ -101,9 +101,10 @@ class Curator(Door):
             much as one more count. A larger share shows smaller groups, a smaller one leaves more for values.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
-        keys : {"declared", "chosen"}
+        keys : {"declared", "chosen", "in rounds"}
             With "chosen", only the combinations of keys are shown that enough persons have, even of declared
-            ones.
+            ones. With "in rounds", undeclared keys are chosen in rounds, which finds more of them where
+            persons have many keys each.
         analyst : str
             Who asks, for caps per analyst.
 
