@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
     from discreet.curator import Budget
     from discreet.data import (
+        AUTO,
         EACH_ROW,
         Bounds,
         Dates,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AUTO",
     "EACH_ROW",
     "Bounds",
     "Budget",
@@ -89,6 +91,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AUTO": "discreet.data",
     "EACH_ROW": "discreet.data",
     "Bounds": "discreet.data",
     "Budget": "discreet.curator",

@@ -68,6 +68,18 @@ def test_keys_that_nobody_declared_are_chosen():
     assert charges() == 2
 
 
+def test_limits_and_bounds_that_are_bought():
+    found = answered("query --epsilon 5 --limits auto", COUNT)
+    assert "rows of each person, a limit that was bought: about " in found.output
+    assert "paid  epsilon 5" in found.output
+    assert "nothing: answered from the store" in answered("query --epsilon 5 --limits auto", COUNT).output
+    assert charges() == 2
+    assert (
+        "at most 1 rows of a person"
+        in json.loads(answered("query --epsilon 1 --limits 1 --format json", COUNT).output)["label"]["plan"]
+    )
+
+
 def test_a_new_ledger_is_said_beside_the_answer():
     first = answered("query --epsilon 1 --format csv", COUNT)
     assert "a new ledger was made" in first.errors

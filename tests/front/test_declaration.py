@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Budget
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type, through
+from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type, through
 from discreet.errors import ParameterError
 from discreet.front.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
@@ -399,3 +399,16 @@ def test_a_table_in_a_database(tmp_path, monkeypatch):
     monkeypatch.setenv("CLINIC_VISITS", "visits.parquet")
     found = read(tmp_path, DECLARATION.replace(source, 'source_env = "CLINIC_VISITS"'))
     assert found.tables["visits"].source == tmp_path / "visits.parquet"
+
+
+def test_a_limit_that_is_bought(tmp_path):
+    write_clinic(tmp_path)
+    automatic = '{ rows = "auto", at_most = 1000 }'
+    declared = read(tmp_path, DECLARATION.replace("{ rows = 2 }", automatic)).tables["visits"]
+    assert declared.limits == Limits(rows=AUTO, at_most=1000)
+    assert declared.open().declaration["limits"]["bought"] is True
+    assert "at_most goes with AUTO" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "auto" }')
+    assert "rows is" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "many" }')
+    ready = f"limits = {automatic}\nprepare = true"
+    with pytest.raises(ParameterError, match="before a question could buy"):
+        read(tmp_path, DECLARATION.replace("limits = { rows = 2 }", ready)).tables["visits"].open()

@@ -18,6 +18,9 @@ _TAKEN = (
     "split",
     "key_share",
     "rows",
+    "limits",
+    "bounds",
+    "fit_share",
     "analyst",
     "sql",
 )

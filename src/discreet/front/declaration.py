@@ -19,7 +19,7 @@
     # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
     person = "patient_id"            # or each_row = true, or that of a row in another table:
     # person = { through = "orders", on = "order_id", to = "id" }  # `to` if it is called otherwise there
-    limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
+    limits = { rows = 10 }           # { groups = 4, rows_per_group = 2 } or { rows = "auto", at_most = 1000 }
     version = "2026-01"              # "1" if left out
     # prepare = true                 # keeps the table ready; of limits on rows, draws the sample in advance
 
@@ -51,7 +51,7 @@ from typing import cast
 from discreet.curator import Account, Budget
 from discreet.curator.budget.entries import fold
 from discreet.curator.ledger import Ledger, Store, open_store
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
@@ -66,7 +66,7 @@ _BOUNDS = ("lower", "upper", "step", "nan", "infinity", "null")
 _KEYS = ("keys", "null_key")
 _DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
 _KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
-_LIMITS = "{ rows = … } or { groups = …, rows_per_group = … }"
+_LIMITS = '{ rows = … }, { rows = "auto", at_most = … } or { groups = …, rows_per_group = … }'
 _POSTGRES = re.compile(r"postgres(ql)?://")
 
 
@@ -292,9 +292,11 @@ def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:
 
 
 def _limits(section: Section, found: object) -> Limits:
-    given = section.content(found, (), ("rows", "groups", "rows_per_group"))
-    if set(given) not in ({"rows"}, {"groups", "rows_per_group"}):
+    given = section.content(found, (), ("rows", "groups", "rows_per_group", "at_most"))
+    if set(given) not in ({"rows"}, {"rows", "at_most"}, {"groups", "rows_per_group"}):
         section.refuse("it", "is not a limit, or mixes two kinds", _LIMITS)
+    if given.get("rows") == AUTO.value:
+        given = {**given, "rows": AUTO}
     with section:
         return Limits(**given)  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import AnswerColumn, Draw, Output, Part
+from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part
 from discreet.data import Statistic, Table, fresh_salt
 from discreet.data.combination_counts import check_combinations, compute_combination_counts
 from discreet.data.language.declarations import KeyValue
@@ -115,6 +115,13 @@ class CountedKeysRequest(KeyRequest):
     def part_of(self, measure: object) -> CountedPart:
         """Return the part that releases a measure."""
         return next(part for part in self._parts if part.measure == measure)
+
+    def expectations(self, rows: int) -> tuple[Expectation, ...]:
+        """Return how wrong every column is expected to be, for a number of rows in each group."""
+        return tuple(
+            output.expect([self.part_of(measure) for measure in output.measures], self.confidence, rows)
+            for output in self.columns
+        )
 
     @property
     def _parts(self) -> tuple[CountedPart, ...]:

@@ -84,9 +84,19 @@ class KeyRequest:
         return Fraction(95, 100)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
     def columns(self) -> tuple[Output, ...]:
         """None: only keys are released."""
         return ()
+
+    @property
+    def plans(self) -> tuple[KeyPlan, ...]:
+        """What is counted: one plan."""
+        return (self.plan,)
 
     @property
     def event(self) -> Event:

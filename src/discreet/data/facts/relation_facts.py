@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.data.facts.colocation import check_colocated
 from discreet.data.facts.inferred import completed, infer
@@ -54,6 +55,9 @@ from discreet.data.language.relations import (
 from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
+if TYPE_CHECKING:
+    from discreet.data.tables.table import Table
+
 __all__ = [
     "columns_of_relation",
     "is_single",
@@ -90,11 +94,21 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
 def limits_of(relation: Relation, tables: Tables) -> Limits:
     """Return how much one person contributes at most.
 
-    One row if there cannot be more; else the limits of the first table.
+    One row if there cannot be more; else the limits of the first table, or narrower ones that the question
+    brings along.
     """
     if is_single(relation, tables):
         return Limits(rows=1)
-    return private_table(leftmost(relation).table, tables).limits
+    first = leftmost(relation)
+    declared = private_table(first.table, tables).limits
+    if first.limits is None:
+        return declared
+    if not declared.contains(first.limits):
+        raise UnsupportedQuery(
+            f"the limits of a question must be of the kind that was declared, and no wider: {declared!r}; "
+            "state such limits, or none"
+        )
+    return first.limits
 
 
 @found_once
@@ -198,9 +212,12 @@ def _columns(relation: Relation, tables: Tables) -> Columns:
 
 def _declared(source: Source, tables: Tables) -> Columns:
     table = private_table(source.table, tables)
+    stated = dict(source.bounds)
+    for name, bounds in stated.items():
+        _check_stated(name, bounds, table)
     columns = {}
     for name, found in table.schema.items():
-        declared = table.columns.get(name)
+        declared = stated.get(name, table.columns.get(name))
         columns[name] = completed(
             ColumnFacts(
                 type=found,
@@ -211,6 +228,15 @@ def _declared(source: Source, tables: Tables) -> Columns:
             )
         )
     return columns
+
+
+def _check_stated(name: str, bounds: Bounds, table: Table) -> None:
+    """Refuse bounds that a question brings for what is not a number, or beyond what was declared."""
+    kind, declared = column_type(name, table.schema), table.columns.get(name)
+    if not kind.is_number or name == table.person or isinstance(declared, Keys):
+        raise UnsupportedQuery(f"bounds are stated of {name!r}, which cannot have them; state none")
+    if isinstance(declared, Bounds) and not declared.contains(bounds):
+        raise UnsupportedQuery(f"bounds of {name!r} are declared, and a question may only narrow them")
 
 
 def _calculated(column: Named, columns: Columns) -> ColumnFacts:

@@ -32,6 +32,7 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
 )
 from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
 from discreet.data.language.relations import (
@@ -82,7 +83,7 @@ def _lines(relation: Relation, indent: str) -> Iterator[str]:
 def describe_relation(node: Relation) -> str:
     """Write what a relation does to the rows below it, in one line."""
     if isinstance(node, Source):
-        return f"source {node.table}"
+        return f"source {node.table}{_limited(node)}"
     if isinstance(node, Filter):
         return f"filter {describe_expression(node.condition)}"
     if isinstance(node, Project | Derive):
@@ -114,6 +115,15 @@ def describe_relation(node: Relation) -> str:
     raise TypeError("not a relation")
 
 
+def _limited(source: Source) -> str:
+    limits = source.limits
+    if limits is None:
+        return ""
+    if limits.rows is not None:
+        return f", at most {limits.rows} rows of a person"
+    return f", at most {limits.rows_per_group} rows of a person in each of {limits.groups} groups"
+
+
 def _named(text: str, name: str) -> str:
     return text if text == name else f"{text} as {name}"
 
@@ -128,6 +138,10 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
         return f"count of {measure.column}"
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
+    if isinstance(measure, SumDistinct):
+        what = "squares of distinct" if measure.power == 2 else "distinct"
+        within = f" within {_within(measure.bounds)}" if bounds else ""
+        return f"sum of {what} {measure.column}{within}"
     if isinstance(measure, Sum):
         return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.data.language.declarations import Bounds
+from discreet.data.language.declarations import Bounds, Limits
 from discreet.data.language.expressions import Expression
 from discreet.data.language.public_rows import PublicRows
 from discreet.data.language.window_functions import (
@@ -73,12 +73,31 @@ LARGEST_RELATIONS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The rows of a declared private table, by its public name."""
+    """The rows of a declared private table, by its public name.
+
+    Attributes
+    ----------
+    table : str
+        The name.
+    limits : Limits or None
+        How much one person contributes to this question, no more than was declared, if this is its first
+        table. None: as declared.
+    bounds : tuple of (column, Bounds)
+        The ranges of numbers for this question, where none or wider ones are declared; in the order of names.
+    """
 
     table: str
+    limits: Limits | None = field(default=None, metadata=LATER)
+    bounds: tuple[tuple[str, Bounds], ...] = field(default=(), metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(isinstance(self.table, str) and bool(self.table))
+        _check(isinstance(self.limits, Limits | None))
+        _check(self.limits is None or not self.limits.is_bought)
+        _check(isinstance(self.bounds, tuple))
+        _check(all(isinstance(name, str) and isinstance(one, Bounds) for name, one in self.bounds))
+        names = [name for name, _ in self.bounds]
+        _check(names == sorted(set(names)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

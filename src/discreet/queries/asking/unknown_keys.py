@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.curator import Door, Preview, Release
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn
 from discreet.data import Keys, Table
@@ -18,7 +18,7 @@ from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, se
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import EARLIER_KEY_SHARE, IN_ROUNDS
 
-__all__ = ["AskedByUnknownKeys", "label_of_chosen", "was_chosen_before"]
+__all__ = ["AskedByUnknownKeys", "label_of_chosen", "was_chosen_before", "with_choices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class AskedByUnknownKeys(AskedQuery):
         listed = {name: Keys(keys) for name, keys in shown.items()}
         request = self._request_for(self.query.with_keys(**listed), selection.rest)
         release = door.answer(request, analyst=analyst)
-        return replace(release, chosen=chosen, label=_with_choices(release, choices))
+        return replace(release, chosen=chosen, label=with_choices(release, choices))
 
     def _selection(self, door: Door) -> KeyChoice:
         """Return how the offer is divided: as stated, as it was before, or by what is asked."""
@@ -86,7 +86,7 @@ def was_chosen_before(query: Query, tables: Mapping[str, Table], offer: Offer, d
     return all(door.is_charged(request) for _, request in earlier.requests)
 
 
-def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
+def with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
     """Return the label of a release whose keys were chosen, including what was charged for that.
 
     It is as private as the least private of them: which keys there are is an answer too.
@@ -97,8 +97,8 @@ def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, obj
 
 
 def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Return the label of an answer for keys that were chosen for an earlier one, whose label it is."""
-    chosen = {"chosen_keys": before["chosen_keys"]} if "chosen_keys" in before else {}
+    """Return the label of an answer for keys, limits or bounds that were found for an earlier one."""
+    chosen = {name: before[name] for name in ("chosen_keys", "bought") if name in before}
     return {**label, **chosen, "private": bool(label["private"]) and bool(before["private"])}
 
 
@@ -112,6 +112,6 @@ def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
         outputs=tuple(
             AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.shown
         ),
-        label=_with_choices(first, others),
+        label=with_choices(first, others),
         chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),
     )

@@ -86,7 +86,7 @@ def missing_bounds(
             f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
         )
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
-    problem += f"take that of {others}, or " if others else ""
+    problem += f"take that of {others}, {'or ' if table is None else ''}" if others else ""
     if table is None:
         known = columns[name]
         if known.least is not None:
@@ -94,7 +94,7 @@ def missing_bounds(
         if known.most is not None:
             return UndeclaredColumn(f"{problem}bound it from below, too, as in CLIP(x, 0, 100)")
         return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
-    return NotDeclared(f"{problem}have its owner declare", table, name, Bounds)
+    return NotDeclared(f"{problem}buy them with bounds=AUTO, or have its owner declare", table, name, Bounds)
 
 
 def _known(kind: str, columns: Columns) -> str:

@@ -31,6 +31,7 @@ from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.unknown_keys import hypothetical_keys, selection_for, unknown_keys
 from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
+from discreet.queries.outputs.key_functions import key_schema, separated
 from discreet.queries.outputs.shown_counts import ShownCountOutput
 from discreet.queries.question.query import Query, key_facts, key_of
 
@@ -55,6 +56,8 @@ def counted_request(
         return None
     unknown = unknown_keys(query, tables)
     bound = bind(hypothetical_keys(query, tables), tables)
+    if _reads_all_groups(query, bound):
+        return None
     reach = moves_of_a_person(query, bound, tables)
     if reach is None:
         return None
@@ -127,6 +130,13 @@ def _shows_as_much(mechanism: CountedKeys, query: Query, tables: Mapping[str, Ta
     chosen = selection_for(query, tables, offer)
     sizes = [request.mechanism.size_for(Fraction(1, 2)) for _, request in chosen.requests]
     return mechanism.size_for(Fraction(1, 2)) <= max(sizes)
+
+
+def _reads_all_groups(query: Query, bound: BoundQuery) -> bool:
+    """Return whether the answer has totals, windows or functions of keys, which read all groups at once."""
+    schema = key_schema(bound.plan.keys)
+    functions = any(separated(one.expression, schema)[1] for one in query.after.calculated)
+    return bool(query.after.levels or query.after.windows) or functions
 
 
 def _columns(query: Query, bound: BoundQuery) -> tuple[Output, ...]:
