@@ -60,7 +60,13 @@ DISTINCT = [
     "SELECT AVG(DISTINCT balance) AS s, VARIANCE(DISTINCT age) AS v FROM visits",
     "SELECT STDDEV(DISTINCT cost) AS s FROM crowd",
 ]
-QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN, *DISTINCT]
+JOINS = [
+    f"{COUNT}visits v FULL JOIN staff s ON v.patient = s.patient",
+    f"{COUNT}visits v FULL JOIN staff s USING (patient, ward) WHERE v.age IS NULL",
+    "SELECT SUM(v.age) AS s FROM visits v LEFT JOIN staff s ON v.patient = s.patient AND v.ward < s.ward",
+    f"{COUNT}visits v LEFT JOIN wards w ON v.ward = w.ward AND w.floor > v.age",
+]
+QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN, *DISTINCT, *JOINS]
 
 
 @pytest.fixture(scope="module")
