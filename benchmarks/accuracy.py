@@ -3,8 +3,8 @@
     python -m benchmarks.accuracy [--runs 51] [--peer PATH] [--only NAME]
 
 Printed are median relative errors over all runs; where there are groups, each run counts with the median of
-the 20 largest. OpenDP needs its own Polars: `--peer` names the Python of an environment with `opendp[polars]`, as
-`make bench` makes one. Nobody has more rows than the limit, so that no answer is off because of rows that were cut.
+the 20 largest. OpenDP needs its own Polars: `--peer` names the Python of an environment with
+`opendp[polars]`, as `make bench` makes one. Nobody has more rows than the limit, so that nothing is cut.
 """
 
 from __future__ import annotations
@@ -38,33 +38,23 @@ class Question:
     needs_delta: bool = False
 
 
-QUESTIONS = (
-    Question("count", "once", "SELECT COUNT(*) AS v FROM once", "count"),
-    Question("sum", "once", "SELECT SUM(income) AS v FROM once", "sum"),
-    Question("mean", "once", "SELECT AVG(income) AS v FROM once", "mean"),
-    Question("variance", "once", "SELECT VAR_POP(income) AS v FROM once", "variance"),
-    Question("median", "once", "SELECT MEDIAN(income) AS v FROM once", "median"),
-    Question("quantile 0.9", "once", "SELECT QUANTILE(income, 0.9) AS v FROM once", "quantile"),
-    Question("distinct values", "once", "SELECT COUNT(DISTINCT word) AS v FROM once", "distinct"),
-    Question("histogram", "once", "SELECT k, COUNT(*) AS v FROM once GROUP BY k", "keyed count"),
-    Question("sums by key", "once", "SELECT k, SUM(income) AS v FROM once GROUP BY k", "keyed sum"),
-    Question("means by key", "once", "SELECT k, AVG(income) AS v FROM once GROUP BY k", "keyed mean"),
-    Question("unknown keys", "once", "SELECT word AS k, COUNT(*) AS v FROM once GROUP BY word", "unknown", True),
-    Question("count, 10 rows each", "often", "SELECT COUNT(*) AS v FROM often", "count"),
-    Question("sum, 10 rows each", "often", "SELECT SUM(income) AS v FROM often", "sum"),
-    Question("mean, 10 rows each", "often", "SELECT AVG(income) AS v FROM often", "mean"),
-    Question("median, 10 rows each", "often", "SELECT MEDIAN(income) AS v FROM often", "median"),
-    Question("distinct values, 10 rows each", "often", "SELECT COUNT(DISTINCT word) AS v FROM often", "distinct"),
-    Question("histogram, 10 rows each", "often", "SELECT k, COUNT(*) AS v FROM often GROUP BY k", "keyed count"),
-    Question("sums by key, 10 rows each", "often", "SELECT k, SUM(income) AS v FROM often GROUP BY k", "keyed sum"),
-    Question("means by key, 10 rows each", "often", "SELECT k, AVG(income) AS v FROM often GROUP BY k", "keyed mean"),
-    Question(
-        "unknown keys, 10 rows each",
-        "often",
-        "SELECT word AS k, COUNT(*) AS v FROM often GROUP BY word",
-        "unknown",
-        True,
-    ),
+SHAPES = (
+    ("count", "SELECT COUNT(*) AS v FROM {}", "count"),
+    ("sum", "SELECT SUM(income) AS v FROM {}", "sum"),
+    ("mean", "SELECT AVG(income) AS v FROM {}", "mean"),
+    ("variance", "SELECT VAR_POP(income) AS v FROM {}", "variance"),
+    ("median", "SELECT MEDIAN(income) AS v FROM {}", "median"),
+    ("quantile 0.9", "SELECT QUANTILE(income, 0.9) AS v FROM {}", "quantile"),
+    ("distinct values", "SELECT COUNT(DISTINCT word) AS v FROM {}", "distinct"),
+    ("histogram", "SELECT k, COUNT(*) AS v FROM {} GROUP BY k", "keyed count"),
+    ("sums by key", "SELECT k, SUM(income) AS v FROM {} GROUP BY k", "keyed sum"),
+    ("means by key", "SELECT k, AVG(income) AS v FROM {} GROUP BY k", "keyed mean"),
+    ("unknown keys", "SELECT word AS k, COUNT(*) AS v FROM {} GROUP BY word", "unknown"),
+)
+QUESTIONS = tuple(
+    Question(f"{name}{words}", table, sql.format(table), peer, needs_delta=peer == "unknown")
+    for table, words in (("once", ""), ("often", ", 10 rows each"))
+    for name, sql, peer in SHAPES
 )
 
 
@@ -191,7 +181,7 @@ def _finished(question: Question, frame: object) -> Values:
 
 
 def errors(values: list[Values], truth: Values) -> list[float]:
-    """Return the median relative error of each run, over the largest groups; one that is not shown counts as 1."""
+    """Return the median relative error of each run over the largest groups; a missing one counts as 1."""
     largest = sorted(truth, key=lambda key: -truth[key])[:KEYS]
     return [
         median(abs(one[key] - truth[key]) / abs(truth[key]) if key in one else 1.0 for key in largest)
@@ -205,7 +195,9 @@ SIDES: dict[str, Callable[[Question, Path, int], Iterator[Values]]] = {"discreet
 def run_one(side: str, folder: Path, runs: int, only: str) -> None:
     """Ask one side all questions and print all values as JSON."""
     found = {
-        question.name: list(SIDES[side](question, folder, runs)) for question in QUESTIONS if only in question.name
+        question.name: list(SIDES[side](question, folder, runs))
+        for question in QUESTIONS
+        if only in question.name
     }
     print(json.dumps(found))
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
 from discreet.front.arguments import refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
@@ -25,7 +26,7 @@ from discreet.privacy.rational import float_below
 from discreet.queries import TableRequest
 from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
-from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, FIT_SHARE, KEY_SHARE, Terms
+from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, DECLARED, FIT_SHARE, Terms
 
 if TYPE_CHECKING:
     from discreet.curator.ledger.store import Store
@@ -92,11 +93,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
         limits: Limits | Auto | Suggestion | None = None,
         bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
         fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Release:
@@ -105,10 +107,12 @@ class Curator(Door):
         The same question with the same offer on the same data returns the same answer at no cost, even if
         its outputs have other names.
 
-        Where the keys of a group were not declared, an offer of epsilon and delta has them chosen first:
-        those are shown that enough persons have. Epsilon is divided by `key_share` between the choice and the
-        values, delta in halves. What does not fit the budget together is refused before the first charge; if
-        choosing succeeds and answering does not, asking again pays for the rest only.
+        Where the keys of a group were not declared, an offer of epsilon or rho, and delta, has them chosen:
+        those are shown that enough persons have. Where only counts are asked, the noisy count that passed
+        the threshold is the answer, for the whole offer. Else the keys are chosen first: epsilon or rho is
+        divided between the choice and the values, delta in halves. What does not fit the budget together is
+        refused before the first charge; if choosing succeeds and answering does not, asking again pays for
+        the rest only.
 
         Parameters
         ----------
@@ -116,7 +120,8 @@ class Curator(Door):
             SQL, what `table(…)` built, many counts at once (`ranges`, `cdf`, `marginals`), or a finished
             request.
         epsilon, delta, rho : number, optional
-            The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
+            The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted. A
+            delta beside rho pays for the choice of undeclared keys.
         error : mapping of outputs to numbers, optional
             Instead of an offer: the largest margins at the confidence; the cheapest request that meets
             them is made.
@@ -124,9 +129,9 @@ class Curator(Door):
             Of the intervals.
         split : mapping of outputs to numbers, optional
             The shares of the offer; by default they equalize the errors.
-        key_share : number
-            How much of epsilon the choice of undeclared keys gets, above 0 and below 1, by default a third.
-            A larger share shows smaller groups; a smaller one leaves more for the values.
+        key_share : number, optional
+            How much of epsilon or rho the choice of undeclared keys gets, above 0 and below 1; by default as
+            much as one more count. A larger share shows smaller groups, a smaller one leaves more for values.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
         limits : Limits, AUTO or Suggestion, optional
@@ -136,6 +141,9 @@ class Curator(Door):
             For this question, of columns without any, or narrower than declared; `AUTO` buys what is missing.
         fit_share : number
             How much of the offer buys limits and bounds, above 0 and below 1, by default a quarter.
+        keys : {"declared", "chosen"}
+            With "chosen", only the combinations of keys are shown that enough persons have, even of declared
+            ones.
         analyst : str
             Who asks, for caps per analyst.
 
@@ -148,7 +156,7 @@ class Curator(Door):
         """
         refuse_others(unnamed, unknown)
         terms = self._terms(
-            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
         )
         release = settle(question, self.tables, terms).answer(self, analyst=analyst)
         if self._today is None or not isinstance(question, str):
@@ -167,11 +175,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
         limits: Limits | Auto | Suggestion | None = None,
         bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
         fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Preview:
@@ -181,7 +190,7 @@ class Curator(Door):
         """
         refuse_others(unnamed, unknown)
         terms = self._terms(
-            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
         )
         return settle(question, self.tables, terms).preview(self, analyst=analyst)
 
@@ -195,20 +204,21 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
         limits: Limits | Auto | Suggestion | None = None,
         bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
         fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         **unknown: NoReturn,
-    ) -> Request:
+    ) -> Request | CompoundRequest:
         """Return the request for a question and an offer, or for a wanted error.
 
         Takes what `ask` takes, except for the analyst.
         """
         refuse_others(unnamed, unknown)
         terms = self._terms(
-            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
         )
         return settle(question, self.tables, terms).request()
 
@@ -222,11 +232,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
         limits: Limits | Auto | Suggestion | None = None,
         bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
         fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         sql: bool = False,
         **unknown: NoReturn,
     ) -> str:
@@ -237,7 +248,7 @@ class Curator(Door):
         """
         refuse_others(unnamed, unknown)
         terms = self._terms(
-            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
         )
         return settle(question, self.tables, terms).explain(sql=sql)
 
@@ -249,11 +260,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None,
         confidence: Number,
         split: Mapping[str, Number] | None,
-        key_share: Number,
+        key_share: Number | None,
         rows: int,
         limits: Limits | Auto | Suggestion | None,
         bounds: Mapping[str, Bounds] | Auto | Suggestion | None,
         fit_share: Number,
+        keys: str,
     ) -> Terms:
         """Return what is stated beside a question, checked against the budget."""
         terms = Terms.stated(
@@ -269,6 +281,7 @@ class Curator(Door):
             limits=limits.limits if isinstance(limits, Suggestion) else limits,
             bounds=bounds.bounds if isinstance(bounds, Suggestion) else bounds,
             fit_share=fit_share,
+            keys=keys,
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)

@@ -25,6 +25,7 @@ from discreet.queries.fitting.value_bounds import (
     fitting_bounds,
     values_query,
 )
+from discreet.queries.question.terms import CONFIDENCE
 
 if TYPE_CHECKING:
     from discreet.front.curator import Curator
@@ -34,6 +35,8 @@ __all__ = ["Suggestion", "apply_suggestions", "suggest_bounds", "suggest_limits"
 _LEAST = 4
 """How many standard deviations of all cells there must be persons, for anything to be said."""
 _ROWS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+_EACH = 1 - Fraction(1, 20 * (len(_ROWS) + 2))
+"""The confidence of each count: part of what makes two questions the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +132,11 @@ def suggest_limits(
     share = _share(coverage)
     persons = TableRequest(table=table).per_person(rows=count())
     assert persons.relation is not None  # noqa: S101
-    release = curator.ask(counted_by_size(persons.relation, col("rows"), _ROWS), **offer)
+    query = counted_by_size(persons.relation, col("rows"), _ROWS)
+    release = curator.ask(query, confidence=_EACH, **offer)
     counts = SizeCounts.read(release, _ROWS)
     limit = _limit(counts, share)
-    words = limit_in_words(counts, limit, release.request.confidence)
+    words = limit_in_words(counts, limit, CONFIDENCE)
     return Suggestion(declared=Limits(rows=limit), release=release, table=table, column=None, cuts=words)
 
 

@@ -49,4 +49,8 @@ def test_items_may_be_repeated():
         "SELECT city AS a, city AS b, COUNT(*), COUNT(*), COUNT(*) FROM visits GROUP BY city", TABLES
     )
     assert query.keys[0].name == "a"
+    assert parse("SELECT city, city AS town, COUNT(*) FROM visits GROUP BY city", TABLES).shown == (
+        "town",
+        "count",
+    )
     assert query.shown == ("b", "count", "count_2", "count_3")

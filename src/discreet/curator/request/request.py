@@ -217,6 +217,11 @@ class Output(ABC):
     def identity(self) -> dict[str, object]:
         """What makes this output differ from others, except for its name, as plain JSON values."""
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> Output:
+        """Return the output for groups that were chosen, by their keys; most do not look at keys."""
+        del keys
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -294,6 +299,28 @@ class Request:
     def answer_keys(self) -> dict[str, list[object]]:
         """The keys of every group of the answer, by name."""
         return keys_of_levels(self.plan.keys, self.levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of these columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is computed: one plan."""
+        return (self.plan,)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is measured: itself."""
+        return (self,)
+
+    def expectations(self, rows: int) -> tuple[Expectation, ...]:
+        """Return how wrong every column is expected to be, for a number of rows in each group."""
+        return tuple(
+            output.expect([self.part_of(measure) for measure in output.measures], self.confidence, rows)
+            for output in self.columns
+        )
 
     def _fits(self, part: Part) -> bool:
         if isinstance(part.mechanism, HistogramMechanism):

@@ -34,7 +34,7 @@ from discreet.data.language.measures import (
     Sum,
     SumDistinct,
 )
-from discreet.data.language.plan import KeyPlan, Plan
+from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
 from discreet.data.language.relations import (
     Derive,
     Distinct,
@@ -55,8 +55,12 @@ from discreet.privacy.rational import show
 __all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
 
 
-def describe(plan: Plan | KeyPlan) -> str:
+def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
     """Write a plan for people, one node to a line."""
+    if isinstance(plan, KeyCountPlan):
+        each = "persons" if plan.rows == 1 else "rows"
+        keys = f"{each} with each {plan.column}, at most {plan.total} of a person"
+        return "\n".join([keys, *_lines(plan.source, "  ")])
     if isinstance(plan, KeyPlan):
         keys = f"persons with each {plan.column}, at most {plan.keys} of a person"
         return "\n".join([keys, *_lines(plan.source, "  ")])

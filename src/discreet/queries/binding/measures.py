@@ -236,10 +236,11 @@ class _Meaning:
         histogram = self._grid(column, function)
         share = _EXTREMES.get(function, aggregate.parameter)
         assert share is not None  # noqa: S101
+        coarse = histogram.values != self._bounds(column, function)
         if share in (0, 1):
-            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1)
+            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1, coarse=coarse)
         beside = tuple(sorted(set(self._shares[column]) - {share}))
-        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside)
+        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside, coarse=coarse)
 
     def _grid(self, column: str, function: AggregateFunction) -> Histogram:
         declared = self._bounds(column, function)

@@ -48,6 +48,7 @@ def build_request(
     *,
     confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
+    together: int = 1,
 ) -> Request:
     """Return the request for an offer: everything is fixed except the data and the noise.
 
@@ -63,6 +64,8 @@ def build_request(
         Of every interval, above 0 and below 1.
     split : mapping of output names to numbers, optional
         How much of the offer each output gets, in proportion; by default it is divided by expected error.
+    together : int
+        With how many others, itself included, an output that is chosen for its confidence is calculated.
 
     Guarantee
     ---------
@@ -72,7 +75,9 @@ def build_request(
     noise finds it (docs/proofs/gaussian.md, theorem 7), or through rho.
     """
     level = confidence_level(confidence)
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
+    bound = bind(query, tables)
+    bound = replace(bound, together=max(bound.together, together))
+    return _built(query, bound, tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -97,10 +102,7 @@ def remeasuring_request(
 def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expectation, ...]:
     """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
-    )
+    return request.expectations(rows)
 
 
 def for_error(

@@ -15,13 +15,13 @@ from discreet.data import Expression, GroupKey, Measure
 from discreet.data.language.description import describe_expression
 from discreet.queries.outputs.answer_rows import AnswerRows, possible_numbers
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculation import Evaluated, words_of
+from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["CalculatedOutput"]
+__all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
 
-_NO_INTERVAL = "no interval, because a value that it is calculated from has none"
-_BY_NOISE = "decided by released values; of the exact ones it may be another"
+NO_INTERVAL = "no interval, because a value that it is calculated from has none"
+BY_NOISE = "decided by released values; of the exact ones it may be another"
 _EXACT = 2.0**53
 
 
@@ -48,6 +48,8 @@ class CalculatedOutput(Output):
         The keys of the groups.
     levels : tuple of tuples of bool
         By which of the keys each part of the answer is grouped, if it has totals.
+    chosen : mapping of names to columns, optional
+        Where groups were chosen: their keys.
     """
 
     name: str
@@ -55,6 +57,7 @@ class CalculatedOutput(Output):
     reads: tuple[QueryOutput, ...]
     keys: tuple[GroupKey, ...]
     levels: tuple[tuple[bool, ...], ...] = ()
+    chosen: Mapping[str, Sequence[object]] | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -71,6 +74,10 @@ class CalculatedOutput(Output):
         """None of its own: it is made of the outputs that it reads, which are part of the request."""
         return {}
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> CalculatedOutput:
+        """Return the calculation for groups that were chosen."""
+        return replace(self, chosen=keys)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return what the expression gives for released values, with its interval."""
         by_measure = {draw.part.measure: draw for draw in draws}
@@ -83,7 +90,8 @@ class CalculatedOutput(Output):
             output.name: possible_numbers(output, column)
             for output, column in zip(self.reads, columns, strict=True)
         }
-        found = self._evaluated({**numbers, **self._further(by_measure, share)}, self._rows.size)
+        size = self._rows.size if self.chosen is None else len(next(iter(self.chosen.values())))
+        found = self._evaluated({**numbers, **self._further(by_measure, share)}, size)
         if isinstance(found, PossibleNumbers) and self._is_noisy:
             return self._column(found, columns, draws)
         return self._without_interval(found)
@@ -119,7 +127,7 @@ class CalculatedOutput(Output):
             deviations[output.name] = one.standard_deviation
         found = self._evaluated(supposed, 1)
         if not isinstance(found, PossibleNumbers) or not self._is_noisy:
-            means = _BY_NOISE if self._is_noisy else "exact"
+            means = BY_NOISE if self._is_noisy else "exact"
             return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
         middle, squares = found.value[0], 0.0
         for name, one_supposed in supposed.items():
@@ -141,6 +149,9 @@ class CalculatedOutput(Output):
         return of_several(confidence, max(len(self.reads), 1))
 
     def _evaluated(self, numbers: Mapping[str, Evaluated], groups: int) -> Evaluated:
+        if self.chosen is not None:
+            keys = {name: list(one)[:groups] for name, one in self.chosen.items()}
+            return Evaluation(numbers, keys, groups).of(self.expression)
         return self._rows.evaluation(numbers, [self.expression], groups).of(self.expression)
 
     def _column(
@@ -158,13 +169,13 @@ class CalculatedOutput(Output):
             arrays = [array.astype(np.int64) for array in arrays]
         value, lower, upper = (as_drawn(array, draws) for array in arrays)
         if any(column.lower is None for column in columns):
-            return AnswerColumn(name=self.name, values=value, offers=_NO_INTERVAL, unknown=unknown)
+            return AnswerColumn(name=self.name, values=value, offers=NO_INTERVAL, unknown=unknown)
         return AnswerColumn(name=self.name, values=value, lower=lower, upper=upper, unknown=unknown)
 
     def _without_interval(self, found: Evaluated) -> AnswerColumn:
         """Return text and truth values, and what is calculated from keys and constants alone."""
         words = words_of(found)
-        offers = _BY_NOISE if self._is_noisy and not words.certain else ""
+        offers = BY_NOISE if self._is_noisy and not words.certain else ""
         kinds, values = {type(value) for value in words.values}, words.values
         if kinds == {int}:
             return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)

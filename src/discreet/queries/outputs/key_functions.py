@@ -117,7 +117,7 @@ def _is_plain(node: Expression, keys: Schema) -> bool:
     return True
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def public_column(
     expression: Expression, keys: tuple[GroupKey, ...], levels: AnswerLevels
 ) -> tuple[Any, ...]:

@@ -47,6 +47,8 @@ class Query:
         What is done with the finished answer, by its released values.
     listed : tuple of (name, Keys)
         Keys that come with the request, for columns with undeclared keys.
+    given : tuple of str
+        Columns of other answers of the same statement, which `after` reads, too.
     """
 
     relation: Relation
@@ -54,6 +56,7 @@ class Query:
     outputs: tuple[tuple[str, Aggregate], ...]
     after: PostProcessing = NO_POST_PROCESSING
     listed: tuple[tuple[str, Keys], ...] = ()
+    given: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.outputs:
@@ -71,7 +74,7 @@ class Query:
                     "give the aggregates different names with AS"
                 )
             taken.add(name.lower())
-        check_after(self.after, self._all_names)
+        check_after(self.after, (*self._all_names, *self.given))
         check_levels(self.after.levels, [key.name for key in self.keys])
 
     def derive(self, **formulas: Formula) -> Query:

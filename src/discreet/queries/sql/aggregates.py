@@ -20,6 +20,7 @@ Which there are, and what they mean where engines differ:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from sqlglot import exp
@@ -142,8 +143,8 @@ def is_aggregate(node: exp.Expression) -> bool:
     return type(node) is exp.Anonymous and str(node.this).upper() in _NAMED
 
 
-def default_name(aggregate: Aggregate) -> str:
-    """Return the name of an aggregate that has none."""
+def default_name(aggregate: Aggregate, shown: Callable[[str], str] = str) -> str:
+    """Return the name of an aggregate that has none, given by which name a column is known."""
     function = aggregate.function
     word = _SHORT.get(function, function.value)
     if function is AggregateFunction.COUNT_PERSONS:
@@ -154,7 +155,7 @@ def default_name(aggregate: Aggregate) -> str:
         word = "smooth_median" if aggregate.parameter == Fraction(1, 2) else "smooth_quantile"
     if function is AggregateFunction.TRIMMED_MEAN:
         word = "trimmed_mean"
-    return "_".join([word, *(one.name for one in aggregate.operands if isinstance(one, Column))])
+    return "_".join([word, *(shown(one.name) for one in aggregate.operands if isinstance(one, Column))])
 
 
 def _of_one(node: exp.Expression, function: AggregateFunction, columns: ColumnLookup) -> Aggregate:

@@ -25,13 +25,9 @@ from discreet.queries.sql.answer_windows import answer_window
 from discreet.queries.sql.expressions import ColumnLookup, expression_of, unwrapped
 from discreet.queries.sql.grouping_sets import grouping_node
 from discreet.queries.sql.refusals import refused, refused_node
-from discreet.queries.sql.scope import ColumnsInSight
+from discreet.queries.sql.scope import ColumnsInSight, OfAnswer
 
 __all__ = ["AnswerColumns"]
-
-
-class _OfAnswer(exp.Column):
-    """A column of the answer, in place of what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class _Lookup:
     types: Callable[[Expression], Type | None]
 
     def __call__(self, node: exp.Column) -> Expression:
-        return Column(name=node.name) if isinstance(node, _OfAnswer) else self.columns(node)
+        return Column(name=node.name) if isinstance(node, OfAnswer) else self.columns(node)
 
     def type_of(self, expression: Expression) -> Type | None:
         """Return the type of an expression, if keys alone decide it."""
@@ -111,7 +107,7 @@ class AnswerColumns:
     def measure(self, node: exp.Expression, alias: str | None) -> str:
         """Add an aggregate that SELECT shows, and return its name."""
         aggregate = aggregate_of(node, self._columns)
-        name = self._free(default_name(aggregate)) if alias is None else alias
+        name = self._free(default_name(aggregate, self._columns.shown)) if alias is None else alias
         self._outputs.append((name, aggregate))
         return name
 
@@ -195,7 +191,7 @@ class AnswerColumns:
         for name, aggregate in self._outputs:
             if aggregate == wanted:
                 return name
-        self._outputs.append((self._free(default_name(wanted)), wanted))
+        self._outputs.append((self._free(default_name(wanted, self._columns.shown)), wanted))
         return self._outputs[-1][0]
 
     def _key(self, node: exp.Expression) -> str | None:
@@ -222,5 +218,5 @@ def _read(window: AnswerWindow) -> Expression:
     return Column(name=window.name)
 
 
-def _of_answer(name: str) -> _OfAnswer:
-    return _OfAnswer(this=exp.Identifier(this=name, quoted=True))
+def _of_answer(name: str) -> OfAnswer:
+    return OfAnswer(this=exp.Identifier(this=name, quoted=True))

@@ -128,6 +128,10 @@ class FromClause:
             inner._queries[alias.name] = (is_quoted(alias.this), rows)
         return inner
 
+    def item(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return what a table or a subquery in FROM is."""
+        return self._item(node)
+
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
         written = literal_item(node)
         if written is not None:
@@ -178,7 +182,9 @@ class FromClause:
         if type(inside) is exp.Select and clause is not None and plain:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
-                return membership_condition(operand, listed_values(inside, item))
+                values = listed_values(inside, item)
+                if values is not None:
+                    return membership_condition(operand, values)
         items = public_items(inside, self.table)
         if items is not None:
             rows = calculated_item(inside, items, "")

@@ -24,7 +24,7 @@ from discreet.queries.sql.refusals import refused, refused_node
 from discreet.queries.sql.spellings import respelled
 from discreet.queries.sql.top import limited_by, without_top
 
-__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
+__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select", "read_statement"]
 
 LARGEST_TEXT = 100_000
 """How many characters a query may have."""
@@ -58,7 +58,19 @@ class _SelectParser(Parser):
 
 
 def read_select(text: str, day: datetime.date | None = None) -> exp.Select:
-    """Return the syntax tree of a query that is a single SELECT.
+    """Return the syntax tree of a query that is a single SELECT; see `read_statement`."""
+    statement = read_statement(text, day)
+    if type(statement) is exp.Union:
+        raise refused(
+            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
+        )
+    if type(statement) is not exp.Select:
+        raise refused_node(statement)
+    return statement
+
+
+def read_statement(text: str, day: datetime.date | None = None) -> exp.Expression | None:
+    """Return the syntax tree of a statement: a SELECT, several with UNION between them, or something else.
 
     Parameters
     ----------
@@ -79,15 +91,16 @@ def read_select(text: str, day: datetime.date | None = None) -> exp.Select:
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
-    if type(statement) is exp.Union:
-        raise refused(
-            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
-        )
-    if type(statement) is not exp.Select:
-        raise refused_node(statement)
-    respelled(statement)
-    with_day(statement, day)
-    return limited_by(statement, top)
+    if type(statement) in {exp.Subquery, exp.Paren}:
+        raise refused("a query in parentheses", "leave the parentheses out")
+    if statement is not None:
+        respelled(statement)
+        with_day(statement, day)
+    if type(statement) is exp.Select:
+        return limited_by(statement, top)
+    if top is not None:
+        raise refused("TOP in a part of UNION", "write ORDER BY and LIMIT at the end")
+    return statement
 
 
 def _tokens(text: str) -> Sequence[Token]:
@@ -117,9 +130,10 @@ def _check_statement(tokens: Sequence[Token]) -> None:
     kinds = [token.token_type for token in tokens]
     if TokenType.SEMICOLON in kinds:
         raise refused("more than one statement", "ask one SELECT at a time")
-    if kinds[0] is TokenType.L_PAREN:
+    opened = next((kind for kind in kinds if kind is not TokenType.L_PAREN), None)
+    if kinds[0] is TokenType.L_PAREN and opened not in {TokenType.SELECT, TokenType.WITH}:
         raise refused("a query in parentheses", "leave the parentheses out")
-    if kinds[0] not in {TokenType.SELECT, TokenType.WITH}:
+    if kinds[0] not in {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
         raise refused(
             "a statement other than SELECT", "write SELECT city, COUNT(*) AS n FROM a table GROUP BY city"
         )

@@ -14,15 +14,15 @@ from discreet.queries.sql.answer_columns import AnswerColumns
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Scope, is_quoted
+from discreet.queries.sql.scope import NamesInSight, is_quoted
 
-__all__ = ["after_of", "position_of"]
+__all__ = ["after_of", "limits_of_answer", "position_of"]
 
 _DIGITS = 18
 
 
 def after_of(
-    select: exp.Select, named: Sequence[str | None], answer: AnswerColumns, scope: Scope
+    select: exp.Select, named: Sequence[str | None], answer: AnswerColumns, scope: NamesInSight
 ) -> PostProcessing:
     """Return what is calculated, and what HAVING, ORDER BY, LIMIT and OFFSET do with an answer, or refuse it.
 
@@ -34,7 +34,7 @@ def after_of(
         The name of each item of SELECT; None for keys.
     answer : AnswerColumns
         The columns of the answer; those that only HAVING and ORDER BY need are added, and not shown.
-    scope : Scope
+    scope : NamesInSight
         The columns of FROM.
     """
     shown = tuple(name for name in named if name is not None)
@@ -66,6 +66,11 @@ def after_of(
     )
 
 
+def limits_of_answer(node: exp.Expression) -> PostProcessing:
+    """Return what LIMIT and OFFSET of a query without aggregates, or of a UNION, do."""
+    return PostProcessing(limit=_number(node.args.get("limit")), offset=_number(node.args.get("offset")) or 0)
+
+
 class _Clauses:
     """Reads HAVING and ORDER BY."""
 
@@ -74,7 +79,7 @@ class _Clauses:
         items: list[exp.Expression],
         named: Sequence[str | None],
         answer: AnswerColumns,
-        scope: Scope,
+        scope: NamesInSight,
     ) -> None:
         self._items, self._named, self._answer, self._scope = items, named, answer, scope
 

@@ -55,19 +55,16 @@ def combined_half_width(
 
     Guarantee
     ---------
-    abs(L) exceeds abs(h sum of multiples) by at most k h / 2, for k noises. The smaller of this and of what
-    `half_width` gives (proof: strategies, proposition 13).
+    abs(L) exceeds abs(h sum of multiples) by at most k h / 2, for k noises (proof: strategies, proposition
+    13). Where there are many noises, or large ones, it is what `half_width` gives.
     """
     own = tuple(sorted(abs(float(one)) for one in coefficients if one))
-    bound = half_width(mechanism, sum(one * one for one in own), confidence)
     law, failure = mechanism.error, float_below(1 - confidence_level(confidence))
     if not own or len(own) > _MOST_NOISES or sqrt(law.variance) > _MOST_DEVIATION or failure <= 2 * _SLACK:
-        return bound
+        return half_width(mechanism, sum(one * one for one in own), confidence)
     width, beyond = _tails(law, own)
-    (within,) = np.nonzero(beyond + _SLACK <= failure)
-    if not len(within):
-        return bound
-    return min(bound, (int(within[0]) + len(own) / 2) * width * (1 + _ROUNDING))
+    within = int(np.argmax(beyond + _SLACK <= failure))  # the last is 0, so that there is one
+    return (within + len(own) / 2) * width * (1 + _ROUNDING)
 
 
 @lru_cache(maxsize=256)
