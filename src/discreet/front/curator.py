@@ -303,7 +303,7 @@ class Curator(Door):
         """
         from discreet.front.sandbox import sandbox
 
-        return sandbox(self.tables, rows=rows, seed=seed)
+        return sandbox(self.tables, rows=rows, seed=seed, today=self._today)
 
     def permit(
         self,

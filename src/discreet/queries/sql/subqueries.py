@@ -25,7 +25,6 @@ from discreet.queries.sql.windows import lifted_windows, window_of
 
 __all__ = ["subquery"]
 
-
 _FIRST = (
     "which rows come first would depend on other people; number each person's own rows with "
     "ROW_NUMBER() OVER (PARTITION BY person ORDER BY ...) and keep number 1 in a query around it"
