@@ -334,6 +334,10 @@ QUESTIONS = (
     "SELECT city, ROUND(AVG(age), 1) AS a, 100.0 * SUM(cost) / COUNT(*) AS r, 7 AS c FROM visits GROUP BY city "
     "ORDER BY city, MAX(age) - MIN(age)",
     "SELECT COUNT(*) / note AS n FROM visits",
+    "SELECT city, UPPER(city) AS u, SUM(COUNT(*)) OVER (ORDER BY city) AS r, RANK() OVER (ORDER BY SUM(age)) AS k "
+    "FROM visits GROUP BY city",
+    "SELECT city, AVG(cost) AS a, GROUPING(city) AS g FROM visits GROUP BY ROLLUP (city)",
+    "SELECT city, LAG(note) OVER (ORDER BY COUNT(*)) AS n FROM visits GROUP BY city",
 )
 
 
@@ -357,4 +361,4 @@ def test_one_person_changes_no_word_of_answers_refusals_and_ledger(tmp_path):
         (tmp_path / name).mkdir()
         said.append(everything_said(tables, tmp_path / name))
     assert said[0].words == said[1].words
-    assert len(said[0].draws) == len(said[1].draws) == 9
+    assert len(said[0].draws) == len(said[1].draws) == 11

@@ -54,7 +54,19 @@ WITHIN = [
     f"SELECT k, COUNT(*) AS n FROM (SELECT LAG(city) {SORTED} AS k FROM visits) x GROUP BY k",
     f"SELECT SUM(k) AS s FROM (SELECT SUM(age) {SORTED} AS k FROM visits) x",
 ]
-QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN]
+DISTINCT = [
+    "SELECT SUM(DISTINCT age) AS s FROM visits",
+    "SELECT city, SUM(DISTINCT cost) AS s, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT AVG(DISTINCT balance) AS s, VARIANCE(DISTINCT age) AS v FROM visits",
+    "SELECT STDDEV(DISTINCT cost) AS s FROM crowd",
+]
+JOINS = [
+    f"{COUNT}visits v FULL JOIN staff s ON v.patient = s.patient",
+    f"{COUNT}visits v FULL JOIN staff s USING (patient, ward) WHERE v.age IS NULL",
+    "SELECT SUM(v.age) AS s FROM visits v LEFT JOIN staff s ON v.patient = s.patient AND v.ward < s.ward",
+    f"{COUNT}visits v LEFT JOIN wards w ON v.ward = w.ward AND w.floor > v.age",
+]
+QUESTIONS = [*SUBQUERIES, *COUNTED, *WITHIN, *DISTINCT, *JOINS]
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from discreet.front.curator import Curator, Question
 
 if TYPE_CHECKING:
     from discreet.curator import Request
+    from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.front.declaration import Declaration
 
@@ -27,7 +28,7 @@ __all__ = ["Rehearsal", "rehearse"]
 class Rehearsal(Curator):
     """A curator that spends nothing: it previews and explains only."""
 
-    def answer(self, request: Request, *, analyst: str = "") -> NoReturn:
+    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
 

@@ -22,6 +22,7 @@ from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from discreet.curator import Release, Request
+    from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
 
 __all__ = ["Sandbox", "sandbox"]
@@ -33,7 +34,7 @@ _MOST_ROWS = 10**8
 class Sandbox(Curator):
     """A curator over made-up rows. It has all methods of a curator, and its answers cost nothing."""
 
-    def answer(self, request: Request, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
         """Answer a request about made-up rows; the label says that the answer is not private."""
         return _marked(super().answer(request, analyst=analyst))
 

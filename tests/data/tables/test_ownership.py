@@ -111,6 +111,17 @@ def test_what_belongs_to_nobody_enters_no_answer(engine):
     assert counts == {TRIPS: [2], LEGS: [2], SEALS: [1]}
 
 
+def test_owners_may_count_what_belongs_to_nobody(engine):
+    world = {
+        PEOPLE: [{"who": "ann", "badge": 1}, {"who": None, "badge": 2}, {"who": "bob", "badge": 1}],
+        TRIPS: [{"badge": badge, "id": "t", "n": 1} for badge in (1, 2, 3, None)],
+        LEGS: [],
+        SEALS: [],
+    }
+    tables = tables_of(world, engine)
+    assert [tables[name].unowned() for name in (PEOPLE, TRIPS, LEGS)] == [1, 4, 0]
+
+
 def test_a_table_may_be_prepared(engine):
     world = {
         PEOPLE: [{"who": f"p{one}", "badge": one} for one in range(5)],
@@ -214,6 +225,8 @@ def test_a_table_is_not_asked_before_its_persons_are_known():
     plan = Group(source=Source(table="children"), measures=(CountRows(),))
     with pytest.raises(UnsupportedQuery, match="come through another"):
         compute(plan, tables, salt=SALT)
+    with pytest.raises(ParameterError, match="is not known without the other table"):
+        tables["children"].unowned()
     with pytest.raises(ParameterError, match="needs the table of its persons"):
         Table(
             pyarrow.table({"a": [1]}), person=through("b", on="a"), limits=Limits(rows=1), prepare=True
@@ -239,3 +252,26 @@ def test_a_declaration_says_through_what():
     assert declaration["through"] == {"table": "parents", "on": ["parent"], "to": ["id"]}
     assert "through" not in owned_tables(shop())["parents"].declaration
     assert repr(shop()["children"]).startswith("Table(person=through('parents', on='parent', to='id')")
+
+
+def test_tables_of_one_server_may_have_connections_of_their_own(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA keys")
+        connection.execute(
+            "CREATE TABLE keys.orders AS SELECT n AS id, n % 3 AS who FROM generate_series(1, 9) n"
+        )
+        connection.execute("CREATE TABLE keys.lines AS SELECT n % 12 AS o FROM generate_series(1, 24) n")
+    declared = {
+        "lines": Table(
+            f"{postgres}#keys.lines", person=through("orders", on="o", to="id"), limits=Limits(rows=9)
+        ),
+        "orders": Table(f"{postgres}#keys.orders", person="who", limits=Limits(rows=9)),
+    }
+    tables = owned_tables(declared)
+    exact = compute(Group(source=Source(table="lines"), measures=(CountRows(),)), tables, salt=SALT)
+    assert exact.values[0].tolist() == [18]
+    frame = Table(pyarrow.table({"o": [1]}), person=through("orders", on="o", to="id"), limits=Limits(rows=9))
+    with pytest.raises(ParameterError, match="in another database"):
+        owned_tables(declared | {"lines": frame})

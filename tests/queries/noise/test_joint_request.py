@@ -200,6 +200,7 @@ def in_rows(request):
     return total
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 @pytest.mark.parametrize("name", ["a sum", "a mean", "persons", "a variance"])
 def test_beside_other_aggregates_the_error_of_all_is_less(curator, name, offer):
@@ -212,18 +213,20 @@ def test_beside_other_aggregates_the_error_of_all_is_less(curator, name, offer):
     assert all(part.mechanism for part in request.parts)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 def test_no_division_between_counts_and_the_rest_is_much_better(curator, offer, monkeypatch):
     """The share of the counts is the best of a hundred, up to the roundness of integers."""
     best = in_rows(curator.request(MIXED["a sum"], **offer))
     found = []
     for hundredth in range(5, 100, 10):
-        monkeypatch.setattr(joint_request, "share_of", lambda *_, to=hundredth: Fraction(to, 100))
+        monkeypatch.setattr(joint_request, "share_of_counts", lambda *_, to=hundredth: Fraction(to, 100))
         found.append(in_rows(curator.request(MIXED["a sum"], **offer)))
     assert best <= min(found) * 1.001
     assert max(found) > 1.2 * best  # so that a wrong share would be noticed
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 @pytest.mark.parametrize("name", MIXED)
 def test_all_parts_cost_together_what_is_offered(tmp_path, name, offer):

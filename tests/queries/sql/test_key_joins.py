@@ -106,6 +106,13 @@ def test_the_child_comes_first_so_that_its_limits_count(tables):
         assert leftmost(query.relation).table == "lineitem"
     sql = "SELECT COUNT(*) AS n FROM customer, orders WHERE c_custkey = o_custkey"
     assert leftmost(parse(sql, tables).relation).table == "orders"
+    # A table with a person column of its own is nobody's parent, and nobody's child.
+    owner = dp.Table(FRAMES["orders"], person="o_custkey", limits=dp.Limits(rows=9))
+    mixed = owned_tables({**tables, "orders": owner})
+    for place, first in ((0, "lineitem"), (2, "lineitem")):
+        query = parse(f"SELECT COUNT(*) AS n FROM {SAME_ROWS[place]}", mixed)
+        assert leftmost(query.relation).table == first
+    assert leftmost(parse(sql, mixed).relation).table == "customer"
 
 
 def test_one_question_has_one_identity_whether_the_parent_or_the_child_is_written_first(tables):

@@ -9,13 +9,18 @@ from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
-__all__ = ["Preview", "including", "preview"]
+__all__ = ["MANY_GROUPS", "Preview", "about_many_groups", "including", "preview"]
+
+MANY_GROUPS = 10_000
+"""From how many groups on an answer is called long: more lines than anyone reads, most of them noise on 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +32,19 @@ class KeyExpectation:
     column : str
         The key.
     half, most : int
-        A key with this many persons is shown with a probability of one half, and of 95 %.
+        A key with this many of them is shown with a probability of one half, and of 95 %.
+    unit : str
+        What is counted: persons, or rows.
     """
 
     column: str
     half: int
     most: int
+    unit: str = "persons"
 
     def __str__(self) -> str:
         return (
-            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} persons, "
+            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} {self.unit}, "
             f"95% at {self.most:,}"
         )
 
@@ -143,7 +151,7 @@ class Preview:
 
 
 def preview(
-    request: Request,
+    request: Request | CountedKeysRequest | CompoundRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -175,16 +183,19 @@ def preview(
         cap=cap,
         costs=costs,
         left=account.largest_epsilon(analyst),
-        expectations=_expectations(request, rows),
+        expectations=request.expectations(rows),
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
-        remark=request.remark,
+        remark=_remark(request),
         keys=tuple(
             KeyExpectation(
-                column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)
+                column=one.plan.column,
+                half=one.mechanism.size_for(0.5),
+                most=one.mechanism.size_for(0.95),
+                unit="rows" if isinstance(one, CountedKeysRequest) and one.plan.rows > 1 else "persons",
             )
-            for one in chosen
+            for one in (*chosen, *([request] if isinstance(request, CountedKeysRequest) else ()))
         ),
     )
 
@@ -219,10 +230,21 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
     return amounts(current, *parts), fewest, cap
 
 
-def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
+def _remark(request: Request | CountedKeysRequest | CompoundRequest) -> str:
+    if isinstance(request, CountedKeysRequest):
+        return ""
+    groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)
+    return "; ".join(words for words in (request.remark, groups) if words)
+
+
+def about_many_groups(groups: int) -> str:
+    """Say what an answer of many groups means, and what helps; nothing if there are not many."""
+    if groups <= MANY_GROUPS:
+        return ""
+    return (
+        f"{groups:,} groups are answered, empty ones too, each with this noise; where only counts are asked, "
+        "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
+        "by conditions, or group by fewer columns"
     )
 
 

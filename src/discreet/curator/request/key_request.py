@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.request import AnswerColumn, Output
 from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
 from discreet.data.language.declarations import KeyValue
@@ -81,9 +82,19 @@ class KeyRequest:
         return Fraction(95, 100)
 
     @property
-    def columns(self) -> tuple[()]:
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def columns(self) -> tuple[Output, ...]:
         """None: only keys are released."""
         return ()
+
+    @property
+    def plans(self) -> tuple[KeyPlan, ...]:
+        """What is counted: one plan."""
+        return (self.plan,)
 
     @property
     def event(self) -> Event:
@@ -124,6 +135,15 @@ class KeyRequest:
     def read(self, content: bytes) -> ChosenKeys:
         """Read what `draw` wrote for the same request."""
         return _unpacked(content)
+
+    def keys_of(self, chosen: ChosenKeys) -> dict[str, list[KeyValue]]:
+        """Return the keys that are shown, by column."""
+        return {self.plan.column: list(chosen.values)}
+
+    def columns_for(self, chosen: ChosenKeys) -> tuple[AnswerColumn, ...]:
+        """Return no columns: only keys are released."""
+        del chosen
+        return ()
 
 
 def _packed(keys: ChosenKeys) -> bytes:

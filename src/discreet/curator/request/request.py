@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
-from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
+from discreet.data import GroupKey, Measure, Plan, Statistic, Table, sensitivity, to_object
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -35,6 +36,7 @@ __all__ = [
     "Part",
     "Request",
     "column_names",
+    "keys_of_levels",
 ]
 
 LARGEST_ANSWER = 12_000_000
@@ -215,6 +217,11 @@ class Output(ABC):
     def identity(self) -> dict[str, object]:
         """What makes this output differ from others, except for its name, as plain JSON values."""
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> Output:
+        """Return the output for groups that were chosen, by their keys; most do not look at keys."""
+        del keys
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -238,6 +245,9 @@ class Request:
     shown : tuple of Output
         The columns of the answer, if they are not the outputs themselves: some of them, and calculations with
         them. They read the same noisy integers, so that they are no part of the identity.
+    levels : tuple of tuples of bool
+        By which of the keys each part of the answer is grouped, if it has totals as well. Nor are they part
+        of the identity.
     remark : str
         What to say about how it is measured, before it is asked; no part of the identity.
     """
@@ -249,6 +259,7 @@ class Request:
     confidence: Fraction = Fraction(95, 100)
     repetition: int = 0
     shown: tuple[Output, ...] = ()
+    levels: tuple[tuple[bool, ...], ...] = ()
     remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -283,6 +294,33 @@ class Request:
     def columns(self) -> tuple[Output, ...]:
         """The columns of the answer, after the keys."""
         return self.shown or self.outputs
+
+    @property
+    def answer_keys(self) -> dict[str, list[object]]:
+        """The keys of every group of the answer, by name."""
+        return keys_of_levels(self.plan.keys, self.levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of these columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is computed: one plan."""
+        return (self.plan,)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is measured: itself."""
+        return (self,)
+
+    def expectations(self, rows: int) -> tuple[Expectation, ...]:
+        """Return how wrong every column is expected to be, for a number of rows in each group."""
+        return tuple(
+            output.expect([self.part_of(measure) for measure in output.measures], self.confidence, rows)
+            for output in self.columns
+        )
 
     def _fits(self, part: Part) -> bool:
         if isinstance(part.mechanism, HistogramMechanism):
@@ -349,6 +387,26 @@ class Request:
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
+
+
+def keys_of_levels(
+    keys: Sequence[GroupKey], levels: Sequence[Sequence[bool]] = ()
+) -> dict[str, list[object]]:
+    """Return the keys of every group, the last key fastest, level by level.
+
+    Parameters
+    ----------
+    keys : sequence of GroupKey
+        The keys of the finest groups.
+    levels : sequence of sequences of bool
+        Which keys each level is grouped by; the others are None. By default one level of all keys.
+    """
+    groups: list[tuple[object, ...]] = []
+    for level in levels or [[True] * len(keys)]:
+        groups += product(
+            *(key.values.values if grouped else (None,) for key, grouped in zip(keys, level, strict=True))
+        )
+    return {key.column: [group[place] for group in groups] for place, key in enumerate(keys)}
 
 
 def column_names(output: str) -> tuple[str, str, str]:

@@ -41,7 +41,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
-__all__ = ["EXACT", "Narrowing", "conjuncts_of", "is_exact", "replaced"]
+__all__ = ["EXACT", "Narrowing", "Test", "conjuncts_of", "is_exact", "replaced", "test_of"]
 
 EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
@@ -107,6 +107,21 @@ class Narrowing:
         """Learn that it is one of some keys, and not NULL."""
         self.present()
         self.listed.append(tuple(value for value in keys.values if value is not None))
+
+    def on(self, expression: Expression, values: Mapping[str, tuple[Type, list[KeyValue]]]) -> None:
+        """Learn that each column of a calculation has one of some values of a type, in rows in a group."""
+        if isinstance(expression, Column):
+            self.listed.append(tuple(values[expression.name][1]))
+            return
+        pinned = {}
+        for name, (kind, listed) in values.items():
+            try:
+                keys = Keys(listed) if listed else None
+            except ParameterError:  # NULL alone, or too many
+                return
+            if keys is not None:
+                pinned[name] = ColumnFacts(type=kind, keys=keys, bounds=_hull(listed))
+        self._list(expression, pinned)
 
     def of(self, keys: Keys | None) -> tuple[KeyValue, ...] | None:
         """Return those of some keys that remain, in their order; None if nothing is known about them."""
@@ -177,6 +192,11 @@ def _test(condition: Expression, kind: Type) -> Test | None:
     if not all(is_exact(node, kind) for node in nodes if isinstance(node, Compare | IsIn)):
         return None
     return lambda value: value_of(condition, {_THIS: value}) is True
+
+
+def test_of(condition: Expression, column: Column, kind: Type) -> Test | None:
+    """Return whether a condition is TRUE of a value of a column, if it is about that alone and decidable."""
+    return _test(replaced(condition, {column: _KEY}), kind)
 
 
 def is_exact(node: Compare | IsIn, kind: Type) -> bool:

@@ -43,6 +43,8 @@ class AggregateFunction(StrEnum):
     """Of rows; with an operand, of rows in which the operand is present."""
     COUNT_PERSONS = "count of persons"
     COUNT_DISTINCT = "count of distinct values"
+    SUM_DISTINCT = "sum of distinct values"
+    SQUARES_DISTINCT = "sum of squares of distinct values"
     SUM = "sum"
     MEAN = "mean"
     VARIANCE = "variance"

@@ -32,8 +32,9 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
 )
-from discreet.data.language.plan import KeyPlan, Plan
+from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
 from discreet.data.language.relations import (
     Derive,
     Distinct,
@@ -54,8 +55,12 @@ from discreet.privacy.rational import show
 __all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
 
 
-def describe(plan: Plan | KeyPlan) -> str:
+def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
     """Write a plan for people, one node to a line."""
+    if isinstance(plan, KeyCountPlan):
+        each = "persons" if plan.rows == 1 else "rows"
+        keys = f"{each} with each {plan.column}, at most {plan.total} of a person"
+        return "\n".join([keys, *_lines(plan.source, "  ")])
     if isinstance(plan, KeyPlan):
         keys = f"persons with each {plan.column}, at most {plan.keys} of a person"
         return "\n".join([keys, *_lines(plan.source, "  ")])
@@ -133,6 +138,10 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
         return f"count of {measure.column}"
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
+    if isinstance(measure, SumDistinct):
+        what = "squares of distinct" if measure.power == 2 else "distinct"
+        within = f" within {_within(measure.bounds)}" if bounds else ""
+        return f"sum of {what} {measure.column}{within}"
     if isinstance(measure, Sum):
         return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):

@@ -21,7 +21,7 @@ from discreet.data.language.declarations import Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Literal
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
-from discreet.data.language.plan import Group, GroupKey, KeyPlan
+from discreet.data.language.plan import Group, GroupKey, KeyCountPlan, KeyPlan
 from discreet.data.language.relations import LATER, Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
@@ -38,6 +38,7 @@ Node: TypeAlias = (
     | Group
     | GroupKey
     | KeyPlan
+    | KeyCountPlan
     | Measure
     | Factor
     | Axis
@@ -78,10 +79,12 @@ _KINDS: dict[str, type] = {
     "group": plan.Group,
     "group_key": plan.GroupKey,
     "key_plan": plan.KeyPlan,
+    "key_count_plan": plan.KeyCountPlan,
     "count_rows": measures.CountRows,
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,
     "count_distinct": measures.CountDistinct,
+    "sum_distinct": measures.SumDistinct,
     "sum": measures.Sum,
     "moment": measures.Moment,
     "factor": measures.Factor,

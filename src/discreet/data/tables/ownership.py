@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import ibis.expr.types
     from ibis.expr.types import Table as Rows
 
-__all__ = ["Ownership", "owned_tables"]
+__all__ = ["Ownership", "count_unowned", "owned_tables"]
 
 _KEYS = frozenset({Type.INTEGER, Type.TEXT, Type.DECIMAL, Type.DATE, Type.BOOLEAN})
 """Types of which equal values are one value on every engine."""
@@ -79,6 +79,22 @@ def owned_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table |
     for name in tables:
         _own(name, tables, found, ())
     return {name: found[name] for name in tables}
+
+
+def count_unowned(table: Table) -> int:
+    """Return how many stored rows belong to nobody: an exact number, for the owner alone."""
+    from discreet.data.engines.base import fetch
+
+    if table.person is EACH_ROW:
+        return 0
+    if table._through is not None and table._ownership is None:
+        raise ParameterError("person", "is not known without the other table", "curator.tables[…].unowned()")
+    stored, rows = table._stored, table._all_rows
+    counts = [
+        int(fetch(one.aggregate(n=one.count()), table._backend)["n"][0].as_py())
+        for one in (stored, rows.filter(rows[table.person].notnull()))
+    ]
+    return counts[0] - counts[1]
 
 
 def _own(

@@ -13,11 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
+from discreet.data.language.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
 from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
 from discreet.data.tables.declaration_checks import checked_declarations
+from discreet.data.tables.declared_types import check_declared, implied_type
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -33,10 +34,8 @@ __all__ = ["Table"]
 
 _DATABASES = ("postgresql://", "postgres://")
 _PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
-_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
 _LARGEST_SCALE = 6
 """Persons of more decimal places are spelled differently by engines."""
-_NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
 
 
 class Table:
@@ -141,7 +140,7 @@ class Table:
         whole = {
             name: isinstance(one, Bounds)
             for name, one in declared.items()
-            if _implied_type(one) is Type.INTEGER
+            if implied_type(one) is Type.INTEGER
         }
         self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
@@ -207,6 +206,17 @@ class Table:
 
         return lost(self._backend)
 
+    def unowned(self) -> int:
+        """Return how many rows belong to nobody, and enter no answer.
+
+        Of a table whose persons come through another one, these are rows without a parent row, or with
+        parents of several persons: many of them may mean that the key is not the right one. The number is
+        exact, for the owner only; showing it to analysts breaks the guarantee.
+        """
+        from discreet.data.tables.ownership import count_unowned
+
+        return count_unowned(self)
+
     def _check(self, rows: ibis.expr.types.Table) -> None:
         if isinstance(self.person, str):
             kind = self._type_of(self.person, "person")
@@ -229,7 +239,7 @@ class Table:
         for name in self._through.on if self._through is not None else ():
             self._type_of(name, "on")
         for name, declared in self.columns.items():
-            _check_declared(name, declared, self._type_of(name, "columns"))
+            check_declared(name, declared, self._type_of(name, "columns"))
 
     def _digits(self, name: str) -> tuple[int, int] | None:
         """Return how many digits a decimal has, and how many of them are its fraction."""
@@ -300,7 +310,7 @@ def _open_source(source: object, person: object, columns: Mapping[str, Declared]
         from discreet.data.engines import postgres
 
         return postgres.from_url(source)
-    types = {name: _implied_type(declared) for name, declared in columns.items()}
+    types = {name: implied_type(declared) for name, declared in columns.items()}
     if isinstance(person, str):
         types.setdefault(person, Type.TEXT)
     if isinstance(source, str | os.PathLike):
@@ -317,39 +327,3 @@ def _open_source(source: object, person: object, columns: Mapping[str, Declared]
 
 def _unreadable() -> ParameterError:
     return ParameterError("source", "could not be read", "a table whose columns and views you may see")
-
-
-def _implied_type(declared: Declared) -> Type:
-    if isinstance(declared, Bounds):
-        return Type.FLOAT if declared.step_was_given else Type.INTEGER
-    if isinstance(declared, Dates):
-        return Type.DATE
-    return declared.type if isinstance(declared, Keys) else declared
-
-
-def _check_declared(name: str, declared: Declared, found: Type) -> None:
-    if isinstance(declared, Bounds):
-        if found not in _NUMBERS:
-            raise ParameterError(
-                "columns",
-                f"declares Bounds of {name!r}, a column of type {found.value}",
-                "a column of numbers",
-            )
-        if found in {Type.FLOAT, Type.DECIMAL} and not declared.step_was_given:
-            raise ParameterError(
-                "columns",
-                f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
-                "a step, such as step=0.01, or step=1 to round to whole numbers",
-            )
-    elif isinstance(declared, Dates):
-        if found not in _MOMENTS:
-            raise ParameterError(
-                "columns",
-                f"declares Dates of {name!r}, a column of type {found.value}",
-                "a column of dates or times",
-            )
-    elif (declared.type if isinstance(declared, Keys) else declared) is not found:
-        kind = declared.type if isinstance(declared, Keys) else declared
-        raise ParameterError(
-            "columns", f"declares {name!r} as {kind.value}, but it is of type {found.value}", "its own type"
-        )

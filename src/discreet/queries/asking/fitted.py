@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from discreet.curator import Door, Preview, Release, Request
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.release.preview import including
 from discreet.data import Limits, Relation
 from discreet.data.language.first_table import with_bounds, with_limits

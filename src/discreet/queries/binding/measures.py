@@ -48,6 +48,7 @@ from discreet.data import (
 from discreet.data.language.coarsening import ends_at_most, steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
+from discreet.data.language.measures import SumDistinct
 from discreet.data.language.plan import LARGEST_CELLS
 from discreet.data.language.types import column_type
 from discreet.errors import UnsupportedQuery
@@ -71,10 +72,11 @@ LARGEST_WIDTH = 4096
 """How many candidates a quantile is chosen from."""
 LARGEST_SUMMAND = 1 << 40
 """How many steps a summand has at most: more, as products of decimals have, would take sums of a few million
-rows beyond 64 bits. The rounding of a row is 2^-41 of the largest, far below noise that hides a row."""
+rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below noise that hides a row."""
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
+_DISTINCT = {AggregateFunction.SUM_DISTINCT: 1, AggregateFunction.SQUARES_DISTINCT: 2}
 _VARIANCES = {
     AggregateFunction.VARIANCE: (False, False),
     AggregateFunction.SAMPLE_VARIANCE: (True, False),
@@ -182,6 +184,10 @@ class _Meaning:
             return SmoothOutput(
                 name=name, histogram=histogram, rule=_SMOOTH[function], share=aggregate.parameter
             )
+        if function in _DISTINCT:
+            bounds = self._coarse(column, function)
+            total = SumDistinct(column=column, bounds=bounds, power=_DISTINCT[function])
+            return SumOutput(name=name, total=total)
         if function in _VARIANCES:
             sample, root = _VARIANCES[function]
             bounds = self._coarse(column, function)
@@ -230,10 +236,11 @@ class _Meaning:
         histogram = self._grid(column, function)
         share = _EXTREMES.get(function, aggregate.parameter)
         assert share is not None  # noqa: S101
+        coarse = histogram.values != self._bounds(column, function)
         if share in (0, 1):
-            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1)
+            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1, coarse=coarse)
         beside = tuple(sorted(set(self._shares[column]) - {share}))
-        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside)
+        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside, coarse=coarse)
 
     def _grid(self, column: str, function: AggregateFunction) -> Histogram:
         declared = self._bounds(column, function)

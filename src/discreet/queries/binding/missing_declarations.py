@@ -66,7 +66,9 @@ def missing_keys(
     else:
         problem = f"{name!r} is grouped by, but its keys were never declared; "
         problem += f"group by {others}, " if others else ""
-        problem += "offer epsilon and delta to have them chosen privately, list them with with_keys(...), "
+        problem += (
+            "offer epsilon or rho, with delta, to have them chosen privately, list them with with_keys(...), "
+        )
         problem += "use it in a condition only, or " if table else "or "
     if table is None:
         return UndeclaredColumn(f"{problem}calculate it so that its values follow, as with CASE")

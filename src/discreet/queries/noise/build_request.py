@@ -23,19 +23,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.curator.request.request import Expectation, Output, Request
+from discreet.curator.request.request import Expectation, Request
 from discreet.data import Table, sensitivity
-from discreet.data.language.expressions import columns_of
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.joint_request import least_joint
-from discreet.queries.noise.parts import is_least, parts_of
+from discreet.queries.noise.parts import is_least, noise_parts
+from discreet.queries.noise.shown_columns import showing
 from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
@@ -49,6 +48,7 @@ def build_request(
     *,
     confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
+    together: int = 1,
 ) -> Request:
     """Return the request for an offer: everything is fixed except the data and the noise.
 
@@ -64,6 +64,8 @@ def build_request(
         Of every interval, above 0 and below 1.
     split : mapping of output names to numbers, optional
         How much of the offer each output gets, in proportion; by default it is divided by expected error.
+    together : int
+        With how many others, itself included, an output that is chosen for its confidence is calculated.
 
     Guarantee
     ---------
@@ -73,7 +75,9 @@ def build_request(
     noise finds it (docs/proofs/gaussian.md, theorem 7), or through rho.
     """
     level = confidence_level(confidence)
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
+    bound = bind(query, tables)
+    bound = replace(bound, together=max(bound.together, together))
+    return _built(query, bound, tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -91,17 +95,14 @@ def remeasuring_request(
         statistics=sensitivity(request.plan, tables),
         versions=request.versions,
     )
-    parts = parts_of(bound, offer, split, request.confidence)
+    parts = noise_parts(bound, offer, split, request.confidence)
     return replace(request, parts=parts, repetition=repetition)
 
 
 def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expectation, ...]:
     """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
-    )
+    return request.expectations(rows)
 
 
 def for_error(
@@ -163,27 +164,10 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=parts_of(bound, offer, split, of_several(confidence, bound.together)),
+        parts=noise_parts(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
-    if split is not None:
-        return _showing(query, alone)
-    return _showing(query, least_joint(query, bound, tables, offer, alone=alone))
-
-
-def _showing(query: Query, request: Request) -> Request:
-    """Return the request with the columns that the query shows, if these are not its outputs."""
-    if query.shown == query.names:
-        return request
-    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
-    columns: dict[str, Output] = dict(outputs)
-    for one in query.after.calculated:
-        read = columns_of(one.expression)
-        columns[one.name] = CalculatedOutput(
-            name=one.name,
-            expression=one.expression,
-            reads=tuple(output for name, output in outputs.items() if name in read),
-            keys=request.plan.keys,
-        )
-    return replace(request, shown=tuple(columns[name] for name in query.shown))
+    if split is not None or query.after.levels:
+        return showing(query, alone)
+    return showing(query, least_joint(query, bound, tables, offer, alone=alone))

@@ -47,7 +47,7 @@ from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.workloads import Matrix
 
-__all__ = ["MOST_CLASSES", "MOST_CONDITIONS", "CountedClasses", "classes_of", "condition_of"]
+__all__ = ["MOST_CLASSES", "MOST_CONDITIONS", "CountedClasses", "classes_of", "counted_condition"]
 
 MOST_CONDITIONS = 50
 """Classes are numbered in binary, within what doubles hold exactly."""
@@ -97,7 +97,7 @@ class CountedClasses:
         return _workload(self.truths)
 
 
-def condition_of(aggregate: Aggregate, output: QueryOutput) -> Expression | None:
+def counted_condition(aggregate: Aggregate, output: QueryOutput) -> Expression | None:
     """Return under which condition an aggregate counts rows; None if it is not such a count.
 
     Parameters

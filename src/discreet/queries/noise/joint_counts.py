@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, sqrt
+from math import floor, sqrt
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import Histogram, Measure, to_object
 from discreet.queries.outputs.base import QueryOutput
 from discreet.workloads import Plan
+from discreet.workloads.error.combined_noise import combined_half_width
 from discreet.workloads.error.intervals import half_width
 
 __all__ = ["JointCountOutput"]
 
+_MOST_MEASUREMENTS = 512
+_ROUNDING = 1e-9
+"""Weights that are so much smaller than others are roundings of 0."""
 _STORED_KIND = "TogetherOutput"
 """The kind under which ledgers store such answers: another word would charge for them a second time."""
 
@@ -28,7 +32,7 @@ class JointCountOutput(QueryOutput):
 
     Error
     -----
-    The interval is the exact margin of the linear combination of noises, and one half for the rounding.
+    The interval is the margin of the linear combination of noises, and one half for the rounding.
     """
 
     name: str
@@ -100,4 +104,10 @@ class JointCountOutput(QueryOutput):
         return self._factor * self.design.mechanism.error.variance
 
     def _margin(self, confidence: Fraction) -> int:
-        return ceil(half_width(self.design.mechanism, self._factor, confidence) + 0.5)
+        """Return what the count is off by at most: it is an integer, and so is what it estimates."""
+        strategy, noise = self.design.strategy, self.design.mechanism
+        if strategy.measurements > _MOST_MEASUREMENTS:
+            return floor(half_width(noise, self._factor, confidence) + 0.5)
+        weights = strategy.reconstruct(np.eye(strategy.measurements)) @ self._coefficients
+        weights[np.abs(weights) < _ROUNDING * np.abs(weights).max()] = 0
+        return floor(combined_half_width(noise, weights.tolist(), confidence) + 0.5 + _ROUNDING)

@@ -23,11 +23,11 @@ from discreet.data.language.relations import Filter, Named, Project, Relation
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery
-from discreet.queries.noise.counted_classes import CountedClasses, classes_of, condition_of
+from discreet.queries.noise.counted_classes import CountedClasses, classes_of, counted_condition
 from discreet.queries.noise.counts_plan import plan_counts, reach_of
 from discreet.queries.noise.joint_counts import JointCountOutput
 from discreet.queries.noise.measurement import StrategyMeasurement
-from discreet.queries.noise.parts import Way, fitted_noise, variance_in_rows, ways_of
+from discreet.queries.noise.parts import Spending, fitted_noise, variance_in_rows, ways_of
 from discreet.queries.noise.split import PURE
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.question.per_person import take_name
@@ -35,7 +35,7 @@ from discreet.queries.question.query import Query
 from discreet.workloads import Plan
 from discreet.workloads.error.expected_error import expected_error
 
-__all__ = ["least_joint", "share_of"]
+__all__ = ["least_joint", "share_of_counts"]
 
 _TOGETHER, _ONE_BY_ONE = "counts are measured together", "counts are measured one by one"
 _MOST_SHOWN = 1000
@@ -109,7 +109,7 @@ def least_joint(
     conditions = {
         place: condition
         for place, ((_, aggregate), output) in enumerate(zip(query.outputs, bound.outputs, strict=True))
-        if (condition := condition_of(aggregate, output)) is not None
+        if (condition := counted_condition(aggregate, output)) is not None
     }
     if len(conditions) < 2:
         return alone
@@ -206,17 +206,17 @@ def _beside_others(joint: _Joint, asked: _Asked) -> Iterator[Request]:
             counts = _counts(joint, _bought_by(reference, design, joint), alone)
             of_counts = sum(output.variance for output in counts.values())
             of_rest = _error_of(rest.outputs, reference.parts(rest, None, confidence, fitted_noise))
-            share = share_of(of_counts, of_rest, way)
+            share = share_of_counts(of_counts, of_rest, way)
             others = way.share(1 - share).parts(rest, None, confidence, fitted_noise)
             yield _request(joint, _bought_by(way.share(share), design, joint), others, alone)
 
 
-def _reference(way: Way) -> Way:
+def _reference(way: Spending) -> Spending:
     """Return an amount that buys noise in proportion to its scale, which integers have unless it is small."""
     return way if way.amount <= 1 else way.share(1 / way.amount)
 
 
-def share_of(one: float, other: float, way: Way) -> Fraction:
+def share_of_counts(one: float, other: float, way: Spending) -> Fraction:
     """Return the share of an offer that one of two parts gets, whose errors for the same amount are known.
 
     At a share s of a pure epsilon variances are 1 / s^2 as large, else 1 / s. So errors A and B add up to the
@@ -228,7 +228,7 @@ def share_of(one: float, other: float, way: Way) -> Fraction:
     return Fraction(min(max(part, 1), _GRAIN - 1), _GRAIN)
 
 
-def _bought_by(way: Way, design: Plan, joint: _Joint) -> Plan:
+def _bought_by(way: Spending, design: Plan, joint: _Joint) -> Plan:
     """Return a strategy with the noise that is bought in one way."""
     rows, groups = reach_of(joint.counted)
     moved = design.strategy.sensitivity(rows, groups=groups)

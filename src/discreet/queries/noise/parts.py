@@ -33,13 +33,22 @@ from discreet.queries.noise.histogram_choices import concentrated_choices, pure_
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 
-__all__ = ["RequestParts", "Way", "fitted_noise", "is_least", "parts_of", "variance_in_rows", "ways_of"]
+__all__ = [
+    "RequestParts",
+    "Spending",
+    "fitted_noise",
+    "is_least",
+    "noise_parts",
+    "stated_noise",
+    "variance_in_rows",
+    "ways_of",
+]
 
 RequestParts: TypeAlias = tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way(ABC):
+class Spending(ABC):
     """A way to spend an offer.
 
     Attributes
@@ -71,7 +80,7 @@ class Way(ABC):
         del statistic, bound, confidence, given
         return None
 
-    def share(self, part: Fraction) -> Way:
+    def share(self, part: Fraction) -> Spending:
         """Return a share of it."""
         return type(self)(amount=self.amount * part)
 
@@ -80,7 +89,7 @@ class Way(ABC):
         bound: BoundQuery,
         split: Mapping[str, Number] | None,
         confidence: Fraction,
-        noise: Callable[[Way, Statistic, int], Mechanism],
+        noise: Callable[[Spending, Statistic, int], Mechanism],
     ) -> RequestParts:
         """Return the noise of all measures of a query, which costs all of it or less."""
         shares, given, cells = shares_of(bound, self.power, split), given_by(bound, split), bound.plan.cells
@@ -98,7 +107,7 @@ class Way(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pure(Way):
+class PureSpending(Spending):
     """Laplace noise: epsilons add up."""
 
     @property
@@ -129,7 +138,7 @@ class Pure(Way):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Concentrated(Way):
+class ConcentratedSpending(Spending):
     """The noise of the smaller variance, Gaussian or Laplace: rhos add up."""
 
     @property
@@ -166,7 +175,7 @@ class Concentrated(Way):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaussians(Way):
+class GaussianSpending(Spending):
     """Gaussian noise on every measure: squares of mu add up.
 
     Attributes
@@ -198,12 +207,12 @@ class Gaussians(Way):
         """Return the square of the mu of a variance of 1/100^2."""
         return sensitivity.squared_l2 / LEAST_SCALE**2
 
-    def share(self, part: Fraction) -> Gaussians:
+    def share(self, part: Fraction) -> GaussianSpending:
         """Return a share of it."""
-        return Gaussians(amount=self.amount * part, epsilon=self.epsilon, delta=self.delta)
+        return GaussianSpending(amount=self.amount * part, epsilon=self.epsilon, delta=self.delta)
 
 
-def ways_of(offer: Offer, *, choosing: bool) -> list[Way]:
+def ways_of(offer: Offer, *, choosing: bool) -> list[Spending]:
     """Return the ways to spend an offer.
 
     Parameters
@@ -214,20 +223,20 @@ def ways_of(offer: Offer, *, choosing: bool) -> list[Way]:
         Whether something is chosen from histograms, for which there is no Gaussian noise.
     """
     if offer.rho is not None:
-        return [Concentrated(amount=offer.rho)]
+        return [ConcentratedSpending(amount=offer.rho)]
     epsilon, delta = offer.epsilon, offer.delta
     assert epsilon is not None  # noqa: S101
-    ways: list[Way] = [Pure(amount=epsilon)]
+    ways: list[Spending] = [PureSpending(amount=epsilon)]
     if delta is None:
         return ways
     if (rho := rho_below(epsilon, delta)) > 0:
-        ways.append(Concentrated(amount=rho))
+        ways.append(ConcentratedSpending(amount=rho))
     if not choosing:
-        ways.append(Gaussians(amount=largest_mu(epsilon, delta) ** 2, epsilon=epsilon, delta=delta))
+        ways.append(GaussianSpending(amount=largest_mu(epsilon, delta) ** 2, epsilon=epsilon, delta=delta))
     return ways
 
 
-def parts_of(
+def noise_parts(
     bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
 ) -> RequestParts:
     """Return the parts of the least weighted mean squared error, of those whose noise can be drawn.
@@ -237,7 +246,7 @@ def parts_of(
     choosing = any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics)
     weights, ways = squared_weights(bound.outputs), ways_of(offer, choosing=choosing)
 
-    def best(noise: Callable[[Way, Statistic, int], Mechanism]) -> RequestParts:
+    def best(noise: Callable[[Spending, Statistic, int], Mechanism]) -> RequestParts:
         makers = [partial(way.parts, bound, split, confidence, noise) for way in ways]
         return least_error(
             makers, lambda parts: sum(float(weights[part.measure]) * variance_in_rows(part) for part in parts)
@@ -249,12 +258,12 @@ def parts_of(
         return best(fitted_noise)
 
 
-def stated_noise(way: Way, statistic: Statistic, cells: int) -> Mechanism:
+def stated_noise(way: Spending, statistic: Statistic, cells: int) -> Mechanism:
     """Return the noise of a measure as it is bought, or refuse it."""
     return way.noise(statistic.sensitivity, cells)
 
 
-def fitted_noise(way: Way, statistic: Statistic, cells: int) -> Mechanism:
+def fitted_noise(way: Spending, statistic: Statistic, cells: int) -> Mechanism:
     """Return the noise of a measure that can be drawn.
 
     If it is bought for more than the least noise costs, some is left over; more noise than can be drawn is

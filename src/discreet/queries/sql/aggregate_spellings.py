@@ -10,6 +10,7 @@ written                                                    means
 ``VAR``, ``VARP``, ``STDEVP``, ``COUNT_BIG``               ``VARIANCE``, ``VAR_POP``, ``STDDEV_POP``, …
 ``SUMIF(x, c)``, ``AVGIF(x, c)``                           ``SUM(CASE WHEN c THEN x END)``, …
 ``MIN(DISTINCT x)``                                        ``MIN(x)``
+``AVG(DISTINCT x)``                                        ``SUM(DISTINCT x) / COUNT(DISTINCT x)``
 ``ANY_VALUE(k)`` of a key                                  the key
 ``ANY_VALUE(x)``                                           ``MODE(x)``; of each person, ``MIN(x)``
 ``REGR_SLOPE(y, x)``                                       ``COVAR_POP(y, x) / VAR_POP(x)``
@@ -28,7 +29,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-__all__ = ["AGGREGATE_SPELLINGS", "NAMED_SPELLINGS", "is_known_aggregate"]
+__all__ = ["AGGREGATE_SPELLINGS", "NAMED_SPELLINGS", "SquaresOfDistinct", "is_known_aggregate"]
 
 KNOWN = frozenset(
     {
@@ -138,6 +139,28 @@ def _extreme(node: exp.Expression) -> exp.Expression | None:
     return None
 
 
+class SquaresOfDistinct(exp.AggFunc):
+    """The sum of the squares of distinct values, which SQL has no name for."""
+
+
+def _of_distinct(node: exp.Expression) -> exp.Expression | None:
+    """Read AVG, VARIANCE and STDDEV of DISTINCT, from the count, the sum and the sum of squares."""
+    inner = node.this
+    if not isinstance(inner, exp.Distinct) or len(inner.expressions) != 1 or _is_nested(node):
+        return None
+    number = exp.Count(this=inner.copy(), big_int=True)
+    total = exp.Sum(this=inner.copy())
+    mean = exp.Paren(this=exp.Div(this=total, expression=number))
+    if isinstance(node, exp.Avg):
+        return mean
+    squares = SquaresOfDistinct(this=inner.expressions[0].copy())
+    around = exp.Sub(this=squares, expression=exp.Mul(this=mean.copy(), expression=total.copy()))
+    population = isinstance(node, exp.VariancePop | exp.StddevPop)
+    less = number.copy() if population else exp.Sub(this=number.copy(), expression=exp.Literal.number(1))
+    found = exp.Paren(this=exp.Div(this=exp.Paren(this=around), expression=exp.Paren(this=less)))
+    return exp.Sqrt(this=found) if isinstance(node, exp.Stddev | exp.StddevPop | exp.StddevSamp) else found
+
+
 def _any_value(node: exp.Expression) -> exp.Expression | None:
     select = node.find_ancestor(exp.Select)
     operand = node.this
@@ -245,6 +268,12 @@ AGGREGATE_SPELLINGS: dict[type[exp.Expression], Rewrite] = {
     exp.WithinGroup: _descending,
     exp.Min: _extreme,
     exp.Max: _extreme,
+    exp.Avg: _of_distinct,
+    exp.Variance: _of_distinct,
+    exp.VariancePop: _of_distinct,
+    exp.Stddev: _of_distinct,
+    exp.StddevSamp: _of_distinct,
+    exp.StddevPop: _of_distinct,
     exp.AnyValue: _any_value,
     exp.CountIf: _count_if,
     exp.Filter: _filter,

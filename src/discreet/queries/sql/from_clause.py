@@ -14,11 +14,13 @@ from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import condition_of, is_folded
+from discreet.queries.sql.full_joins import full_join, join_under_conditions
 from discreet.queries.sql.in_public_subquery import listed_values, membership_condition, single_column
 from discreet.queries.sql.join_order import Placed, arrange
 from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader, conjuncts
 from discreet.queries.sql.joins import PublicItem, join_rows
 from discreet.queries.sql.lifted_subqueries import Lifting
+from discreet.queries.sql.literal_rows import literal_item, renamed, table_alias
 from discreet.queries.sql.names import table_named
 from discreet.queries.sql.public_subquery import calculated_item, public_items
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
@@ -64,7 +66,11 @@ class FromClause:
         if clause is None:
             raise UnsupportedQuery("the query has no FROM; write FROM and the name of a table")
         check_parts(clause, "this")
-        reader = StepReader(self._item, lambda steps: self.joined(steps, select, whole=False))
+        reader = StepReader(
+            self._item,
+            lambda steps: self.joined(steps, select, whole=False),
+            lambda left, right, join: full_join(left, right, join, self.tables),
+        )
         return reader.steps(clause.this, select.args.get("joins") or ())
 
     def joined(self, steps: Sequence[JoinStep], select: exp.Select, *, whole: bool = True) -> Scope:
@@ -73,7 +79,10 @@ class FromClause:
         arranged = arrange(steps, select, self.tables, self.condition, whole=whole)
         scope = arranged.first
         for placed in arranged.joins:
-            scope = join_rows(scope, placed.join, placed.rows, arranged.select, self.tables)
+            if placed.rest:
+                scope = join_under_conditions(scope, placed, arranged.select, self.tables, self.condition)
+            else:
+                scope = join_rows(scope, placed.join, placed.rows, arranged.select, self.tables)
             if placed.kind in {JoinKind.SEMI, JoinKind.ANTI}:
                 scope = _without(scope, placed)
         scope = _as_written(scope, steps)
@@ -114,21 +123,32 @@ class FromClause:
         for query_ in clause.expressions:
             check_parts(query_, "this", "alias", "materialized")
             alias = query_.args["alias"]
-            check_parts(alias, "this")
-            inner._queries[alias.name] = (is_quoted(alias.this), inner._rows_of(query_.this))
+            _, columns = table_alias(alias)
+            rows = renamed(inner._rows_of(query_.this), columns)
+            inner._queries[alias.name] = (is_quoted(alias.this), rows)
         return inner
 
+    def item(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return what a table or a subquery in FROM is."""
+        return self._item(node)
+
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
+        written = literal_item(node)
+        if written is not None:
+            return written
         if type(node) is exp.Table:
             return self.table(node)
         if type(node) is not exp.Subquery:
             raise refused_node(node)
         check_parts(node, "this", "alias")
-        alias = node.args.get("alias")
-        return _called(self._rows_of(node.this), "" if alias is None else _alias(alias))
+        name, columns = table_alias(node.args.get("alias"))
+        return _called(renamed(self._rows_of(node.this), columns), name)
 
     def _rows_of(self, node: exp.Expression) -> Scope | PublicItem:
         """Return the rows of a subquery, calculated at once if it is about public tables alone."""
+        written = literal_item(node)
+        if written is not None:
+            return written
         items = public_items(node, self.table)
         return self._subquery(node, self) if items is None else calculated_item(node, items, "")
 
@@ -138,21 +158,21 @@ class FromClause:
             raise refused("a function as a table", "write the name of a declared table")
         check_parts(node, "this", "alias", "db", "catalog")
         name, quoted = node.this.name, is_quoted(node.this)
-        alias = node.args.get("alias")
+        alias, columns = table_alias(node.args.get("alias"))
         queries = {} if node.args.get("db") else self._queries
         for known, (exactly, scope) in reversed(queries.items()):
             if known == name or (not quoted and not exactly and known.lower() == name.lower()):
-                return _called(scope, known if alias is None else _alias(alias))
+                return _called(renamed(scope, columns), alias or known)
         found = table_named(name, quoted=quoted, tables=self.tables)
-        called = found if alias is None else _alias(alias)
+        called = alias or found
         table = self.tables[found]
         if isinstance(table, PublicTable):
-            return PublicItem(table=found, alias=called, public=table)
+            return renamed(PublicItem(table=found, alias=called, public=table), columns)
         fields = tuple(
             Field(table=called, name=column, column=column, hidden=column not in table._stored.columns)
             for column in table.schema
         )
-        return Scope(relation=Source(table=found), fields=fields)
+        return renamed(Scope(relation=Source(table=found), fields=fields), columns)
 
     def _members(self, operand: Expression, node: exp.Expression) -> Expression:
         """Return the condition that an operand is among what a subquery on a public table lists."""
@@ -162,7 +182,9 @@ class FromClause:
         if type(inside) is exp.Select and clause is not None and plain:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
-                return membership_condition(operand, listed_values(inside, item))
+                values = listed_values(inside, item)
+                if values is not None:
+                    return membership_condition(operand, values)
         items = public_items(inside, self.table)
         if items is not None:
             rows = calculated_item(inside, items, "")
@@ -175,11 +197,6 @@ class FromClause:
                 "two tables in FROM have the same name; give them aliases, as in FROM visits a JOIN visits b "
                 "ON ..."
             )
-
-
-def _alias(alias: exp.TableAlias) -> str:
-    check_parts(alias, "this")
-    return str(alias.name)
 
 
 def _called(rows: Scope | PublicItem, name: str) -> Scope | PublicItem:

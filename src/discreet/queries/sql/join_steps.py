@@ -90,10 +90,10 @@ class JoinStep:
 
 _KINDS = {"SEMI": JoinKind.SEMI, "ANTI": JoinKind.ANTI}
 _KNOWN = "write JOIN or LEFT JOIN"
-_FULL = "ask one query for each table, or write LEFT JOIN"
 
 ReadItem = Callable[[exp.Expression], "Scope | PublicItem"]
 ReadGroup = Callable[[Sequence[JoinStep]], Scope]
+JoinFully = Callable[["Scope | PublicItem", "Scope | PublicItem", exp.Join], Scope]
 
 
 class StepReader:
@@ -105,10 +105,12 @@ class StepReader:
         Reads a table or a subquery.
     group : callable
         Joins several steps, which are the side of an outer join together.
+    full : callable
+        Joins two items so that the rows of both stay.
     """
 
-    def __init__(self, item: ReadItem, group: ReadGroup) -> None:
-        self._item, self._group, self._places = item, group, 0
+    def __init__(self, item: ReadItem, group: ReadGroup, full: JoinFully) -> None:
+        self._item, self._group, self._full, self._places = item, group, full, 0
 
     def steps(self, first: exp.Expression, joins: Sequence[exp.Join]) -> list[JoinStep]:
         """Return the steps of a FROM clause, in the order in which they were written."""
@@ -150,7 +152,9 @@ class StepReader:
         if method not in {"", "NATURAL"}:
             raise refused(f"{method} JOIN", "write JOIN ... ON with the columns that are equal")
         if side == "FULL":
-            raise refused("FULL JOIN", _FULL)
+            if method or kind not in {"", "OUTER"}:
+                raise refused("FULL JOIN of this kind", "write FULL JOIN ... ON or USING")
+            return [self._full_join(steps, self._operand(join.this), join)]
         if kind not in {"", "INNER", "OUTER", "CROSS", *_KINDS} or side not in {"", "LEFT", "RIGHT"}:
             raise refused(f"{side} {kind} JOIN".strip(), _KNOWN)
         right = self._operand(join.this)
@@ -170,6 +174,11 @@ class StepReader:
             plain = clause if len(right) == 1 else None
             return [*steps, self._outer(right, JoinKind.LEFT, conditions, using, plain)]
         return [*steps, *_inner(right, conditions, using, clause)]
+
+    def _full_join(self, left: list[JoinStep], right: list[JoinStep], join: exp.Join) -> JoinStep:
+        items = self._as_item(left), self._as_item(right)
+        rows = self._full(items[0].rows, items[1].rows, join)
+        return JoinStep(item=FromItem(rows=rows, place=min(item.place for item in items)))
 
     def _outer(
         self,

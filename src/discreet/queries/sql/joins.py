@@ -27,7 +27,7 @@ from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["PublicItem", "join_rows"]
+__all__ = ["PublicItem", "equal_columns", "join_rows", "without_person"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +61,9 @@ def join_rows(
     outer = str(join.args.get("side") or "").upper() == "LEFT"
     kinds = _right_types(right, tables)
     fields = _right_fields(right, kinds)
-    pairs = _pairs(join, left, Scope(relation=left.relation, fields=fields))
+    pairs = equal_columns(join, left, Scope(relation=left.relation, fields=fields))
     persons = person_columns(right.relation, tables) if isinstance(right, Scope) else frozenset()
-    further = _without_person(pairs, left, right, tables) if isinstance(right, Scope) else pairs
+    further = without_person(pairs, left, right, tables) if isinstance(right, Scope) else pairs
     known = columns_of_relation(left.relation, tables)
     merged = (
         {}
@@ -111,7 +111,7 @@ def _right_fields(right: Scope | PublicItem, kinds: Mapping[str, Type]) -> tuple
     return tuple(Field(table=right.alias, name=name, column=name) for name in kinds)
 
 
-def _pairs(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
+def equal_columns(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
     """Return the columns that a join equates, of the left and of the right."""
     listed = []
     for identifier in join.args.get("using") or ():
@@ -154,7 +154,7 @@ def _pair(node: exp.Expression, left: Scope, right: Scope) -> tuple[Field, Field
     )
 
 
-def _without_person(
+def without_person(
     pairs: list[tuple[Field, Field]], left: Scope, right: Scope, tables: Tables
 ) -> list[tuple[Field, Field]]:
     """Return the further pairs of a join of private rows, if they equate persons or keys of parent rows."""

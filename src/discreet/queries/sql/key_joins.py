@@ -38,10 +38,17 @@ def meet_by_keys(item: FromItem, pairs: Iterable[tuple[Field, FromItem, Field]],
 
 
 def children_first(items: Sequence[FromItem], tables: Tables) -> FromItem:
-    """Return the first of some private items to which the rows of no other belong."""
+    """Return the first of some private items that belongs to another and to which no other belongs.
+
+    Without such an item it is the first.
+    """
     read = [set(sources_of(item.rows.relation)) if isinstance(item.rows, Scope) else set() for item in items]
-    parents = {parent for names in read for name in names for parent in parents_of(name, tables)}
-    return next((item for item, names in zip(items, read, strict=True) if not names & parents), items[0])
+    above = [{parent for name in names for parent in parents_of(name, tables)} for names in read]
+    named, parents = set().union(*read), set().union(*above)
+    for item, names, own in zip(items, read, above, strict=True):
+        if own & (named - names) and not names & parents:
+            return item
+    return items[0]
 
 
 def _keys(item: FromItem, tables: Tables) -> frozenset[ForeignKey]:

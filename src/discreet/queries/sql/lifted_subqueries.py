@@ -28,16 +28,13 @@ from discreet.data.language.relations import (
     Equality,
     JoinPersons,
     JoinPublic,
-    Order,
     PerPerson,
     Relation,
-    Window,
-    WindowFunction,
 )
-from discreet.data.language.types import Type
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import unwrapped
+from discreet.queries.sql.full_joins import numbered_rows
 from discreet.queries.sql.inside_subquery import (
     EqualPair,
     Inside,
@@ -274,18 +271,8 @@ class Lifting:
 
     def _numbered(self, inside: Inside, persons: Sequence[EqualPair]) -> tuple[Relation, PerPerson]:
         """Return the rows around with their numbers, and the numbers for which something is found."""
-        known = columns_of_relation(self.scope.relation, self._rows.tables)
-        taken = {name.lower() for name in known}
-        ordered = [name for name, facts in known.items() if facts.type not in {Type.OTHER, Type.NULL}]
-        if not ordered:
-            raise refused("a subquery about rows that cannot be compared", "select a column that can")
-        number = take_name("row", taken)
-        left = Window(
-            source=self.scope.relation,
-            name=number,
-            function=WindowFunction.ROW_NUMBER,
-            order=(Order(column=ordered[0]),),
-        )
+        left, number = numbered_rows(self.scope.relation, self._rows.tables)
+        taken = {name.lower() for name in columns_of_relation(left, self._rows.tables)}
         within = Scope(relation=left, fields=inside.fields)
         called = dict.fromkeys(
             within.field(node)

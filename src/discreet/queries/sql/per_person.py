@@ -17,6 +17,7 @@ from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.key_names import calculated_key_name
 from discreet.queries.sql.post_processing import position_of
 from discreet.queries.sql.refusals import (
+    AcrossPersons,
     check_parts,
     function_name,
     no_aggregate_here,
@@ -115,9 +116,12 @@ class _Grouping:
         if not tell_persons_apart(self._keys, self._scope.relation, self._tables):
             persons = person_columns(self._scope.relation, self._tables)
             person = min(persons) if persons else "the person"
-            raise refused(
-                "an aggregate over several persons in a subquery",
-                f"add the person to GROUP BY, as in GROUP BY {person}, so that each row stays one person's",
+            raise AcrossPersons(
+                *refused(
+                    "an aggregate over several persons in a subquery",
+                    f"add the person to GROUP BY, as in GROUP BY {person}, so that each row stays one "
+                    "person's",
+                ).args
             )
 
     def _grouped(self, node: exp.Expression) -> str:

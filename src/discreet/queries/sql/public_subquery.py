@@ -41,7 +41,7 @@ _NODES = (
     *(exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.And, exp.Or, exp.Not, exp.In, exp.Between, exp.Is),
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Add, exp.Sub, exp.Mul, exp.Neg),
     *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Coalesce, exp.Upper, exp.Lower, exp.Case, exp.If),
-    *(exp.Cast, exp.DataType, exp.DataTypeParam),
+    *(exp.Cast, exp.DataType, exp.DataTypeParam, exp.Values, exp.Tuple),
 )
 _REWRITE = "in a subquery on public tables, write conditions, + - *, COUNT, SUM, AVG, MIN, MAX and GROUP BY"
 

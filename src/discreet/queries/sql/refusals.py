@@ -14,6 +14,7 @@ __all__ = [
     "AGGREGATES",
     "CLAUSES",
     "SORTED",
+    "AcrossPersons",
     "check_parts",
     "function_name",
     "no_aggregate_here",
@@ -167,6 +168,10 @@ _NODES: dict[str, tuple[str, str]] = {
 def refused(construct: str, rewrite: str) -> UnsupportedQuery:
     """Return the refusal of a construct."""
     return UnsupportedQuery(f"{construct} is not in the language of private queries; {rewrite}")
+
+
+class AcrossPersons(UnsupportedQuery):
+    """The refusal of a subquery whose rows are made of several persons' rows: it is an answer, not rows."""
 
 
 def check_parts(node: exp.Expression, *allowed: str) -> None:

@@ -18,7 +18,17 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused, refused_node
 
-__all__ = ["ColumnsInSight", "Field", "FoundColumn", "Scope", "ambiguous", "is_quoted", "preferred"]
+__all__ = [
+    "ColumnsInSight",
+    "Field",
+    "FoundColumn",
+    "NamesInSight",
+    "OfAnswer",
+    "Scope",
+    "ambiguous",
+    "is_quoted",
+    "preferred",
+]
 
 
 class FoundColumn(exp.Column):
@@ -28,6 +38,10 @@ class FoundColumn(exp.Column):
     def of(name: str) -> FoundColumn:
         """Return the node of a column."""
         return FoundColumn(this=exp.Identifier(this=name, quoted=True))
+
+
+class OfAnswer(exp.Column):
+    """A column of an answer, in place of what was written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +60,9 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Rows, and the names by which their columns can be called.
+class NamesInSight:
+    """The names by which columns can be called."""
 
-    The relation may have more columns than are in sight.
-    """
-
-    relation: Relation
     fields: tuple[Field, ...]
 
     def column(self, node: exp.Column) -> Column:
@@ -103,6 +113,16 @@ class Scope:
         """Return what * means: all columns in sight, those that USING made one only once."""
         return tuple(field for field in self.fields if not (field.qualified or field.hidden))
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope(NamesInSight):
+    """Rows, and the names by which their columns can be called.
+
+    The relation may have more columns than are in sight.
+    """
+
+    relation: Relation
+
     def over(self, tables: Tables) -> ColumnsInSight:
         """Return what finds columns in sight, and knows their types under declared tables."""
         return ColumnsInSight(scope=self, schema=lambda: types_of(columns_of_relation(self.relation, tables)))
@@ -150,12 +170,16 @@ class ColumnsInSight:
     The schema is asked for only where a type matters: most queries are read without it.
     """
 
-    scope: Scope
+    scope: NamesInSight
     schema: Callable[[], Schema]
 
     def __call__(self, node: exp.Column) -> Column:
         """Return the column that a node names."""
-        return self.scope.column(node)
+        return Column(name=node.name) if isinstance(node, OfAnswer) else self.scope.column(node)
+
+    def shown(self, column: str) -> str:
+        """Return by which name a column is known, in the names of what is calculated from it."""
+        return column
 
     def type_of(self, expression: Expression) -> Type | None:
         """Return the type of an expression; None where there is none, which the type checker refuses."""

@@ -24,7 +24,7 @@ written                                         means
 ``LAG(x, 1, 0) OVER (...)``                     ``CASE WHEN ROW_NUMBER() … <= 1 THEN 0 ELSE LAG(x) … END``
 ==============================================  ==================================================
 
-Aggregates are in `aggregate_spellings`.
+Aggregates are in `aggregate_spellings`, dates in `date_spellings`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from discreet.queries.sql.aggregate_spellings import AGGREGATE_SPELLINGS, NAMED_SPELLINGS, is_known_aggregate
+from discreet.queries.sql.date_spellings import DATE_SPELLINGS, NAMED_DATE_SPELLINGS
 
 __all__ = ["respelled"]
 
@@ -50,9 +51,9 @@ def respelled(statement: exp.Expression) -> exp.Expression:
 
 
 def _respelled(node: exp.Expression) -> exp.Expression | None:
-    rewrite = _NODES.get(type(node)) or AGGREGATE_SPELLINGS.get(type(node))
+    rewrite = _NODES.get(type(node))
     if isinstance(node, exp.Anonymous):
-        rewrite = _ANONYMOUS.get(str(node.this).upper()) or NAMED_SPELLINGS.get(str(node.this).upper())
+        rewrite = _ANONYMOUS.get(str(node.this).upper())
     return None if rewrite is None else rewrite(node)
 
 
@@ -295,6 +296,8 @@ def _is_all(node: exp.Expression) -> bool:
 Rewrite = Callable[[exp.Expression], exp.Expression | None]
 
 _NODES: dict[type[exp.Expression], Rewrite] = {
+    **AGGREGATE_SPELLINGS,
+    **DATE_SPELLINGS,
     exp.EQ: _comparison,
     exp.NEQ: _comparison,
     exp.In: _membership,
@@ -310,6 +313,8 @@ _NODES: dict[type[exp.Expression], Rewrite] = {
     exp.Select: _select,
 }
 _ANONYMOUS: dict[str, Rewrite] = {
+    **NAMED_SPELLINGS,
+    **NAMED_DATE_SPELLINGS,
     "ZEROIFNULL": _or_zero,
     "NULLIFZERO": _null_if_zero,
     "ISNULL": _is_null,

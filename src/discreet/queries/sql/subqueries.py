@@ -19,7 +19,7 @@ from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.per_person import per_person
-from discreet.queries.sql.refusals import check_parts, refused, refused_node
+from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, FoundColumn, Scope
 from discreet.queries.sql.windows import lifted_windows, window_of
 
@@ -160,10 +160,12 @@ def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
     if clause.args.get("on"):
         raise refused("DISTINCT ON", _FIRST)
     if not tell_persons_apart((field.column for field in scope.fields), scope.relation, rows.tables):
-        raise refused(
-            "DISTINCT without the person",
-            "whether a row is present would depend on other people; select the person column, too: "
-            "SELECT DISTINCT person, x",
+        raise AcrossPersons(
+            *refused(
+                "DISTINCT without the person",
+                "whether a row is present would depend on other people; select the person column, too: "
+                "SELECT DISTINCT person, x",
+            ).args
         )
     exact = scope.exact(columns=iter(columns_of_relation(scope.relation, rows.tables)))
     return Scope(relation=Distinct(source=exact.relation), fields=exact.fields)
