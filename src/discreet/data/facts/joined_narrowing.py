@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.data.facts.joins import public_table
-from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, replaced, column_test
+from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, column_test, replaced
 from discreet.data.facts.persons import Tables
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import KeyValue

@@ -41,7 +41,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
-__all__ = ["EXACT", "Narrowing", "Test", "conjuncts_of", "is_exact", "replaced", "column_test"]
+__all__ = ["EXACT", "Narrowing", "Test", "column_test", "conjuncts_of", "is_exact", "replaced"]
 
 EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
