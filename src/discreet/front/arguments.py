@@ -1,4 +1,4 @@
-"""Arguments of a curator: a declared day, those that it does not take, and what was probably meant."""
+"""Arguments of a curator: days, what it does not take, and what was probably meant."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _TAKEN = (
     "limits",
     "bounds",
     "fit_share",
+    "keys",
     "analyst",
     "sql",
 )

@@ -141,9 +141,10 @@ class Curator(Door):
             For this question, of columns without any, or narrower than declared; `AUTO` buys what is missing.
         fit_share : number
             How much of the offer buys limits and bounds, above 0 and below 1, by default a quarter.
-        keys : {"declared", "chosen"}
+        keys : {"declared", "chosen", "in rounds"}
             With "chosen", only the combinations of keys are shown that enough persons have, even of declared
-            ones.
+            ones. With "in rounds", undeclared keys are chosen in rounds, which finds more of them where
+            persons have many keys each.
         analyst : str
             Who asks, for caps per analyst.
 
