@@ -41,12 +41,13 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
-bench: $(VENV)/.bench $(PEER)/.done  ## speed against NumPy and the peers
+bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.accounting
 	$(BIN)/python -m benchmarks.stability
 	$(BIN)/python -m benchmarks.workloads
 	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
+	$(BIN)/python -m benchmarks.accuracy --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) $(PEER) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

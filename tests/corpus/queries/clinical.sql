@@ -113,7 +113,6 @@ GROUP BY 1
 ORDER BY 1;
 
 -- name: co12 conditions per person
--- refused: bound it, as in CLIP(x, 0, 100)
 SELECT AVG(n) AS mean_conditions, MAX(n) AS most
 FROM (SELECT person_id, COUNT(*) AS n FROM cdm.condition_occurrence GROUP BY person_id) AS c;
 
@@ -177,7 +176,6 @@ FROM (SELECT person_id, COUNT(DISTINCT drug_concept_id) AS drugs FROM cdm.drug_e
       HAVING COUNT(DISTINCT drug_concept_id) >= 3) AS many;
 
 -- name: de09 days since the exposure before
--- refused: compute it in a subquery, within each person: OVER
 SELECT AVG(gap) AS mean_gap
 FROM (SELECT person_id, DATEDIFF(day, LAG(drug_exposure_start_date) OVER (PARTITION BY person_id ORDER BY drug_exposure_start_date, drug_exposure_id), drug_exposure_start_date) AS gap
       FROM cdm.drug_exposure) AS g
@@ -196,7 +194,6 @@ SELECT COALESCE(CAST(route_concept_id AS VARCHAR), 'unknown') AS route, COUNT(*)
 FROM cdm.drug_exposure WHERE drug_concept_id = 1112807 GROUP BY 1;
 
 -- name: de12 never took a statin
--- refused: JOIN private rows on the person, with one row for each
 SELECT COUNT(*) AS persons
 FROM cdm.person p
 WHERE NOT EXISTS (SELECT 1 FROM cdm.drug_exposure d WHERE d.person_id = p.person_id AND d.drug_concept_id = 1545958);
@@ -241,7 +238,6 @@ WHERE a.visit_concept_id = 9201 AND b.visit_concept_id = 9201 AND b.visit_start_
   AND DATEDIFF(day, a.visit_end_date, b.visit_start_date) <= 30;
 
 -- name: vo07 share of kinds
--- refused: ask for one, and calculate with the answer
 SELECT visit_concept_id, COUNT(*) AS n, ROUND(100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), 1) AS percent
 FROM cdm.visit_occurrence
 GROUP BY visit_concept_id
@@ -324,5 +320,5 @@ GROUP BY p.person_id ORDER BY diagnoses DESC;
 SELECT COUNT(*) AS pairs FROM cdm.person a JOIN cdm.person b ON a.birth_date = b.birth_date AND a.person_id < b.person_id;
 
 -- name: pl04 rank among all patients
--- never: ROW_NUMBER(), COUNT, MIN and MAX can be taken OVER
+-- never: begin it with the person, as in OVER (PARTITION BY
 SELECT AVG(r) AS mean_rank FROM (SELECT person_id, RANK() OVER (ORDER BY year_of_birth) AS r FROM cdm.person) AS x;

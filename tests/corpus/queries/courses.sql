@@ -51,15 +51,12 @@ SELECT d.dept_name, ROUND(AVG(e.salary), 2) AS mean FROM employees e, department
 SELECT COUNT(*) AS n FROM employees CROSS JOIN (SELECT MAX(dept_no) AS last FROM departments) AS x WHERE dept_no < x.last;
 
 -- name: anti join
--- refused: JOIN private rows on the person, with one row for each
 SELECT COUNT(*) AS n FROM students s WHERE NOT EXISTS (SELECT 1 FROM enrollments e WHERE e.student_id = s.student_id);
 
 -- name: semi join
--- refused: JOIN private rows on the person, select one column of a
 SELECT major, COUNT(*) AS n FROM students WHERE student_id IN (SELECT student_id FROM enrollments WHERE grade = 'A') GROUP BY major ORDER BY major;
 
 -- name: full join
--- refused: ask one query for each table, or write LEFT JOIN
 SELECT COUNT(*) AS n FROM employees e FULL OUTER JOIN salaries s ON e.emp_no = s.emp_no;
 
 -- name: case
@@ -87,26 +84,24 @@ SELECT AVG(DATEDIFF('year', birth_date, hire_date)) AS mean_age FROM employees W
 SELECT COUNT(*) AS veterans FROM employees WHERE hire_date <= DATE '2024-12-31' - INTERVAL '20' YEAR;
 
 -- name: subquery in FROM
--- refused: add the person to GROUP BY, as in GROUP BY emp_no, so that
 SELECT AVG(t.mean) AS mean_of_departments FROM (SELECT dept_no, AVG(salary) AS mean FROM employees WHERE dept_no IS NOT NULL GROUP BY dept_no) AS t;
 
 -- name: department with the highest mean
 SELECT dept_no, AVG(salary) AS mean FROM employees WHERE dept_no IS NOT NULL GROUP BY dept_no ORDER BY mean DESC LIMIT 1;
 
 -- name: above the company's mean
--- refused: it could let other people's rows decide about a row; JOIN
+-- refused: ask for the number first, and write what was released in
 SELECT COUNT(*) AS n FROM employees WHERE salary > (SELECT AVG(salary) FROM employees);
 
 -- name: departments above the company's mean
--- refused: it could let other people's rows decide about a row; JOIN
 SELECT dept_no, AVG(salary) AS mean FROM employees GROUP BY dept_no HAVING AVG(salary) > (SELECT AVG(salary) FROM employees) ORDER BY dept_no;
 
 -- name: second highest salary
--- refused: it could let other people's rows decide about a row; JOIN
+-- refused: ask for the number first, and write what was released in
 SELECT MAX(salary) AS second FROM employees WHERE salary < (SELECT MAX(salary) FROM employees);
 
 -- name: best paid of each department
--- never: ROW_NUMBER(), COUNT, MIN and MAX can be taken OVER
+-- never: begin it with the person, as in OVER (PARTITION BY emp_no
 SELECT dept_no, last_name, salary FROM (SELECT dept_no, last_name, salary, RANK() OVER (PARTITION BY dept_no ORDER BY salary DESC) AS r FROM employees) AS x WHERE r = 1;
 
 -- name: employees of a manager
@@ -117,7 +112,6 @@ SELECT manager_no, COUNT(*) AS reports FROM employees WHERE manager_no IN (1, 2,
 SELECT COUNT(*) AS n FROM employees e JOIN employees m ON e.manager_no = m.emp_no WHERE e.salary > m.salary;
 
 -- name: raises
--- refused: compute it in a subquery, within each person: OVER
 SELECT AVG(raise) AS mean_raise
 FROM (SELECT emp_no, amount - LAG(amount) OVER (PARTITION BY emp_no ORDER BY from_date) AS raise FROM salaries) AS r
 WHERE raise IS NOT NULL;
@@ -133,19 +127,15 @@ SELECT changes, COUNT(*) AS employees FROM (SELECT emp_no, COUNT(*) AS changes F
 SELECT COUNT(*) AS n FROM (SELECT emp_no FROM employees WHERE dept_no = 10 UNION SELECT emp_no FROM employees WHERE job = 'Clerk') AS u;
 
 -- name: union all of two answers
--- refused: ask one query at a time, or put UNION ALL into FROM, in
 SELECT 'F' AS sex, AVG(salary) AS mean FROM employees WHERE gender = 'F' UNION ALL SELECT 'M' AS sex, AVG(salary) AS mean FROM employees WHERE gender = 'M';
 
 -- name: except of keys
--- refused: LEFT JOIN private rows on the person, and write WHERE x IS
 SELECT dept_no FROM departments EXCEPT SELECT dept_no FROM employees GROUP BY dept_no;
 
 -- name: distinct
--- refused: the groups of GROUP BY are distinct already; leave DISTINCT
 SELECT DISTINCT job FROM employees ORDER BY job;
 
 -- name: distinct pairs
--- refused: the groups of GROUP BY are distinct already; leave DISTINCT
 SELECT DISTINCT dept_no, job FROM employees;
 
 -- name: text functions
@@ -155,6 +145,7 @@ SELECT UPPER(SUBSTRING(major, 1, 3)) AS short, COUNT(*) AS n FROM students GROUP
 SELECT job || ' (' || gender || ')' AS who, COUNT(*) AS n FROM employees GROUP BY job || ' (' || gender || ')' ORDER BY who;
 
 -- name: length of a name
+-- refused: offer epsilon or rho, with delta, to have them chosen
 SELECT LENGTH(first_name) AS letters, COUNT(*) AS n FROM employees WHERE LENGTH(first_name) <= 10 GROUP BY LENGTH(first_name) ORDER BY letters;
 
 -- name: rounding
@@ -173,7 +164,6 @@ SELECT grade, COUNT(*) AS n FROM enrollments GROUP BY grade ORDER BY n DESC;
 SELECT c.title, AVG(e.points) AS mean FROM enrollments e JOIN courses c ON c.course_id = e.course_id GROUP BY c.title ORDER BY mean DESC LIMIT 3;
 
 -- name: credits per student
--- refused: bound it, as in CLIP(x, 0, 100)
 SELECT AVG(total) AS mean_credits FROM (SELECT e.student_id, SUM(c.credits) AS total FROM enrollments e JOIN courses c USING (course_id) GROUP BY e.student_id) AS t;
 
 -- name: students of three tables
@@ -193,11 +183,10 @@ SELECT semester, department, COUNT(*) AS n FROM enrollments NATURAL JOIN courses
 WITH math AS (SELECT course_id FROM courses WHERE department = 'Math') SELECT COUNT(*) AS n FROM enrollments WHERE course_id IN (SELECT course_id FROM math);
 
 -- name: running count of hires
--- refused: add the person to GROUP BY, as in GROUP BY emp_no, so that
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT y, n, SUM(n) OVER (ORDER BY y) AS total FROM (SELECT EXTRACT(YEAR FROM hire_date) AS y, COUNT(*) AS n FROM employees GROUP BY 1) AS h ORDER BY y;
 
 -- name: quartile of pay
--- refused: compute it in a subquery, within each person: OVER
 SELECT NTILE(4) OVER (ORDER BY AVG(salary)) AS quartile, job, AVG(salary) AS mean FROM employees GROUP BY job ORDER BY mean;
 
 -- name: deviation of pay

@@ -30,31 +30,27 @@ GROUP BY 1
 ORDER BY 1;
 
 -- name: share of total by status
--- refused: ask for one, and calculate with the answer
 SELECT status, COUNT(*) AS n, COUNT(*) * 100.0 / SUM(COUNT(*)) OVER () AS pct
 FROM orders
 GROUP BY status
 ORDER BY pct DESC;
 
 -- name: share of total by a scalar subquery
--- refused: it could let other people's rows decide about a row; JOIN
 SELECT status, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM orders) AS share FROM orders GROUP BY status ORDER BY status;
 
 -- name: share of total by a cross join
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
 WITH by_status AS (SELECT status, COUNT(*) AS n FROM orders GROUP BY status),
      total AS (SELECT SUM(n) AS all_orders FROM by_status)
 SELECT status, n, ROUND(100.0 * n / all_orders, 1) AS pct FROM by_status CROSS JOIN total ORDER BY status;
 
 -- name: month over month
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 WITH monthly AS (SELECT DATE_TRUNC('month', created_at) AS month, SUM(subtotal) AS revenue FROM orders GROUP BY 1)
 SELECT month, revenue, revenue - LAG(revenue) OVER (ORDER BY month) AS change
 FROM monthly
 ORDER BY month;
 
 -- name: month over month in percent
--- refused: COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP
 SELECT DATE_TRUNC('month', created_at) AS month, COUNT(*) AS n,
        ROUND(100.0 * (COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY DATE_TRUNC('month', created_at)))
              / LAG(COUNT(*)) OVER (ORDER BY DATE_TRUNC('month', created_at)), 1) AS growth
@@ -63,13 +59,13 @@ GROUP BY DATE_TRUNC('month', created_at)
 ORDER BY month;
 
 -- name: running total
--- refused: add the person to GROUP BY, as in GROUP BY id, so that each
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT month, SUM(n) OVER (ORDER BY month ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running
 FROM (SELECT DATE_TRUNC('month', created_at) AS month, COUNT(*) AS n FROM people GROUP BY 1) AS m
 ORDER BY month;
 
 -- name: three-month average
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT month, AVG(revenue) OVER (ORDER BY month ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS smooth
 FROM (SELECT DATE_TRUNC('month', created_at) AS month, SUM(subtotal) AS revenue FROM orders GROUP BY 1) AS m
 ORDER BY month;
@@ -82,7 +78,7 @@ ORDER BY units DESC
 LIMIT 5;
 
 -- name: top vendor of each category
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
+-- refused: ask for it by itself, or calculate it from the answer
 SELECT category, vendor, revenue
 FROM (SELECT p.category, p.vendor, SUM(o.subtotal) AS revenue,
              ROW_NUMBER() OVER (PARTITION BY p.category ORDER BY SUM(o.subtotal) DESC) AS rn
@@ -115,23 +111,19 @@ GROUP BY 1, 2
 ORDER BY 1, 2;
 
 -- name: totals below the rows
--- refused: ask one query at a time, or put UNION ALL into FROM, in
 SELECT status, COUNT(*) AS n FROM orders GROUP BY status
 UNION ALL
 SELECT 'total', COUNT(*) FROM orders;
 
 -- name: rollup of year and quarter
--- refused: group by columns, and ask for totals in a separate query
 SELECT EXTRACT(YEAR FROM created_at) AS y, EXTRACT(QUARTER FROM created_at) AS q, COUNT(*) AS n
 FROM orders
 GROUP BY ROLLUP (EXTRACT(YEAR FROM created_at), EXTRACT(QUARTER FROM created_at));
 
 -- name: cube of source and plan
--- refused: group by columns, and ask for totals in a separate query
 SELECT source, plan, COUNT(*) AS n FROM people GROUP BY CUBE (source, plan);
 
 -- name: grouping sets
--- refused: ask one query for each set of columns
 SELECT status, EXTRACT(YEAR FROM created_at) AS y, SUM(subtotal) AS total
 FROM orders
 GROUP BY GROUPING SETS ((status), (EXTRACT(YEAR FROM created_at)), ());
@@ -179,7 +171,6 @@ WHERE happened_at >= TIMESTAMP '2024-01-01 00:00:00' AND happened_at < TIMESTAMP
 GROUP BY 1 ORDER BY 1;
 
 -- name: stickiness
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
 WITH d AS (SELECT COUNT(DISTINCT user_id) AS dau FROM events WHERE CAST(happened_at AS DATE) = DATE '2024-03-04'),
      m AS (SELECT COUNT(DISTINCT user_id) AS mau FROM events WHERE happened_at >= '2024-03-01' AND happened_at < '2024-04-01')
 SELECT 1.0 * dau / mau AS stickiness FROM d, m;
@@ -195,17 +186,14 @@ SELECT 100.0 * COUNT(*) FILTER (WHERE saw_checkout = 1) / COUNT(*) AS conversion
 FROM (SELECT user_id, MAX(CASE WHEN page = 'checkout' THEN 1 ELSE 0 END) AS saw_checkout FROM events GROUP BY user_id) AS u;
 
 -- name: funnel steps, one below the other
--- refused: ask one query at a time, or put UNION ALL into FROM, in
 SELECT 'viewed' AS step, COUNT(DISTINCT user_id) AS users FROM events WHERE page = 'product'
 UNION ALL SELECT 'cart', COUNT(DISTINCT user_id) FROM events WHERE page = 'cart'
 UNION ALL SELECT 'bought', COUNT(DISTINCT user_id) FROM orders;
 
 -- name: people who never ordered
--- refused: JOIN private rows on the person, select one column of a
 SELECT source, COUNT(*) AS n FROM people WHERE id NOT IN (SELECT user_id FROM orders) GROUP BY source ORDER BY source;
 
 -- name: buyers who reviewed
--- refused: JOIN private rows on the person, with one row for each
 SELECT COUNT(DISTINCT o.user_id) AS n FROM orders o WHERE EXISTS (SELECT 1 FROM reviews r WHERE r.user_id = o.user_id);
 
 -- name: repeat buyers
@@ -277,13 +265,12 @@ FROM (SELECT user_id, session, COUNT(*) AS views FROM events GROUP BY user_id, s
 SELECT product_id, AVG(rating) AS stars FROM reviews GROUP BY product_id ORDER BY stars DESC LIMIT 1;
 
 -- name: rank of categories
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT category, revenue, RANK() OVER (ORDER BY revenue DESC) AS place
 FROM (SELECT p.category, SUM(o.subtotal) AS revenue FROM orders o JOIN products p ON p.id = o.product_id GROUP BY p.category) AS c
 ORDER BY place;
 
 -- name: pareto of products
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
 WITH r AS (SELECT product_id, SUM(subtotal) AS revenue FROM orders GROUP BY product_id)
 SELECT COUNT(*) AS products FROM r WHERE revenue > 0.05 * (SELECT SUM(revenue) FROM r);
 
@@ -291,7 +278,6 @@ SELECT COUNT(*) AS products FROM r WHERE revenue > 0.05 * (SELECT SUM(revenue) F
 SELECT COUNT(*) < 100 AS alert FROM orders WHERE created_at = '2024-11-29';
 
 -- name: average per day
--- refused: add the person to GROUP BY, as in GROUP BY user_id, so that
 SELECT AVG(n) AS mean_per_day FROM (SELECT created_at, COUNT(*) AS n FROM orders WHERE created_at BETWEEN '2024-01-01' AND '2024-03-31' GROUP BY created_at) AS d;
 
 -- name: latest orders

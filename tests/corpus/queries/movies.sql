@@ -90,7 +90,6 @@ HAVING COUNT(DISTINCT ci.movie_id) >= 30
 ORDER BY titles DESC, n.name;
 
 -- name: 14 movies with a cast and a company and a keyword
--- refused: JOIN private rows on the person, select one column of a
 SELECT COUNT(*) AS n
 FROM title t
 WHERE t.id IN (SELECT movie_id FROM cast_info) AND t.id IN (SELECT movie_id FROM movie_companies)

@@ -16,7 +16,6 @@ SELECT SUM(CASE WHEN end_station IS NULL THEN 1 ELSE 0 END) AS no_end, SUM(CASE 
 SELECT bike_type, COUNT(*) AS n FROM rides GROUP BY bike_type ORDER BY n DESC;
 
 -- name: value counts normalized
--- refused: ask for one, and calculate with the answer
 SELECT bike_type, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM rides GROUP BY bike_type ORDER BY share DESC;
 
 -- name: crosstab
@@ -64,7 +63,6 @@ GROUP BY a.district, b.district ORDER BY n DESC;
 SELECT s.station_name, COUNT(*) AS departures FROM stations s, rides r WHERE s.station_id = r.start_station GROUP BY s.station_name ORDER BY departures DESC LIMIT 3;
 
 -- name: arrivals and departures
--- refused: add the person to GROUP BY, as in GROUP BY rider_id, so
 WITH d AS (SELECT start_station AS station, COUNT(*) AS departures FROM rides GROUP BY start_station),
      a AS (SELECT end_station AS station, COUNT(*) AS arrivals FROM rides WHERE end_station IS NOT NULL GROUP BY end_station)
 SELECT d.station, arrivals - departures AS balance FROM d JOIN a ON a.station = d.station ORDER BY d.station;
@@ -112,13 +110,11 @@ SELECT AVG(n) AS mean, STDDEV(n) AS sd, MAX(n) AS most FROM (SELECT rider_id, LE
 SELECT COUNT(*) AS idle FROM riders LEFT JOIN rides USING (rider_id) WHERE ride_id IS NULL;
 
 -- name: gap between rides
--- refused: ROW_NUMBER(), COUNT, MIN and MAX can be taken OVER
 SELECT AVG(DATEDIFF('day', previous, day)) AS mean_gap
 FROM (SELECT rider_id, CAST(started_at AS DATE) AS day, LAG(CAST(started_at AS DATE)) OVER (PARTITION BY rider_id ORDER BY started_at) AS previous FROM rides) AS g
 WHERE previous IS NOT NULL;
 
 -- name: next ride on the same kind of bike
--- refused: ROW_NUMBER(), COUNT, MIN and MAX can be taken OVER
 SELECT COUNT(*) AS same FROM (SELECT rider_id, bike_type, LEAD(bike_type) OVER (PARTITION BY rider_id ORDER BY started_at) AS next_type FROM rides) AS x WHERE bike_type = next_type;
 
 -- name: first rides by month
@@ -131,30 +127,26 @@ SELECT AVG(LN(duration_min + 1)) AS m FROM rides;
 SELECT CORR(distance_km, duration_min) AS r FROM rides;
 
 -- name: slope
--- refused: COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP
 SELECT REGR_SLOPE(distance_km, duration_min) AS slope, REGR_INTERCEPT(distance_km, duration_min) AS intercept FROM rides;
 
 -- name: summer compared with spring
 SELECT SUM(CASE WHEN started_at >= '2024-06-01' THEN 1 ELSE 0 END) * 1.0 / SUM(CASE WHEN started_at < '2024-06-01' THEN 1 ELSE 0 END) AS ratio FROM rides;
 
 -- name: stations by name
--- refused: compare its texts, integers, dates and booleans with
 SELECT COUNT(*) AS n FROM rides WHERE start_station IN (SELECT station_id FROM stations WHERE station_name LIKE 'Univ%' OR capacity > 30);
 
 -- name: share of electric by month
--- refused: add the person to GROUP BY, as in GROUP BY rider_id, so
 SELECT month, electric * 1.0 / everything AS share
 FROM (SELECT DATE_TRUNC('month', started_at) AS month, COUNT(*) AS everything, SUM(CASE WHEN bike_type = 'electric' THEN 1 ELSE 0 END) AS electric FROM rides GROUP BY 1) AS m
 ORDER BY month;
 
 -- name: seven-day average
--- refused: add the person to GROUP BY, as in GROUP BY rider_id, so
+-- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT day, AVG(n) OVER (ORDER BY day ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS smooth
 FROM (SELECT CAST(started_at AS DATE) AS day, COUNT(*) AS n FROM rides WHERE started_at >= '2024-06-01' AND started_at < '2024-07-01' GROUP BY 1) AS d
 ORDER BY day;
 
 -- name: busiest day
--- refused: add the person to GROUP BY, as in GROUP BY rider_id, so
 SELECT MAX(n) AS most FROM (SELECT CAST(started_at AS DATE) AS day, COUNT(*) AS n FROM rides GROUP BY CAST(started_at AS DATE)) AS d;
 
 -- name: a random sample
@@ -166,7 +158,7 @@ SELECT * FROM rides ORDER BY RANDOM() LIMIT 5;
 SELECT ride_id, duration_min FROM rides ORDER BY duration_min DESC LIMIT 1;
 
 -- name: outliers by the spread of all
--- never: ROW_NUMBER(), COUNT, MIN and MAX can be taken OVER
+-- never: begin it with the person, as in OVER (PARTITION BY
 SELECT COUNT(*) AS n FROM (SELECT rider_id, duration_min, AVG(duration_min) OVER () AS m, STDDEV(duration_min) OVER () AS s FROM rides) AS x WHERE duration_min > m + 3 * s;
 
 -- name: who rode with whom

@@ -32,11 +32,9 @@ SELECT educ, COUNT(*) AS n FROM pums GROUP BY educ ORDER BY n DESC LIMIT 5;
 SELECT COUNT(*) AS n, married FROM pums GROUP BY married;
 
 -- name: keys alone
--- refused: ask for COUNT(*), SUM(x), MEDIAN(x) or another
 SELECT educ FROM pums GROUP BY educ;
 
 -- name: distinct keys
--- refused: the groups of GROUP BY are distinct already; leave DISTINCT
 SELECT DISTINCT race FROM pums;
 
 -- name: having with an aggregate
@@ -90,27 +88,21 @@ WITH a AS (SELECT pid, income, race FROM pums WHERE income > 1000), b AS (SELECT
 SELECT race, COUNT(*) AS n FROM b GROUP BY race;
 
 -- name: mean of group means
--- refused: add the person to GROUP BY, as in GROUP BY pid, so that
 SELECT AVG(m) AS mean_of_means FROM (SELECT educ, AVG(income) AS m FROM pums GROUP BY educ) AS g;
 
 -- name: largest group
--- refused: add the person to GROUP BY, as in GROUP BY pid, so that
 SELECT MAX(n) AS largest, MIN(n) AS smallest, SUM(n) AS everybody FROM (SELECT educ, COUNT(*) AS n FROM pums GROUP BY educ) AS g;
 
 -- name: filter over groups
--- refused: add the person to GROUP BY, as in GROUP BY pid, so that
 SELECT educ, n FROM (SELECT educ, COUNT(*) AS n FROM pums GROUP BY educ) AS g WHERE n > 180 ORDER BY educ;
 
 -- name: join of groups with a public table
--- refused: add the person to GROUP BY, as in GROUP BY pid, so that
 SELECT e.label, g.n FROM (SELECT educ, COUNT(*) AS n FROM pums GROUP BY educ) AS g JOIN education AS e ON e.code = g.educ ORDER BY e.label;
 
 -- name: difference of two aggregates of two subqueries
--- refused: add the person to GROUP BY, as in GROUP BY pid, so that
 SELECT a.m - b.m AS gap FROM (SELECT AVG(income) AS m FROM pums WHERE sex = '1') AS a, (SELECT AVG(income) AS m FROM pums WHERE sex = '0') AS b;
 
 -- name: scalar subqueries side by side
--- refused: write FROM and the name of a table
 SELECT (SELECT COUNT(*) FROM pums WHERE married) * 100.0 / (SELECT COUNT(*) FROM pums) AS percent_married;
 
 -- name: public join
@@ -126,11 +118,9 @@ SELECT QUANTILE(income, 0.1) AS p10, QUANTILE(income, 0.9) AS p90 FROM pums;
 SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY income) AS p50, PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY income) AS p90 FROM pums;
 
 -- name: correlation
--- refused: take that of 'age' or 'income', or have its owner declare
 SELECT CORR(age, educ) AS r FROM pums;
 
 -- name: covariance
--- refused: take that of 'age' or 'income', or have its owner declare
 SELECT COVAR_POP(age, educ) AS c FROM pums;
 
 -- name: extremes
@@ -146,12 +136,15 @@ SELECT COUNT(*) AS n, COUNT(*) AS m FROM pums;
 SELECT COUNT(*) AS n FROM pums WHERE 1 = 1 AND age > 30;
 
 -- name: average quantity of items
+-- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, AVG(quantity) AS average_quantity, AVG(cost) AS average_cost FROM items GROUP BY item;
 
 -- name: users of each item
+-- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, COUNT(DISTINCT uid) AS users, COUNT(*) AS n FROM items GROUP BY item ORDER BY users DESC;
 
 -- name: items in small quantities
+-- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, SUM(quantity) AS q FROM items WHERE quantity < 100 AND item <> 'ruler' GROUP BY item;
 
 -- name: how many distinct items
@@ -159,14 +152,12 @@ SELECT COUNT(DISTINCT item) AS items FROM items;
 
 -- name: approximate distinct users
 -- plain: SELECT COUNT(DISTINCT uid) AS users FROM items
--- refused: write COUNT(DISTINCT x), which is noisy too
 SELECT APPROX_COUNT_DISTINCT(uid) AS users FROM items;
 
 -- name: spending per user
 SELECT AVG(total) AS mean, COUNT(*) AS users FROM (SELECT uid, LEAST(SUM(cost), 1000) AS total FROM items GROUP BY uid) AS t;
 
 -- name: sum of distinct quantities
--- refused: leave it out, or write COUNT(DISTINCT x)
 SELECT SUM(DISTINCT quantity) AS s FROM items WHERE item = 'pen';
 
 -- name: users of pens and pencils
@@ -174,7 +165,7 @@ SELECT SUM(DISTINCT quantity) AS s FROM items WHERE item = 'pen';
 SELECT COUNT(*) AS users FROM (SELECT uid FROM items WHERE item = 'pen' INTERSECT SELECT uid FROM items WHERE item = 'pencil') AS both;
 
 -- name: ratios of items
--- refused: ask for one, and calculate with the answer
+-- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM items GROUP BY item;
 
 -- name: trips by city name
@@ -202,7 +193,7 @@ WHERE t.driver = d.id AND c.id = d.home_city AND t.city_id <> d.home_city GROUP 
 SELECT status, DATE_TRUNC('month', request_at) AS month, COUNT(*) AS n FROM trips GROUP BY status, DATE_TRUNC('month', request_at);
 
 -- name: a driver's own trips
--- never: it could let other people's rows decide about a row; JOIN
+-- never: equate the persons of both, as in WHERE d.patient =
 SELECT COUNT(*) AS n FROM trips t WHERE t.fare > (SELECT AVG(u.fare) FROM trips u WHERE u.city_id = t.city_id);
 
 -- name: reach of campaigns
@@ -221,6 +212,7 @@ WHERE p.bought_at > i.seen_at GROUP BY i.campaign;
 SELECT i.campaign, SUM(i.cost_micros) / 1000000.0 AS cost FROM impressions i GROUP BY i.campaign ORDER BY cost DESC;
 
 -- name: sites by impressions
+-- refused: group by 'campaign' or 'cost_micros', offer epsilon or rho
 SELECT site, COUNT(*) AS n FROM impressions GROUP BY site ORDER BY n DESC;
 
 -- name: devices that saw nothing
@@ -262,11 +254,10 @@ SELECT patient_id, COUNT(*) FROM patients GROUP BY patient_id;
 SELECT COUNT(*) + RANDOM() AS n FROM patients;
 
 -- name: a list of values
--- never: COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP
+-- never: it would list what single rows hold; write APPROX_TOP_K(x
 SELECT diagnosis, STRING_AGG(zip, ',') AS zips FROM patients GROUP BY diagnosis;
 
 -- name: any value
--- refused: COUNT, SUM, AVG, VAR_POP, VAR_SAMP, STDDEV_POP
 SELECT diagnosis, ANY_VALUE(diagnosis) AS same, COUNT(*) AS n FROM patients GROUP BY diagnosis;
 
 -- name: deleting

@@ -46,19 +46,16 @@ GROUP BY 1
 ORDER BY 1;
 
 -- name: counts under conditions from one scan
--- refused: write FROM and the name of a table
 SELECT (SELECT COUNT(*) FROM store_sales WHERE ss_quantity BETWEEN 1 AND 20) AS bucket1,
        (SELECT AVG(ss_sales_price) FROM store_sales WHERE ss_quantity BETWEEN 21 AND 40) AS bucket2,
        (SELECT COUNT(*) FROM store_sales WHERE ss_quantity > 40) AS bucket3;
 
 -- name: profit by state and county with subtotals
--- refused: group by columns, and ask for totals in a separate query
 SELECT s_state, s_county, SUM(ss_net_profit) AS total_sum
 FROM store_sales JOIN store ON s_store_sk = ss_store_sk
 GROUP BY ROLLUP (s_state, s_county);
 
 -- name: averages with subtotals
--- refused: group by columns, and ask for totals in a separate query
 SELECT i_category, s_state, GROUPING(s_state) AS g_state, AVG(ss_quantity) AS agg1, AVG(ss_list_price) AS agg2
 FROM store_sales, item, store
 WHERE ss_item_sk = i_item_sk AND ss_store_sk = s_store_sk
@@ -66,7 +63,6 @@ GROUP BY ROLLUP (i_category, s_state)
 ORDER BY i_category, s_state;
 
 -- name: share of category revenue
--- refused: ask for one, and calculate with the answer
 SELECT i_category, SUM(ss_ext_sales_price) AS itemrevenue,
        SUM(ss_ext_sales_price) * 100 / SUM(SUM(ss_ext_sales_price)) OVER () AS revenueratio
 FROM store_sales, item, date_dim
@@ -76,7 +72,6 @@ GROUP BY i_category
 ORDER BY i_category;
 
 -- name: share of class within category
--- refused: ask for one, and calculate with the answer
 SELECT i_category, i_class, SUM(ss_ext_sales_price) AS revenue,
        SUM(ss_ext_sales_price) * 100 / SUM(SUM(ss_ext_sales_price)) OVER (PARTITION BY i_category) AS ratio
 FROM store_sales JOIN item ON ss_item_sk = i_item_sk
@@ -85,7 +80,6 @@ GROUP BY i_category, i_class
 ORDER BY i_category, i_class;
 
 -- name: monthly averages and deviations
--- refused: compute it in a subquery, within each person: OVER
 SELECT i_category, d_moy, SUM(ss_sales_price) AS sum_sales,
        AVG(SUM(ss_sales_price)) OVER (PARTITION BY i_category) AS avg_monthly_sales
 FROM item, store_sales, date_dim
@@ -94,7 +88,6 @@ GROUP BY i_category, d_moy
 ORDER BY i_category, d_moy;
 
 -- name: stores ranked by profit
--- refused: compute it in a subquery, within each person: OVER
 SELECT s_store_name, SUM(ss_net_profit) AS profit, RANK() OVER (ORDER BY SUM(ss_net_profit) DESC) AS rank_within
 FROM store_sales JOIN store ON ss_store_sk = s_store_sk
 GROUP BY s_store_name
@@ -109,13 +102,11 @@ GROUP BY channel
 ORDER BY channel;
 
 -- name: totals of two channels, one below the other
--- refused: ask one query at a time, or put UNION ALL into FROM, in
 SELECT 'store' AS channel, COUNT(*) AS n, SUM(ss_ext_sales_price) AS sales FROM store_sales
 UNION ALL
 SELECT 'web' AS channel, COUNT(*) AS n, SUM(ws_ext_sales_price) AS sales FROM web_sales;
 
 -- name: web to store ratio by month
--- refused: add the person to GROUP BY, as in GROUP BY ss_customer_sk
 WITH s AS (SELECT d_moy, SUM(ss_ext_sales_price) AS store_sales FROM store_sales, date_dim
            WHERE ss_sold_date_sk = d_date_sk AND d_year = 2000 GROUP BY d_moy),
      w AS (SELECT d_moy, SUM(ws_ext_sales_price) AS web_sales FROM web_sales, date_dim
@@ -123,7 +114,6 @@ WITH s AS (SELECT d_moy, SUM(ss_ext_sales_price) AS store_sales FROM store_sales
 SELECT s.d_moy, web_sales / store_sales AS ratio FROM s JOIN w ON s.d_moy = w.d_moy ORDER BY s.d_moy;
 
 -- name: year over year by quarter
--- refused: add the person to GROUP BY, as in GROUP BY ss_customer_sk
 WITH q AS (SELECT d_year, d_qoy, SUM(ss_ext_sales_price) AS total FROM store_sales JOIN date_dim ON ss_sold_date_sk = d_date_sk
            WHERE d_year IN (2000, 2001) GROUP BY d_year, d_qoy)
 SELECT now.d_qoy, now.total / prev.total AS growth
@@ -146,7 +136,6 @@ FROM store_sales, store_returns
 WHERE ss_customer_sk = sr_customer_sk AND ss_item_sk = sr_item_sk AND ss_ticket_number = sr_ticket_number;
 
 -- name: customers of both channels
--- refused: JOIN private rows on the person, with one row for each
 SELECT COUNT(*) AS both
 FROM customer
 WHERE EXISTS (SELECT * FROM store_sales WHERE ss_customer_sk = c_customer_sk)
@@ -160,7 +149,7 @@ SELECT COUNT(*) AS n FROM (
   SELECT DISTINCT ws_bill_customer_sk AS customer FROM web_sales) AS only_store;
 
 -- name: customers above the average of returns
--- refused: it could let other people's rows decide about a row; JOIN
+-- refused: ask for the number first, and write what was released in
 WITH ctr AS (SELECT sr_customer_sk AS customer, SUM(sr_return_amt) AS total FROM store_returns GROUP BY sr_customer_sk)
 SELECT COUNT(*) AS n FROM ctr WHERE total > (SELECT AVG(total) * 1.2 FROM ctr);
 
@@ -214,7 +203,6 @@ GROUP BY lines
 ORDER BY lines;
 
 -- name: large stores
--- refused: it could let other people's rows decide about a row; JOIN
 SELECT s_store_name, COUNT(*) AS n
 FROM store_sales JOIN store ON ss_store_sk = s_store_sk
 WHERE s_number_employees > (SELECT AVG(s_number_employees) FROM store)

@@ -13,7 +13,7 @@ GROUP BY l_returnflag, l_linestatus
 ORDER BY l_returnflag, l_linestatus;
 
 -- name: q02 bought from the cheapest supplier
--- refused: it could let other people's rows decide about a row; JOIN
+-- refused: give every column a name of its own with AS, compare
 SELECT r_name, COUNT(*) AS lines_at_minimum_cost
 FROM lineitem, part, partsupp, supplier, nation, region
 WHERE l_partkey = p_partkey AND l_suppkey = s_suppkey AND ps_partkey = p_partkey AND ps_suppkey = s_suppkey
@@ -22,7 +22,6 @@ WHERE l_partkey = p_partkey AND l_suppkey = s_suppkey AND ps_partkey = p_partkey
 GROUP BY r_name;
 
 -- name: q03 unshipped revenue by priority
--- refused: equate the persons of both sides, as in ON a.c_custkey =
 SELECT o_orderpriority, SUM(l_extendedprice * (1 - l_discount)) AS revenue
 FROM customer, orders, lineitem
 WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_orderkey
@@ -31,7 +30,7 @@ GROUP BY o_orderpriority
 ORDER BY revenue DESC;
 
 -- name: q03 as it is, by order
--- never: equate the persons of both sides, as in ON a.c_custkey =
+-- never: group by 'o_orderdate' or 'o_shippriority', or ask without
 SELECT l_orderkey, SUM(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
 FROM customer, orders, lineitem
 WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_orderkey
@@ -41,7 +40,6 @@ ORDER BY revenue DESC, o_orderdate
 LIMIT 10;
 
 -- name: q04 order priority checking
--- refused: JOIN private rows on the person, with one row for each
 SELECT o_orderpriority, COUNT(*) AS order_count
 FROM orders
 WHERE o_orderdate >= DATE '1993-07-01' AND o_orderdate < DATE '1993-07-01' + INTERVAL '3' MONTH
@@ -50,7 +48,6 @@ GROUP BY o_orderpriority
 ORDER BY o_orderpriority;
 
 -- name: q05 local supplier volume
--- refused: equate the persons of both sides, as in ON a.c_custkey =
 SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue
 FROM customer, orders, lineitem, supplier, nation, region
 WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppkey
@@ -66,7 +63,6 @@ WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1994-01-01' + INTER
   AND l_discount BETWEEN 0.06 - 0.01 AND 0.06 + 0.01 AND l_quantity < 24;
 
 -- name: q07 volume shipping
--- refused: equate the persons of both sides, as in ON a.l_custkey =
 SELECT supp_nation, cust_nation, l_year, SUM(volume) AS revenue
 FROM (SELECT n1.n_name AS supp_nation, n2.n_name AS cust_nation, EXTRACT(YEAR FROM l_shipdate) AS l_year,
              l_extendedprice * (1 - l_discount) AS volume, o_custkey
@@ -79,7 +75,6 @@ GROUP BY supp_nation, cust_nation, l_year
 ORDER BY supp_nation, cust_nation, l_year;
 
 -- name: q08 national market share
--- refused: equate the persons of both sides, as in ON a.l_custkey =
 SELECT o_year, SUM(CASE WHEN nation = 'BRAZIL' THEN volume ELSE 0 END) / SUM(volume) AS mkt_share
 FROM (SELECT EXTRACT(YEAR FROM o_orderdate) AS o_year, l_extendedprice * (1 - l_discount) AS volume,
              n2.n_name AS nation, o_custkey
@@ -91,7 +86,6 @@ GROUP BY o_year
 ORDER BY o_year;
 
 -- name: q09 product type profit
--- refused: equate the persons of both sides, as in ON a.l_custkey =
 SELECT nation, o_year, SUM(amount) AS sum_profit
 FROM (SELECT n_name AS nation, EXTRACT(YEAR FROM o_orderdate) AS o_year,
              l_extendedprice * (1 - l_discount) - ps_supplycost * l_quantity AS amount, o_custkey
@@ -102,7 +96,6 @@ GROUP BY nation, o_year
 ORDER BY nation, o_year DESC;
 
 -- name: q10 returned items by nation
--- refused: equate the persons of both sides, as in ON a.c_custkey =
 SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue, COUNT(DISTINCT c_custkey) AS customers
 FROM customer, orders, lineitem, nation
 WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate >= DATE '1993-10-01'
@@ -112,7 +105,7 @@ ORDER BY revenue DESC
 LIMIT 20;
 
 -- name: q10 as it is, by customer
--- never: equate the persons of both sides, as in ON a.c_custkey =
+-- never: ask without GROUP BY c_custkey
 SELECT c_custkey, c_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue
 FROM customer, orders, lineitem
 WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_returnflag = 'R'
@@ -127,7 +120,6 @@ WHERE l_partkey = ps_partkey AND l_suppkey = ps_suppkey AND ps_suppkey = s_suppk
   AND s_nationkey = n_nationkey AND n_name = 'GERMANY';
 
 -- name: q12 shipping modes and order priority
--- refused: equate the persons of both sides, as in ON a.o_custkey =
 SELECT l_shipmode,
        SUM(CASE WHEN o_orderpriority = '1-URGENT' OR o_orderpriority = '2-HIGH' THEN 1 ELSE 0 END) AS high_line_count,
        SUM(CASE WHEN o_orderpriority <> '1-URGENT' AND o_orderpriority <> '2-HIGH' THEN 1 ELSE 0 END) AS low_line_count
@@ -153,7 +145,6 @@ FROM lineitem, part
 WHERE l_partkey = p_partkey AND l_shipdate >= DATE '1995-09-01' AND l_shipdate < DATE '1995-09-01' + INTERVAL '1' MONTH;
 
 -- name: q15 top supplier
--- refused: add the person to GROUP BY, as in GROUP BY l_custkey, so
 WITH revenue AS (
   SELECT l_suppkey AS supplier_no, SUM(l_extendedprice * (1 - l_discount)) AS total_revenue
   FROM lineitem
@@ -165,7 +156,6 @@ WHERE s_suppkey = supplier_no AND total_revenue = (SELECT MAX(total_revenue) FRO
 ORDER BY s_suppkey;
 
 -- name: q16 customers by part and supplier
--- refused: equate the persons of both sides, as in ON a.l_custkey =
 SELECT p_brand, p_size, COUNT(DISTINCT o_custkey) AS customer_cnt
 FROM lineitem, orders, part
 WHERE p_partkey = l_partkey AND o_orderkey = l_orderkey AND p_brand <> 'Brand#41' AND p_type NOT LIKE 'SMALL POLISHED%'
@@ -181,20 +171,19 @@ FROM lineitem, part
 WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX' AND l_quantity < 5;
 
 -- name: q17 as it is, below a part's average
--- never: it could let other people's rows decide about a row; JOIN
+-- never: equate the persons of both, as in WHERE d.patient =
 SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly
 FROM lineitem, part
 WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX'
   AND l_quantity < (SELECT 0.2 * AVG(l_quantity) FROM lineitem WHERE l_partkey = p_partkey);
 
 -- name: q18 large volume customers, how many
--- refused: JOIN private rows on the person, select one column of a
 SELECT COUNT(DISTINCT o_custkey) AS customers, COUNT(*) AS large_orders
 FROM orders
 WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 150);
 
 -- name: q18 as it is, by customer
--- never: equate the persons of both sides, as in ON a.c_custkey =
+-- never: group by 'o_orderdate', or ask without GROUP BY c_custkey
 SELECT c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice, SUM(l_quantity) AS quantity
 FROM customer, orders, lineitem
 WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 150)
@@ -212,7 +201,6 @@ WHERE (p_partkey = l_partkey AND p_brand = 'Brand#12' AND p_container IN ('SM CA
        AND l_quantity >= 10 AND l_quantity <= 40 AND p_size BETWEEN 1 AND 40 AND l_shipmode IN ('AIR', 'REG AIR'));
 
 -- name: q20 lines from suppliers with much in stock
--- refused: JOIN private rows on the person, select one column of a
 SELECT COUNT(*) AS n
 FROM lineitem, supplier, nation
 WHERE l_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'CANADA'
@@ -221,7 +209,6 @@ WHERE l_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'CANADA'
                       AND ps_availqty > 1000);
 
 -- name: q21 suppliers who kept orders waiting
--- refused: equate the persons of both sides, as in ON a.l_custkey =
 SELECT s_name, COUNT(*) AS numwait
 FROM supplier, lineitem l1, orders, nation
 WHERE s_suppkey = l1.l_suppkey AND o_orderkey = l1.l_orderkey AND o_orderstatus = 'F'
@@ -232,7 +219,7 @@ ORDER BY numwait DESC, s_name
 LIMIT 100;
 
 -- name: q22 global sales opportunity
--- refused: JOIN private rows on the person, with one row for each
+-- refused: offer epsilon or rho, with delta, to have them chosen
 SELECT cntrycode, COUNT(*) AS numcust, SUM(c_acctbal) AS totacctbal
 FROM (SELECT c_custkey, SUBSTRING(c_phone FROM 1 FOR 2) AS cntrycode, c_acctbal
       FROM customer
@@ -243,7 +230,7 @@ GROUP BY cntrycode
 ORDER BY cntrycode;
 
 -- name: q22 with the average in a subquery
--- refused: it could let other people's rows decide about a row; JOIN
+-- refused: ask for the number first, and write what was released in
 SELECT COUNT(*) AS numcust
 FROM customer
 WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer WHERE c_acctbal > 0.00);

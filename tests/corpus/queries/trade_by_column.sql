@@ -37,13 +37,11 @@ WHERE r_regionkey = n_regionkey AND n_nationkey = s_nationkey AND s_suppkey = l_
 GROUP BY r_name;
 
 -- name: count of orders with a returned line
--- refused: JOIN private rows on the person, with one row for each
 SELECT COUNT(*) AS n
 FROM orders o
 WHERE EXISTS (SELECT 1 FROM lineitem l WHERE l.l_custkey = o.o_custkey AND l.l_orderkey = o.o_orderkey AND l.l_returnflag = 'R');
 
 -- name: customers who never returned anything
--- refused: JOIN private rows on the person, select one column of a
 SELECT COUNT(*) AS n
 FROM customer
 WHERE c_custkey NOT IN (SELECT l_custkey FROM lineitem WHERE l_returnflag = 'R');
