@@ -170,7 +170,6 @@ REACHED_FROM = {
     "queries/sql/post_processing.py": ("queries/question/test_post_processing.py", "HAVING"),
     "queries/sql/prune_person_keys.py": ("queries/test_sql_relations.py", "patient"),
     "queries/sql/scope.py": ("queries/test_sql_relations.py", "JOIN"),
-    "queries/sql/windows.py": ("queries/test_sql_relations.py", "OVER ("),
     "stability/plot.py": ("stability/test_per_instance.py", "plot"),
     "workloads/inference/estimate.py": ("workloads/inference/test_fitting.py", ".unbiased"),
     "workloads/inference/sets/base.py": ("workloads/inference/sets/test_simplex.py", "project"),

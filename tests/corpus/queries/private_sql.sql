@@ -158,6 +158,7 @@ SELECT item, SUM(quantity) AS q FROM items WHERE quantity < 100 AND item <> 'rul
 SELECT COUNT(DISTINCT item) AS items FROM items;
 
 -- name: approximate distinct users
+-- plain: SELECT COUNT(DISTINCT uid) AS users FROM items
 -- refused: write COUNT(DISTINCT x), which is noisy too
 SELECT APPROX_COUNT_DISTINCT(uid) AS users FROM items;
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.data.facts.joins import public_table
-from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, decided_by, replaced
+from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, column_test, replaced
 from discreet.data.facts.persons import Tables
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import KeyValue
@@ -81,7 +81,7 @@ class PublicSide:
             if len(read) == 1 and read <= self.places.keys():
                 (name,) = read
                 column = self.places[name]
-                test = decided_by(condition, Column(name=name), self.public.schema[column])
+                test = column_test(condition, Column(name=name), self.public.schema[column])
                 if test is not None:
                     found.setdefault(column, []).append(test)
         return found

@@ -224,10 +224,14 @@ class _Reader:
                 )
             return alias
         field = self._scope.field(node)
-        for item, name in self._items:  # the first name that SELECT has for it
-            if type(item) is exp.Column and self._scope.field(item) == field:
-                return Named(name=name or field.name, expression=Column(name=field.column))
-        return Named(name=field.name, expression=Column(name=field.column))
+        named = [
+            name
+            for item, name in self._items
+            if type(item) is exp.Column and self._scope.field(item) == field
+        ]
+        # Where SELECT lists it both as it is and under another name, the other is one more column.
+        name = field.name if None in named or not named else named[0]
+        return Named(name=name or field.name, expression=Column(name=field.column))
 
     def _grouped_columns(self) -> set[str]:
         """Return the columns that GROUP BY names."""
