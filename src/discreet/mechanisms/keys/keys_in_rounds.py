@@ -24,7 +24,7 @@ from discreet.records import Record
 
 __all__ = ["KeysInRounds", "Round"]
 
-KeyNumbers: TypeAlias = NDArray[np.int64] | list[int]
+Numbered: TypeAlias = NDArray[np.int64] | list[int]
 """Of persons, or of keys."""
 
 SHARES = (Fraction(1, 13), Fraction(3, 13), Fraction(9, 13))
@@ -147,7 +147,7 @@ class KeysInRounds(Record):
         reached = last.threshold + float(ndtri(wanted)) * float(last.variance) ** 0.5
         return int(max(ceil(reached / last.unit), 1))
 
-    def release(self, persons: KeyNumbers, keys: KeyNumbers) -> NDArray[np.bool_]:
+    def release(self, persons: Numbered, keys: Numbered) -> NDArray[np.bool_]:
         """Return, for each key 0, 1, …, whether it is shown.
 
         Parameters
