@@ -2,10 +2,10 @@
 
     python -m benchmarks.chosen_keys [--repeats 5]
 
-Counts by key, epsilon 1, delta 1e-6, one row for each person: keys of Zipf's law, as of
-places of birth or products. OpenDP adds Laplace noise of scale 1 and shows what passes the least threshold
-that its privacy map accepts. A key that is missed counts as an error of 1. Then: persons of several rows, of
-several keys, and rho.
+Counts by key, epsilon 1, delta 1e-6, one row for each person: keys of Zipf's law, as places of birth or
+products are. OpenDP adds Laplace noise of scale 1 and shows what passes the least threshold that its privacy
+map accepts. A key that is missed counts as an error of 1. Then: persons of several rows, persons of several
+keys, rho; and keys in rounds, of a million keys.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import numpy as np
 import pyarrow
 
 from discreet import Budget, Curator, Limits, Table
+from discreet.mechanisms import GaussianThreshold, LaplaceThreshold
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 
 DELTA, EPSILON = 1e-6, 1
 SQL = "SELECT k, {} AS n FROM t GROUP BY k"
@@ -112,6 +114,24 @@ def main() -> None:
     runs = [ours(rows, limits, "COUNT(DISTINCT who)", epsilon=1, delta=DELTA) for _ in range(repeats)]
     line("one measurement", [errors(found, exact) for found, _ in runs], runs[-1][1])
     line("OpenDP, Laplace", [errors(peer(exact, many, 1), exact) for _ in range(repeats)])
+    for persons, each in ((100_000, 100), (400_000, 25)):
+        in_rounds(persons, each)
+
+
+def in_rounds(persons: int, each: int, keys: int = 1_000_000, limit: int = 100) -> None:
+    """Compare a choice in rounds with the plain ones, for persons of many keys."""
+    who, what = np.repeat(np.arange(persons), each), zipf(persons * each, keys, 3, power=1.0)
+    mechanism = KeysInRounds(epsilon=EPSILON, delta=DELTA, keys=limit)
+    began = time.process_time()
+    found = mechanism.release(who, what).sum()
+    spent = time.process_time() - began
+    pairs = np.sort(who * keys + what)
+    counts = np.bincount(pairs[np.append(True, pairs[1:] != pairs[:-1])] % keys)
+    print(f"{persons:,} persons of {each} rows, {np.count_nonzero(counts):,} keys, a limit of {limit}")
+    print(f"{'in rounds':<34} {found:7,} keys shown in {spent:.1f} s")
+    for kind in (GaussianThreshold, LaplaceThreshold):
+        shown = kind(epsilon=EPSILON, delta=DELTA, keys=limit).release(counts).sum()
+        print(f"{kind.__name__:<34} {shown:7,} keys shown")
 
 
 if __name__ == "__main__":

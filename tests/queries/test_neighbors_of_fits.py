@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.data import Limits, compute
+from discreet.data import Limits
 from discreet.data.facts.relation_facts import is_single
 from discreet.data.language.first_table import with_limits
 from discreet.data.language.relations import leftmost
@@ -91,15 +91,3 @@ def test_one_person_keeps_to_the_limits_of_a_question():
 @given(st.integers(10**6, 10**9))
 def test_one_person_keeps_to_the_limits_of_a_question_in_many_worlds(seed):
     session(seed, 24, Counter())
-
-
-def test_the_sample_of_a_prepared_table_alone_would_be_too_much():
-    """The control: without bounding again, a table bounded in advance keeps what was declared."""
-    pair, salt = worlds(6, prepare=True), Salt(value="salt")
-    text = "SELECT COUNT(*) AS n FROM visits"
-    query = parse(text, pair.without)
-    plan = bind(replace(query, relation=with_limits(query.relation, Limits(rows=1))), pair.without).plan
-    whole = bind(query, pair.without).plan
-    assert (
-        compute(plan, pair.without, salt=salt).values[0] < compute(whole, pair.without, salt=salt).values[0]
-    )

@@ -17,7 +17,7 @@ from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
-from discreet.front.arguments import refuse_others, refuse_unnamed
+from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions, suggest_bounds, suggest_limits
 from discreet.privacy.events import Event
@@ -66,7 +66,7 @@ class Curator(Door):
         clock: Callable[[], datetime] | None = None,
         today: date | str | None = None,
     ) -> None:
-        self._today = _day(today)
+        self._today = declared_day(today)
         super().__init__(tables, budget=budget, ledger=ledger, name=name, anchor=anchor, clock=clock)
 
     @property
@@ -141,9 +141,10 @@ class Curator(Door):
             For this question, of columns without any, or narrower than declared; `AUTO` buys what is missing.
         fit_share : number
             How much of the offer buys limits and bounds, above 0 and below 1, by default a quarter.
-        keys : {"declared", "chosen"}
+        keys : {"declared", "chosen", "in rounds"}
             With "chosen", only the combinations of keys are shown that enough persons have, even of declared
-            ones.
+            ones. With "in rounds", undeclared keys are chosen in rounds, which finds more of them where
+            persons have many keys each.
         analyst : str
             Who asks, for caps per analyst.
 
@@ -302,7 +303,7 @@ class Curator(Door):
         """
         from discreet.front.sandbox import sandbox
 
-        return sandbox(self.tables, rows=rows, seed=seed)
+        return sandbox(self.tables, rows=rows, seed=seed, today=self._today)
 
     def permit(
         self,
@@ -397,16 +398,3 @@ class Curator(Door):
         account = self.account()
         largest = float_below(account.largest_epsilon(analyst))
         return Remaining(epsilon=largest, _account=account, _analyst=analyst)
-
-
-def _day(today: date | str | None) -> date | None:
-    """Return a declared day, or refuse what is none."""
-    if isinstance(today, datetime):
-        raise ParameterError("today", "has a time", "a day, such as '2026-01-31'")
-    if today is None or isinstance(today, date):
-        return today
-    try:
-        return date.fromisoformat(today)
-    except (TypeError, ValueError):
-        pass
-    raise ParameterError("today", "is not a day", "a date, or text such as '2026-01-31'")

@@ -11,6 +11,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -46,7 +47,9 @@ class Sandbox(Curator):
         return f"Sandbox(tables: {', '.join(self.tables)}; made-up rows)"
 
 
-def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -> Sandbox:
+def sandbox(
+    tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0, today: date | None = None
+) -> Sandbox:
     """Return a curator of made-up rows for the same declarations.
 
     Parameters
@@ -57,6 +60,8 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
         How many rows to make up for each private one.
     seed : int
         The same seed makes up the same rows.
+    today : date, optional
+        What CURRENT_DATE means.
     """
     rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
     seed = whole(seed, "seed", least=0)
@@ -66,6 +71,7 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
         cast("Mapping[str, Table]", invented),
         budget=Budget(epsilon=_PLENTY, delta=0.5),
         ledger=Path(directory.name) / "sandbox.ledger",
+        today=today,
     )
     weakref.finalize(made, directory.cleanup)
     return made

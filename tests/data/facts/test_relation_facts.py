@@ -234,7 +234,7 @@ def test_tables_of_different_databases_are_refused_by_name(monkeypatch):
     from discreet.data.facts import colocation
 
     places = {id(EMPTY["visits"]._backend): "a", id(EMPTY["tests"]._backend): "b"}
-    monkeypatch.setattr(colocation, "place_of", lambda backend: places[id(backend)])
+    monkeypatch.setattr(colocation, "engine_place", lambda backend: places[id(backend)])
     with pytest.raises(UnsupportedQuery, match="'visits' and 'tests' are in different databases"):
         facts(JoinPersons(left=VISITS, right=TESTS, columns=()))
 

@@ -6,7 +6,7 @@ import pyarrow
 
 from discreet.data import Limits, Table
 from discreet.data.engines.base import fetch, keep
-from discreet.data.tables.copies import copied_into, is_copied, place_of
+from discreet.data.tables.copies import copied_into, engine_place, is_copied
 
 
 def opened(*numbers):
@@ -16,7 +16,7 @@ def opened(*numbers):
 
 def test_rows_are_copied_between_embedded_databases_alone():
     one, other = opened(1), opened(2)
-    assert place_of(one._backend) == place_of(other._backend)
+    assert engine_place(one._backend) == engine_place(other._backend)
     assert is_copied(one._backend, other._backend)
     assert not is_copied(one._backend, one._backend)
     assert copied_into(one._stored, one._backend, one._backend) is one._stored

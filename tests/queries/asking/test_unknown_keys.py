@@ -329,3 +329,17 @@ def test_made_up_answers_stay_marked_when_they_are_averaged(place):
     made = clinic(place).sandbox(rows=200)
     answer = made.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
     assert made.remeasure(answer, epsilon=1).label["private"] is False
+
+
+def test_keys_may_be_chosen_in_rounds(place):
+    curator = clinic(place)
+    answer = curator.ask(BY_TOWN, **OFFER, keys="in rounds")
+    assert answer.keys == {"town": BIG}
+    assert "KeysInRounds" in curator.explain(BY_TOWN, **OFFER, keys="in rounds")
+    assert curator.preview(BY_TOWN, **OFFER, keys="in rounds").answered
+    assert curator.spent.requests == 2
+    tables, budget = {"visits": TABLE}, Budget(rho=2, delta=1e-3)
+    other = Curator(tables, budget=budget, ledger=place / "rho.ledger")
+    with pytest.raises(ParameterError, match="epsilon, not rho"):
+        other.ask(BY_TOWN, rho=1, delta=1e-6, keys="in rounds")
+    assert other.spent.requests == 0

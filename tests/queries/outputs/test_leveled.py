@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.curator.request.request import Draw, keys_of_levels
+from discreet.curator.request.answer_keys import keys_of_levels
+from discreet.curator.request.request import Draw
 from discreet.data import GroupKey, Keys
 from discreet.errors import UnsupportedQuery
 from discreet.queries import Offer, build_request

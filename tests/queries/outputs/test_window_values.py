@@ -10,7 +10,14 @@ import pytest
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.outputs.window_frames import Frames
-from discreet.queries.outputs.window_values import counted, extreme, mean_of, picked, place_of, sums_over
+from discreet.queries.outputs.window_values import (
+    counted_in_frames,
+    extreme,
+    mean_of,
+    picked,
+    place_in_frame,
+    sums_over,
+)
 from discreet.queries.question.answer_windows import AnswerFunction
 
 
@@ -65,7 +72,7 @@ def test_every_function_of_a_frame_holds_its_exact_result(seed, whole):
     results = {
         "sum": total,
         "mean": mean_of(one, total, start, end),
-        "count": counted(one, start, end),
+        "count": counted_in_frames(one, start, end),
         "max": extreme(one, start, end, largest=True),
         "min": extreme(one, start, end, largest=False),
     }
@@ -91,7 +98,7 @@ def test_released_numbers_skip_what_is_missing():
     assert sums_over(one, start, end).value.tolist()[0] == 4
     assert np.isnan(sums_over(one, start, end).value[1])
     assert mean_of(one, sums_over(one, start, end), start, end).value[0] == 2
-    assert counted(one, start, end).value.tolist() == [2, 0, 2]
+    assert counted_in_frames(one, start, end).value.tolist() == [2, 0, 2]
 
 
 def test_an_endless_number_makes_its_frames_endless_and_no_others():
@@ -123,8 +130,8 @@ def test_places_of_single_values():
         AnswerFunction.LAST_VALUE: [0, 1, 2, -1, 4],
     }
     for function, expected in places.items():
-        assert place_of(function, 1, frames).tolist() == expected
-    assert place_of(AnswerFunction.NTH_VALUE, 2, frames).tolist() == [-1, 1, 1, -1, -1]
+        assert place_in_frame(function, 1, frames).tolist() == expected
+    assert place_in_frame(AnswerFunction.NTH_VALUE, 2, frames).tolist() == [-1, 1, 1, -1, -1]
     one = PossibleNumbers(
         low=np.arange(4.0), value=np.arange(4.0), high=np.arange(4.0), null=np.zeros(4, bool)
     )

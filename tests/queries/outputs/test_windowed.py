@@ -127,7 +127,7 @@ def worst(name, offer, copies, *, shrunk=0.0):
             [(one, other) == (ward, kind) for one, other in zip(keys["ward"], keys["kind"], strict=True)]
         )
         assert at.sum() == copies
-        reach = shrunk * (column.upper[at] - column.lower[at]) / 2
+        reach = shrunk * (column.upper[at] - column.lower[at]) / 2 if shrunk else 0.0  # an end may be endless
         slack = 1e-9 * max(1.0, abs(true[ward, kind]))
         low, high = column.lower[at] + reach - slack, column.upper[at] - reach + slack
         misses.append(int(((low > true[ward, kind]) | (true[ward, kind] > high)).sum()))

@@ -42,7 +42,7 @@ def test_the_label_states_the_day(tmp_path):
     curator = Curator(tables, **plain, today="2024-03-01")
     release = curator.ask(f"{COUNT}day < CURRENT_DATE", epsilon=1)
     assert release.label["today"] == "2024-03-01"
-    assert curator.today == TODAY
+    assert curator.today == curator.sandbox(rows=10).today == TODAY
     stated = f"{COUNT}day < DATE '2024-03-01'"
     assert curator.preview(stated, epsilon=1).answered
     later = Curator(tables, **plain, today=datetime.date(2024, 12, 31))

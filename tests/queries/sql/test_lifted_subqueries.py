@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pyarrow
 import pytest
 
 from discreet.data import to_json
 from discreet.data.facts.relation_facts import limits_of
+from discreet.data.tables.ownership import owned_tables
 from discreet.errors import UnsupportedQuery
 from discreet.queries import bind, parse
+from queries.key_schemas import wholesaler, wholesaler_tables
 from queries.phrases import by_duckdb, counted, declared, frames
 
 COUNT = "SELECT COUNT(*) AS n FROM "
@@ -126,6 +129,22 @@ def test_a_person_has_no_more_rows_than_without_the_condition():
     for condition in CONDITIONS:
         query = parse(f"{COUNT}visits v WHERE {condition}", tables)
         assert limits_of(query.relation, tables) == tables["visits"].limits
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "EXISTS (SELECT * FROM lineitem WHERE l_orderkey = o_orderkey AND l_commitdate < l_receiptdate)",
+        "NOT EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_shipdate > o_orderdate)",
+        "o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 60)",
+        "o_totalprice > (SELECT SUM(l_extendedprice) FROM lineitem WHERE l_orderkey = o_orderkey)",
+    ],
+)
+def test_rows_that_belong_to_persons_through_others_are_found_by_their_keys(condition):
+    found = wholesaler()
+    tables, text = owned_tables(wholesaler_tables(found)), f"{COUNT}orders WHERE {condition}"
+    arrows = {name: pyarrow.Table.from_pandas(frame) for name, frame in found.items()}
+    assert counted(text, tables) == by_duckdb(text, arrows)[0][0]
 
 
 REFUSED = [

@@ -12,11 +12,13 @@ from discreet.curator.request.identity import keyed_digest
 from discreet.curator.request.request import AnswerColumn, Output
 from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
+from discreet.data.key_pairs import compute_key_pairs
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.noise import is_private
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -50,13 +52,13 @@ class KeyRequest:
         What is counted.
     versions : tuple of (table, version)
         Which data it is counted in.
-    mechanism : KeySelection
+    mechanism : KeySelection or KeysInRounds
         What decides.
     """
 
     plan: KeyPlan
     versions: tuple[tuple[str, str], ...]
-    mechanism: KeySelection
+    mechanism: KeySelection | KeysInRounds
 
     def __post_init__(self) -> None:
         if self.mechanism.keys < self.plan.keys or self.mechanism.neighbors != ADD_REMOVE_PERSON:
@@ -123,9 +125,15 @@ class KeyRequest:
         """
         content = None
         try:
-            counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
-            shown = self.mechanism.release(counts.counts)
-            content = _packed(ChosenKeys(values=counts.chosen(shown), private=is_private(shown)))
+            if isinstance(self.mechanism, KeysInRounds):
+                pairs = compute_key_pairs(self.plan, tables, salt=fresh_salt())
+                shown = self.mechanism.release(pairs.persons, pairs.keys)
+                values = pairs.chosen(shown)
+            else:
+                counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
+                shown = self.mechanism.release(counts.counts)
+                values = counts.chosen(shown)
+            content = _packed(ChosenKeys(values=values, private=is_private(shown)))
         except Exception:  # noqa: S110
             pass
         if content is None:

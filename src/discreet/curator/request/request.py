@@ -11,16 +11,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.ledger import JsonValue
+from discreet.curator.request.answer_keys import keys_of_levels
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
-from discreet.data import GroupKey, Measure, Plan, Statistic, Table, sensitivity, to_object
+from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -36,7 +36,6 @@ __all__ = [
     "Part",
     "Request",
     "column_names",
-    "keys_of_levels",
 ]
 
 LARGEST_ANSWER = 12_000_000
@@ -387,26 +386,6 @@ class Request:
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
         return keyed_digest(self.identity, secret, [name for name, _ in self.versions], declared)
-
-
-def keys_of_levels(
-    keys: Sequence[GroupKey], levels: Sequence[Sequence[bool]] = ()
-) -> dict[str, list[object]]:
-    """Return the keys of every group, the last key fastest, level by level.
-
-    Parameters
-    ----------
-    keys : sequence of GroupKey
-        The keys of the finest groups.
-    levels : sequence of sequences of bool
-        Which keys each level is grouped by; the others are None. By default one level of all keys.
-    """
-    groups: list[tuple[object, ...]] = []
-    for level in levels or [[True] * len(keys)]:
-        groups += product(
-            *(key.values.values if grouped else (None,) for key, grouped in zip(keys, level, strict=True))
-        )
-    return {key.column: [group[place] for group in groups] for place, key in enumerate(keys)}
 
 
 def column_names(output: str) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from discreet.data.language.relations import Relation, leftmost, sources_of
 from discreet.data.language.types import Type
-from discreet.data.tables.copies import copied_into, is_copied, place_of
+from discreet.data.tables.copies import copied_into, engine_place, is_copied
 from discreet.errors import UnsupportedQuery
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def check_colocated(relation: Relation, tables: Tables) -> None:
     first, *others = (private_table(name, tables) for name in sources_of(relation))
     if not others:
         return
-    home = place_of(first._backend)
+    home = engine_place(first._backend)
     apart = [
         name
         for name, table in zip(sources_of(relation)[1:], others, strict=True)
-        if place_of(table._backend) != home
+        if engine_place(table._backend) != home
     ]
     if apart:
         raise UnsupportedQuery(

@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from discreet.data.facts.joined_narrowing import PublicSide, equal_columns, rewritten
+from discreet.data.facts.joined_narrowing import PublicSide, equated_columns, rewritten
 from discreet.data.facts.joins import public_table
 from discreet.data.facts.key_narrowing import Narrowing, conjuncts_of, replaced
 from discreet.data.facts.persons import Tables, person_columns
@@ -158,7 +158,7 @@ def _joined(
         others = {name: public_table(relation.table, tables).facts(name) for name in _right_of(relation)}
     else:
         others = dict(columns_of_relation(relation.right, tables))
-    equal = equal_columns(relation, known, others)
+    equal = equated_columns(relation, known, others)
     of_equal: dict[Expression, Expression] = {
         Column(name=seen): Column(name=name) for name, _, seen in equal if seen is not None
     }

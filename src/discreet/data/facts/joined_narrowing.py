@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.data.facts.joins import public_table
-from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, replaced, test_of
+from discreet.data.facts.key_narrowing import EXACT, Narrowing, Test, column_test, replaced
 from discreet.data.facts.persons import Tables
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import KeyValue
@@ -22,7 +22,7 @@ from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["PublicSide", "equal_columns", "rewritten"]
+__all__ = ["PublicSide", "equated_columns", "rewritten"]
 
 _MOST_ROWS = 1 << 17
 """How many public rows are looked at for one key: a tenth of a second."""
@@ -81,7 +81,7 @@ class PublicSide:
             if len(read) == 1 and read <= self.places.keys():
                 (name,) = read
                 column = self.places[name]
-                test = test_of(condition, Column(name=name), self.public.schema[column])
+                test = column_test(condition, Column(name=name), self.public.schema[column])
                 if test is not None:
                     found.setdefault(column, []).append(test)
         return found
@@ -94,7 +94,7 @@ class PublicSide:
         return self.public.schema[column], kept
 
 
-def equal_columns(
+def equated_columns(
     relation: JoinPublic | JoinPersons, left: Columns, right: Columns
 ) -> list[tuple[str, str, str | None]]:
     """Return the columns that an inner join equates and that hold the same values: left, right, and as what.

@@ -41,7 +41,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
-__all__ = ["EXACT", "Narrowing", "Test", "conjuncts_of", "is_exact", "replaced", "test_of"]
+__all__ = ["EXACT", "Narrowing", "Test", "column_test", "conjuncts_of", "is_exact", "replaced"]
 
 EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
@@ -194,7 +194,7 @@ def _test(condition: Expression, kind: Type) -> Test | None:
     return lambda value: value_of(condition, {_THIS: value}) is True
 
 
-def test_of(condition: Expression, column: Column, kind: Type) -> Test | None:
+def column_test(condition: Expression, column: Column, kind: Type) -> Test | None:
     """Return whether a condition is TRUE of a value of a column, if it is about that alone and decidable."""
     return _test(replaced(condition, {column: _KEY}), kind)
 

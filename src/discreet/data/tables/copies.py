@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import ibis
     import ibis.expr.types
 
-__all__ = ["copied_into", "is_copied", "place_of"]
+__all__ = ["copied_into", "engine_place", "is_copied"]
 
 _copies: WeakKeyDictionary[object, WeakKeyDictionary[object, dict[str, _Copy]]] = WeakKeyDictionary()
 """By database and by the database copied from: the copies, by the statements that read their originals."""
@@ -97,7 +97,7 @@ class _Copy:
             self._rows = None
 
 
-def place_of(backend: ibis.BaseBackend) -> object:
+def engine_place(backend: ibis.BaseBackend) -> object:
     """Return what two connections have in common if they read the same tables."""
     if backend.name == "postgres":
         about = backend.con.info

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from discreet.data.language.declarations import EACH_ROW, Person
 from discreet.data.language.ownership import Through
 from discreet.data.language.types import Type, suggestion
-from discreet.data.tables.copies import copied_into, place_of
+from discreet.data.tables.copies import copied_into, engine_place
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.errors import ParameterError
@@ -170,7 +170,7 @@ def _check_parent(known_as: str, table: Table, through: Through, parent: Table) 
             f"of {known_as!r} comes through a table of which each row is a person",
             "a table with a person column",
         )
-    if place_of(table._backend) != place_of(parent._backend):
+    if engine_place(table._backend) != engine_place(parent._backend):
         raise ParameterError(
             "person",
             f"of {known_as!r} comes through {through.table!r}, in another database",

@@ -5,8 +5,8 @@ Error
 Let K be the number of released numbers that enter one value of a column, those included that decide which
 rows enter it. Every interval of a part is made at the confidence 1 - (1 - c) / K, so that with probability c
 all K hold, and the interval of the value holds what the statement gives for the exact statistics (proof:
-statements, theorem 5). K follows from the keys alone, before anything is drawn: `counted` finds it in a table
-in which every number is possible.
+statements, theorem 5). K follows from the keys alone, before anything is drawn: `noises_counted` finds it in
+a table in which every number is possible.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from discreet.queries.outputs.calculated import BY_NOISE, NO_INTERVAL
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.question.answer_relations import AnswerRelation
 
-__all__ = ["AssembledStatement", "counted"]
+__all__ = ["AssembledStatement", "noises_counted"]
 
 _EXACT = 2.0**53
 _OPEN = Fraction(1, 2)
 """Any confidence will do where nothing is known."""
 
 
-def counted(relation: AnswerRelation, requests: Sequence[Request]) -> AnswerTable:
+def noises_counted(relation: AnswerRelation, requests: Sequence[Request]) -> AnswerTable:
     """Return the table with all rows that there can be, and how many noises enter each column; or refuse it.
 
     What is refused is what the keys make too large, before anything is charged.
@@ -69,7 +69,7 @@ class AssembledStatement(Assembly):
     def of(
         cls, relation: AnswerRelation, keys: tuple[str, ...], names: tuple[str, ...], table: AnswerTable
     ) -> AssembledStatement:
-        """Return what makes the answer, given what `counted` found."""
+        """Return what makes the answer, given what `noises_counted` found."""
         noises = tuple(max(table.columns[name].noises, 1) for name in names)
         return cls(relation=relation, keys=keys, names=names, noises=noises)
 

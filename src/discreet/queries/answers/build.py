@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import rational
-from discreet.queries.answers.assembly import AssembledStatement, counted
+from discreet.queries.answers.assembly import AssembledStatement, noises_counted
 from discreet.queries.noise.build_request import build_request
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput
 from discreet.queries.question.query import Query
@@ -75,7 +75,7 @@ def build_statement(
         ]
 
     built = requests(1)
-    table = counted(statement.relation, built)
+    table = noises_counted(statement.relation, built)
     most = max((table.columns[name].noises for name in statement.names), default=1)
     if most > 1 and any(isinstance(output, ChoiceOutput) for one in built for output in one.outputs):
         built = requests(most)  # quantiles are chosen for the confidence that all of them need together

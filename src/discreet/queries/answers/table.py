@@ -27,7 +27,7 @@ from discreet.queries.outputs.calculation import (
     Evaluated,
     PossibleTruths,
     PossibleWords,
-    public_values,
+    evaluated_values,
     words_of,
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
@@ -92,7 +92,7 @@ class AnswerCells:
         """Return a column of public values."""
         listed = np.empty(len(values), np.object_)
         listed[:] = values
-        return cls(values=public_values(values), listed=listed)
+        return cls(values=evaluated_values(values), listed=listed)
 
     def at(self, places: Places) -> AnswerCells:
         """Return the values at some places; NULL at -1."""

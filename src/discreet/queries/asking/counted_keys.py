@@ -16,7 +16,7 @@ from discreet.queries.explanation.counted_keys import explain_counted
 from discreet.queries.noise.counted_keys import counted_request
 from discreet.queries.noise.unknown_keys import check_unknown, unknown_keys
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import CHOSEN, Terms
+from discreet.queries.question.terms import CHOSEN, IN_ROUNDS, Terms
 
 __all__ = ["AskedByCountedKeys"]
 
@@ -33,11 +33,12 @@ class AskedByCountedKeys(AskedQuery):
     def settle(cls, query: Query, tables: Mapping[str, Table], terms: Terms) -> Asked:
         """Return the question in this way if it is for counts alone; else keys are chosen first, by persons.
 
-        Whoever states a share or a split wants two measurements, and gets them.
+        Whoever states a share or a split, or wants keys in rounds, gets two measurements.
         """
         two = AskedByUnknownKeys(tables=tables, terms=terms, query=query)
         check_unknown(query, tables)
-        if terms.offer is not None and terms.key_share is None and terms.split is None:
+        stated = terms.key_share is not None or terms.split is not None or terms.keys == IN_ROUNDS
+        if terms.offer is not None and not stated:
             counted = counted_request(
                 query, tables, terms.offer, confidence=terms.confidence, chosen=terms.keys == CHOSEN
             )

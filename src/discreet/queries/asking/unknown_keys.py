@@ -16,7 +16,7 @@ from discreet.privacy.offer import Offer
 from discreet.queries.asking.query import AskedQuery
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import EARLIER_KEY_SHARE
+from discreet.queries.question.terms import EARLIER_KEY_SHARE, IN_ROUNDS
 
 __all__ = ["AskedByUnknownKeys", "label_of_chosen", "was_chosen_before", "with_choices"]
 
@@ -70,6 +70,8 @@ class AskedByUnknownKeys(AskedQuery):
     def _selection(self, door: Door) -> KeyChoice:
         """Return how the offer is divided: as stated, as it was before, or by what is asked."""
         offer, share = self.terms.stated_offer(), self.terms.key_share
+        if self.terms.keys == IN_ROUNDS:
+            return selection_for(self.query, self.tables, offer, share=share, rounds=True)
         if share is None and offer.rho is None and was_chosen_before(self.query, self.tables, offer, door):
             share = EARLIER_KEY_SHARE
         return selection_for(self.query, self.tables, offer, share=share)

@@ -36,7 +36,7 @@ from discreet.queries.noise.unknown_keys import (
 )
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import Terms
+from discreet.queries.question.terms import IN_ROUNDS, Terms
 
 __all__ = ["afterwards", "explain"]
 
@@ -71,7 +71,10 @@ def explain(
     unknown = unknown_keys(query, tables)
     if unknown:
         check_unknown(query, tables)
-    selection = selection_for(query, tables, offer, share=terms.key_share) if unknown and offer else None
+    selection = None
+    if unknown and offer:
+        rounds = terms.keys == IN_ROUNDS
+        selection = selection_for(query, tables, offer, share=terms.key_share, rounds=rounds)
     settled = hypothetical_keys(query, tables) if unknown else query
     bound = bind(settled, tables)
     letters = {one.measure: _letter(place) for place, one in enumerate(bound.statistics.statistics)}

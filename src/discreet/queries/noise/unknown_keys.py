@@ -19,7 +19,9 @@ from discreet.data.facts.relation_facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import Project, public_tables, sources_of
+from discreet.errors import ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
@@ -63,13 +65,20 @@ def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
 
 
 def selection_for(
-    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Fraction | None = None
+    query: Query,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    share: Fraction | None = None,
+    rounds: bool = False,
 ) -> KeyChoice:
     """Divide an offer between the choice of keys and the values on them.
 
     Epsilon or rho is divided by the share, by default that of `key_share_of`. Delta is divided in halves
     beside epsilon: one for the keys, one for the values, where it permits Gaussian noise. Beside rho all of
-    it is for the keys. Several unknown keys share their part evenly.
+    it is for the keys. Several unknown keys share their part evenly. With `rounds` they are chosen in rounds
+    (`KeysInRounds`), for epsilon and delta: no rule says from public facts when that finds more keys, as it
+    depends on how many keys persons have and share.
     """
     check_unknown(query, tables)
     plans = key_plans(query, tables)
@@ -78,14 +87,18 @@ def selection_for(
     assert offer.delta is not None  # noqa: S101
     share = key_share_of(query, tables, offer) if share is None else share
     source, count = plans[0][1].source, plans[0][1].keys
+    mechanism: KeySelection | KeysInRounds
     if offer.rho is not None:
+        if rounds:
+            raise ParameterError("keys", "in rounds are chosen for epsilon and delta", "epsilon, not rho")
         mechanism = KeySelection.best(
             rho=offer.rho * share / len(plans), delta=offer.delta / len(plans), keys=count
         )
         rest = Offer.concentrated(offer.rho * (1 - share))
     else:
         assert offer.epsilon is not None  # noqa: S101
-        mechanism = KeySelection.best(
+        make = KeysInRounds if rounds else KeySelection.best
+        mechanism = make(
             epsilon=offer.epsilon * share / len(plans), delta=offer.delta / 2 / len(plans), keys=count
         )
         rest = Offer(epsilon=offer.epsilon * (1 - share), delta=offer.delta / 2)

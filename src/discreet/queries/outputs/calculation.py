@@ -65,7 +65,7 @@ __all__ = [
     "PossibleTruths",
     "PossibleWords",
     "check_calculation",
-    "public_values",
+    "evaluated_values",
     "words_of",
 ]
 
@@ -189,12 +189,12 @@ class Evaluation:
     def of(self, node: Expression) -> Evaluated:
         """Return what a checked expression gives."""
         if node in self._functions:
-            return public_values(self._functions[node])
+            return evaluated_values(self._functions[node])
         if isinstance(node, Column):
             found = self._numbers.get(node.name)
-            return public_values(self._keys[node.name]) if found is None else found
+            return evaluated_values(self._keys[node.name]) if found is None else found
         if isinstance(node, Literal):
-            return _repeated(public_values([node.value]), self._groups)
+            return _repeated(evaluated_values([node.value]), self._groups)
         if isinstance(node, Arithmetic):
             return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
         if isinstance(node, Cast):
@@ -209,7 +209,7 @@ class Evaluation:
     def truth(self, node: Expression) -> PossibleTruths:
         """Return what a condition gives."""
         if node in self._functions:
-            return _truths(words_of(public_values(self._functions[node])))
+            return _truths(words_of(evaluated_values(self._functions[node])))
         if isinstance(node, Compare):
             return _compared(node.operator, self.of(node.left), self.of(node.right))
         if isinstance(node, And):
@@ -279,7 +279,7 @@ class Evaluation:
         return PossibleTruths(value=released.astype(np.float64), true=null, false=present, null=nothing)
 
 
-def public_values(values: Sequence[Any]) -> Evaluated:
+def evaluated_values(values: Sequence[Any]) -> Evaluated:
     """Return public values: keys, or a constant."""
     if all(
         value is None or (isinstance(value, int | Fraction) and type(value) is not bool) for value in values

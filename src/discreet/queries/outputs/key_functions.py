@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import isfinite, prod
 from typing import Any
 
-from discreet.curator.request.request import keys_of_levels
+from discreet.curator.request.answer_keys import keys_of_levels
 from discreet.data import Expression, GroupKey
 from discreet.data.compile.public_values import public_values
 from discreet.data.facts.type_check import type_of

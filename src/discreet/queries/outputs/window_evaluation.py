@@ -20,11 +20,11 @@ from discreet.queries.outputs.possible_numbers import PossibleNumbers, chosen
 from discreet.queries.outputs.window_frames import Frames, Partition, SortedBy, framed, partitioned
 from discreet.queries.outputs.window_ranks import RankedBy, possible_ranks, ranks
 from discreet.queries.outputs.window_values import (
-    counted,
+    counted_in_frames,
     extreme,
     mean_of,
     picked,
-    place_of,
+    place_in_frame,
     sums_over,
     whole_numbers,
 )
@@ -227,7 +227,7 @@ class WindowEvaluation:
         words = words_of(operand)
         others = None if default is None else words_of(default)
         found: NDArray[Any] = np.full(self.rows.size, None, np.object_)
-        places = place_of(window.function, window.parameter, frames)
+        places = place_in_frame(window.function, window.parameter, frames)
         for row, place in zip(frames.rows.tolist(), places.tolist(), strict=True):
             if place >= 0:
                 found[row] = words.values[frames.rows[place]]
@@ -247,10 +247,10 @@ def _taken(
     if function is AnswerFunction.MEAN:
         return mean_of(one, sums_over(one, start, end), start, end)
     if function is AnswerFunction.COUNT:
-        return counted(one, start, end)
+        return counted_in_frames(one, start, end)
     if function in {AnswerFunction.MINIMUM, AnswerFunction.MAXIMUM}:
         return extreme(one, start, end, largest=function is AnswerFunction.MAXIMUM)
-    places = place_of(function, window.parameter, frames)
+    places = place_in_frame(function, window.parameter, frames)
     found = picked(one, places)
     if default is None:
         return found

@@ -16,7 +16,15 @@ from discreet.queries.outputs.possible_numbers import PossibleNumbers, divided
 from discreet.queries.outputs.window_frames import Frames
 from discreet.queries.question.answer_windows import AnswerFunction
 
-__all__ = ["counted", "extreme", "mean_of", "picked", "place_of", "sums_over", "whole_numbers"]
+__all__ = [
+    "counted_in_frames",
+    "extreme",
+    "mean_of",
+    "picked",
+    "place_in_frame",
+    "sums_over",
+    "whole_numbers",
+]
 
 _Floats = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -31,7 +39,7 @@ def whole_numbers(values: _Floats | _Places) -> PossibleNumbers:
     )
 
 
-def counted(one: PossibleNumbers, start: _Places, end: _Places) -> PossibleNumbers:
+def counted_in_frames(one: PossibleNumbers, start: _Places, end: _Places) -> PossibleNumbers:
     """Return how many numbers of each frame are present."""
     surely, released, possibly = (
         _between(flags.astype(np.float64), start, end)
@@ -113,7 +121,7 @@ def picked(one: PossibleNumbers, places: _Places) -> PossibleNumbers:
     )
 
 
-def place_of(function: AnswerFunction, parameter: int, frames: Frames) -> _Places:
+def place_in_frame(function: AnswerFunction, parameter: int, frames: Frames) -> _Places:
     """Return the place that LAG, LEAD, FIRST_VALUE, LAST_VALUE or NTH_VALUE means, or -1."""
     here, start, end = np.arange(len(frames.rows)), frames.start, frames.end
     if function is AnswerFunction.LAG or function is AnswerFunction.LEAD:

@@ -19,6 +19,7 @@ __all__ = [
     "DECLARED",
     "EARLIER_KEY_SHARE",
     "FIT_SHARE",
+    "IN_ROUNDS",
     "LARGEST_ROWS",
     "Terms",
 ]
@@ -31,6 +32,8 @@ EARLIER_KEY_SHARE = Fraction(1, 3)
 
 DECLARED = "declared"
 """All combinations of declared keys are answered; where some are undeclared, those are chosen."""
+IN_ROUNDS = "in rounds"
+"""Undeclared keys are chosen in rounds, for persons who have many keys each."""
 CHOSEN = "chosen"
 """Only combinations that enough persons have are answered, even of declared keys."""
 
@@ -59,7 +62,8 @@ class Terms:
         How much of epsilon or rho the choice of undeclared keys gets, above 0 and below 1; None for what
         follows from the question.
     keys : str
-        `DECLARED`, or `CHOSEN` to show only combinations of keys that enough persons have.
+        `DECLARED`; `CHOSEN`, to show only combinations of keys that enough persons have; `IN_ROUNDS`, to
+        choose undeclared keys in rounds.
     rows : int
         A hypothetical number of rows in a group, for the error of a mean.
     limits : Limits, AUTO or None
@@ -105,8 +109,9 @@ class Terms:
     ) -> Terms:
         """Return terms as an analyst states them, in numbers of any exact kind."""
         offered = any(part is not None for part in (epsilon, delta, rho))
-        if keys not in {DECLARED, CHOSEN}:
-            raise ParameterError("keys", "is not a way to find keys", f"{DECLARED!r} or {CHOSEN!r}")
+        if keys not in {DECLARED, CHOSEN, IN_ROUNDS}:
+            allowed = f"{DECLARED!r}, {CHOSEN!r} or {IN_ROUNDS!r}"
+            raise ParameterError("keys", "is not a way to find keys", allowed)
         if error is not None and offered:
             raise ParameterError("error", "is given together with an offer", "an error or an offer")
         return cls(

@@ -29,7 +29,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-__all__ = ["AGGREGATE_SPELLINGS", "NAMED_SPELLINGS", "SquaresOfDistinct", "is_known_aggregate"]
+__all__ = ["AGGREGATE_SPELLINGS", "NAMED_SPELLINGS", "Rewrite", "SquaresOfDistinct", "is_known_aggregate"]
 
 KNOWN = frozenset(
     {
@@ -47,6 +47,7 @@ KNOWN = frozenset(
 _OFFSETS = {"OFFSET": 0, "SAFE_OFFSET": 0, "ORDINAL": 1, "SAFE_ORDINAL": 1}
 
 Rewrite = Callable[[exp.Expression], exp.Expression | None]
+"""Returns what to write instead of a node; None if it stays."""
 
 
 def is_known_aggregate(node: exp.Expression) -> bool:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 from sqlglot import exp
+
+from discreet.queries.sql.aggregate_spellings import Rewrite
 
 __all__ = ["DATE_SPELLINGS", "NAMED_DATE_SPELLINGS", "with_day"]
 
@@ -30,8 +31,6 @@ _PARTS = {
     **dict.fromkeys(("%H", "HH24"), ("HOUR", 2)),
 }
 _BETWEEN = set("-/:. ")
-
-Rewrite = Callable[[exp.Expression], exp.Expression | None]
 
 
 def with_day(statement: exp.Expression, day: datetime.date | None) -> None:

@@ -35,7 +35,7 @@ from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.join_order import Placed
 from discreet.queries.sql.join_steps import JoinKind
-from discreet.queries.sql.joins import PublicItem, equal_columns, join_rows, without_person
+from discreet.queries.sql.joins import PublicItem, equated_fields, join_rows, without_person
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
@@ -51,7 +51,7 @@ def full_join(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Joi
     """Return the rows of a FULL JOIN of private tables, by columns that are equal, the persons among them."""
     if not isinstance(left, Scope) or not isinstance(right, Scope):
         raise refused("FULL JOIN with a public table", _LONE)
-    pairs = equal_columns(join, left, right)
+    pairs = equated_fields(join, left, right)
     further = without_person(pairs, left, right, tables)
     taken: set[str] = set()
     sides = [_comparable(scope, tables) for scope in (left, right)]

@@ -27,7 +27,7 @@ from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["PublicItem", "equal_columns", "join_rows", "without_person"]
+__all__ = ["PublicItem", "equated_fields", "join_rows", "without_person"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def join_rows(
     outer = str(join.args.get("side") or "").upper() == "LEFT"
     kinds = _right_types(right, tables)
     fields = _right_fields(right, kinds)
-    pairs = equal_columns(join, left, Scope(relation=left.relation, fields=fields))
+    pairs = equated_fields(join, left, Scope(relation=left.relation, fields=fields))
     persons = person_columns(right.relation, tables) if isinstance(right, Scope) else frozenset()
     further = without_person(pairs, left, right, tables) if isinstance(right, Scope) else pairs
     known = columns_of_relation(left.relation, tables)
@@ -111,7 +111,7 @@ def _right_fields(right: Scope | PublicItem, kinds: Mapping[str, Type]) -> tuple
     return tuple(Field(table=right.alias, name=name, column=name) for name in kinds)
 
 
-def equal_columns(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
+def equated_fields(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
     """Return the columns that a join equates, of the left and of the right."""
     listed = []
     for identifier in join.args.get("using") or ():

@@ -26,7 +26,7 @@ from discreet.queries.sql.refusals import (
 )
 from discreet.queries.sql.scope import Field, Scope
 
-__all__ = ["per_person"]
+__all__ = ["Item", "per_person"]
 
 _FUNCTIONS: dict[type[exp.Expression], PersonalFunction] = {
     exp.Count: PersonalFunction.COUNT,

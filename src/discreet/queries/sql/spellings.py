@@ -33,7 +33,12 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from discreet.queries.sql.aggregate_spellings import AGGREGATE_SPELLINGS, NAMED_SPELLINGS, is_known_aggregate
+from discreet.queries.sql.aggregate_spellings import (
+    AGGREGATE_SPELLINGS,
+    NAMED_SPELLINGS,
+    Rewrite,
+    is_known_aggregate,
+)
 from discreet.queries.sql.date_spellings import DATE_SPELLINGS, NAMED_DATE_SPELLINGS
 
 __all__ = ["respelled"]
@@ -292,8 +297,6 @@ def _is_all(node: exp.Expression) -> bool:
         and not node.this.args.get("quoted")
     )
 
-
-Rewrite = Callable[[exp.Expression], exp.Expression | None]
 
 _NODES: dict[type[exp.Expression], Rewrite] = {
     **AGGREGATE_SPELLINGS,

@@ -18,14 +18,12 @@ from discreet.queries.question.query import derived, filtered, united
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.lifted_subqueries import lifted_select
-from discreet.queries.sql.per_person import per_person
+from discreet.queries.sql.per_person import Item, per_person
 from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
 from discreet.queries.sql.scope import Field, FoundColumn, Scope
 from discreet.queries.sql.windows import lifted_windows, window_of
 
 __all__ = ["subquery"]
-
-Item = tuple[exp.Expression, str | None]
 
 _FIRST = (
     "which rows come first would depend on other people; number each person's own rows with "
