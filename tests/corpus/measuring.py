@@ -94,7 +94,7 @@ def _asked(curator: dp.Curator, sql: str) -> tuple[Release, dict[str, float]]:
         except ParameterError:
             continue
         except UndeclaredColumn as refusal:
-            if "epsilon and delta" in str(refusal):
+            if "chosen privately" in str(refusal):
                 return curator.ask(sql, **KEYS_TOO), KEYS_TOO
             raise
     return curator.ask(sql, **OFFERS[-1]), OFFERS[-1]

@@ -145,7 +145,6 @@ SELECT UPPER(SUBSTRING(major, 1, 3)) AS short, COUNT(*) AS n FROM students GROUP
 SELECT job || ' (' || gender || ')' AS who, COUNT(*) AS n FROM employees GROUP BY job || ' (' || gender || ')' ORDER BY who;
 
 -- name: length of a name
--- refused: offer epsilon or rho, with delta, to have them chosen
 SELECT LENGTH(first_name) AS letters, COUNT(*) AS n FROM employees WHERE LENGTH(first_name) <= 10 GROUP BY LENGTH(first_name) ORDER BY letters;
 
 -- name: rounding

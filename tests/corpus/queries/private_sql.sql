@@ -136,15 +136,12 @@ SELECT COUNT(*) AS n, COUNT(*) AS m FROM pums;
 SELECT COUNT(*) AS n FROM pums WHERE 1 = 1 AND age > 30;
 
 -- name: average quantity of items
--- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, AVG(quantity) AS average_quantity, AVG(cost) AS average_cost FROM items GROUP BY item;
 
 -- name: users of each item
--- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, COUNT(DISTINCT uid) AS users, COUNT(*) AS n FROM items GROUP BY item ORDER BY users DESC;
 
 -- name: items in small quantities
--- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, SUM(quantity) AS q FROM items WHERE quantity < 100 AND item <> 'ruler' GROUP BY item;
 
 -- name: how many distinct items
@@ -165,7 +162,6 @@ SELECT SUM(DISTINCT quantity) AS s FROM items WHERE item = 'pen';
 SELECT COUNT(*) AS users FROM (SELECT uid FROM items WHERE item = 'pen' INTERSECT SELECT uid FROM items WHERE item = 'pencil') AS both;
 
 -- name: ratios of items
--- refused: group by 'quantity', offer epsilon or rho, with delta, to
 SELECT item, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM items GROUP BY item;
 
 -- name: trips by city name
@@ -212,7 +208,6 @@ WHERE p.bought_at > i.seen_at GROUP BY i.campaign;
 SELECT i.campaign, SUM(i.cost_micros) / 1000000.0 AS cost FROM impressions i GROUP BY i.campaign ORDER BY cost DESC;
 
 -- name: sites by impressions
--- refused: group by 'campaign' or 'cost_micros', offer epsilon or rho
 SELECT site, COUNT(*) AS n FROM impressions GROUP BY site ORDER BY n DESC;
 
 -- name: devices that saw nothing
