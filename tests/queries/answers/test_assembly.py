@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from discreet.queries.answers import evaluate, grouping
+from effort import releases
 from queries.answers.statements import COUNTS, WARD_SUMS, asked, exact, released, truth
 from queries.spread_data import allowed_misses
 
 pytestmark = pytest.mark.statistical
 
 LEVEL = 0.95
-FEW, MANY = 150, 10_000
+FEW, MANY = 150, releases(10_000)
 KINDS = {
     "sums": f"SELECT SUM(n) AS a, AVG(n) AS b, SUM(total) AS c, AVG(total) AS d FROM {WARD_SUMS}",
     "extremes": f"SELECT MIN(n) AS a, MAX(n) AS b, QUANTILE_DISC(n, 0.5) AS c, STDDEV(n) AS d, VAR_POP(n) AS e FROM {COUNTS}",
@@ -67,7 +68,7 @@ def test_sums_of_other_noises_cover(offer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_intervals_of_statements_cover_in_ten_thousand_releases(name):
+def test_intervals_of_statements_cover_in_many_releases(name):
     found = misses(KINDS[name], MANY, offer=OFFERS["pure"])
     assert max(found.values()) <= allowed_misses(MANY, 1 - LEVEL)
 

@@ -19,12 +19,13 @@ import pytest
 from discreet.curator.request.request import Draw
 from discreet.data import EACH_ROW, Bounds, Keys, Table, compute, fresh_salt
 from discreet.queries import Offer, build_request, parse
+from effort import releases
 from queries.spread_data import allowed_misses
 
 pytestmark = pytest.mark.statistical
 
 LEVEL = Fraction(9, 10)
-FEW, MANY = 150, 10_000
+FEW, MANY = 150, releases(10_000)
 OFFERS = {
     "pure": Offer(epsilon=0.2),
     "approximate": Offer(epsilon=0.2, delta=1e-3),
@@ -144,7 +145,7 @@ def test_windows_and_totals_cover(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_windows_and_totals_cover_in_ten_thousand_releases(name):
+def test_windows_and_totals_cover_in_many_releases(name):
     for offer in USUAL:
         assert worst(name, offer, MANY) <= allowed_misses(MANY, float(1 - LEVEL)), offer
 
@@ -153,8 +154,8 @@ def test_windows_and_totals_cover_in_ten_thousand_releases(name):
 @pytest.mark.parametrize("name", ["total", "running sum", "totals", "sums of totals"])
 def test_sums_a_tenth_narrower_are_noticed(name):
     """The control: intervals of sums are not much wider than they must be."""
-    found = max(worst(name, offer, MANY, shrunk=0.1) for offer in USUAL)
-    assert found > allowed_misses(MANY, float(1 - LEVEL))
+    found = max(worst(name, offer, 10_000, shrunk=0.1) for offer in USUAL)
+    assert found > allowed_misses(10_000, float(1 - LEVEL))
 
 
 @cache
@@ -226,7 +227,7 @@ def test_what_released_values_settle_is_covered(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETTLED)
-def test_what_released_values_settle_is_covered_in_ten_thousand_releases(name):
+def test_what_released_values_settle_is_covered_in_many_releases(name):
     check_settled(name, MANY)
 
 
