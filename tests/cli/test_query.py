@@ -65,7 +65,7 @@ def test_keys_that_nobody_declared_are_chosen():
     assert VALUE not in found.output
     assert "paid  epsilon 5 and delta " in found.output
     assert "nothing: answered from the store" in answered("query --epsilon 5 --delta 1e-7", sql).output
-    assert charges() == 2
+    assert charges() == 1
 
 
 def test_limits_and_bounds_that_are_bought():

@@ -21,6 +21,7 @@ from discreet.mechanisms.tails import TAIL_BITS, gaussian_tail, laplace_tail, ro
 from discreet.noise import Source, sample_gaussian, sample_laplace, sample_rounded_gaussian
 from discreet.noise.enclosure import Enclosure, exponential
 from discreet.noise.levels import Levels, sample_levels
+from discreet.records import Record
 
 __all__ = ["CountingGaussian", "CountingLaplace", "CountingNoise", "CountingRounded", "CountingTruncated"]
 
@@ -143,7 +144,7 @@ class CountingRounded(CountingNoise):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountingTruncated(CountingNoise):
+class CountingTruncated(Record, CountingNoise):
     """Discrete Laplace noise on -reach, …, reach: P(k) ∝ about exp(-abs(k) / scale).
 
     Guarantee
@@ -159,7 +160,7 @@ class CountingTruncated(CountingNoise):
     def __post_init__(self) -> None:
         if not 1 <= self.reach <= MOST_REACH:
             raise ParameterError("reach", "is out of range", f"at least 1 and at most {MOST_REACH}")
-        object.__setattr__(self, "_levels", _table(self.scale, self.reach))
+        self._amend(_levels=_table(self.scale, self.reach))
 
     @property
     def variance_of_noise(self) -> float:
