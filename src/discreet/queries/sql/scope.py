@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from sqlglot import exp
 
@@ -125,7 +126,9 @@ class Scope(NamesInSight):
 
     def over(self, tables: Tables) -> ColumnsInSight:
         """Return what finds columns in sight, and knows their types under declared tables."""
-        return ColumnsInSight(scope=self, schema=lambda: types_of(columns_of_relation(self.relation, tables)))
+        return ColumnsInSight(
+            scope=self, schema=cache(lambda: types_of(columns_of_relation(self.relation, tables)))
+        )
 
     def called(self, table: str) -> Scope:
         """Return the same rows as a table of FROM with a name of its own."""
