@@ -158,7 +158,7 @@ def test_prepared_tables_are_bounded_before_conditions():
     assert "at most 3 rows of each person, drawn in advance: before any condition" in text
     assert "'m' (3 possible keys)" in text
     joined = explained("SELECT COUNT(*) AS n FROM t JOIN u ON t.who = u.who", tables)
-    assert "at most 3 rows of each person, sampled by a keyed hash" in joined
+    assert "at most 5 rows of each person, sampled by a keyed hash" in joined
 
 
 def test_the_statement_is_shown_and_reads_nothing(monkeypatch):

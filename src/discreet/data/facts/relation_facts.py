@@ -51,6 +51,7 @@ from discreet.data.language.relations import (
     Window,
     WindowFunction,
     leftmost,
+    sources,
 )
 from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "columns_of_relation",
+    "declared_limits",
     "is_single",
     "limits_of",
     "person_columns",
@@ -94,13 +96,12 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
 def limits_of(relation: Relation, tables: Tables) -> Limits:
     """Return how much one person contributes at most.
 
-    One row if there cannot be more; else the limits of the first table, or narrower ones that the question
-    brings along.
+    One row if there cannot be more; else the declared limits, or narrower ones that the question brings
+    along.
     """
     if is_single(relation, tables):
         return Limits(rows=1)
-    first = leftmost(relation)
-    declared = private_table(first.table, tables).limits
+    first, declared = leftmost(relation), declared_limits(relation, tables)
     if first.limits is None:
         return declared
     if not declared.contains(first.limits):
@@ -109,6 +110,22 @@ def limits_of(relation: Relation, tables: Tables) -> Limits:
             "state such limits, or none"
         )
     return first.limits
+
+
+@found_once
+def declared_limits(relation: Relation, tables: Tables) -> Limits:
+    """Return the limits of the first table, or wider ones of a table that is joined to it.
+
+    Who has one row in one table and many in another has as many in the join, whichever is named first.
+    """
+    if isinstance(relation, Source):
+        return private_table(relation.table, tables).limits
+    below = sources(relation)
+    first = declared_limits(below[0], tables)
+    if not isinstance(relation, JoinPersons) or is_single(relation.right, tables):
+        return first
+    other = declared_limits(relation.right, tables)
+    return other if other.contains(first) else first
 
 
 @found_once

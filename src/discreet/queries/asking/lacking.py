@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.data import AUTO, Limits, Table
-from discreet.data.facts.persons import private_table
+from discreet.data.facts.relation_facts import declared_limits
 from discreet.data.language.first_table import with_bounds, with_limits
 from discreet.data.language.relations import leftmost
 from discreet.queries.asking.fitted import Fittable, asking_about
@@ -31,7 +31,7 @@ def stated(question: Fittable, terms: Terms) -> Fittable:
 def wanted_of(question: Fittable, tables: Mapping[str, Table], terms: Terms) -> Wanted:
     """Return what has to be bought for a question, from public facts alone."""
     first = leftmost(question.relation)
-    by_itself = first.limits is None and private_table(first.table, tables).limits.is_bought
+    by_itself = first.limits is None and declared_limits(question.relation, tables).is_bought
     most = largest_limit(question.relation, tables) if terms.limits is AUTO or by_itself else None
     if most is None and terms.bounds is not AUTO:
         return Wanted()

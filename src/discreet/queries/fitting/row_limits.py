@@ -13,8 +13,7 @@ from fractions import Fraction
 from math import sqrt
 
 from discreet.data import Relation, Table, col, count
-from discreet.data.facts.persons import private_table
-from discreet.data.facts.relation_facts import is_single
+from discreet.data.facts.relation_facts import declared_limits, is_single
 from discreet.data.language.relations import leftmost
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
@@ -58,7 +57,7 @@ def largest_limit(relation: Relation, tables: Mapping[str, Table]) -> int | None
     """Return the largest number of rows that a question may choose; None if no person can have several."""
     if is_single(relation, tables):
         return None
-    declared = private_table(leftmost(relation).table, tables).limits
+    declared = declared_limits(relation, tables)
     if declared.rows is None:
         raise ParameterError(
             "limits", "are on groups, which AUTO cannot choose", "a table with Limits(rows=…)"
