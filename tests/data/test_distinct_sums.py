@@ -6,11 +6,13 @@ import pyarrow
 import pytest
 
 from data import oracle
+from discreet.curator import Budget
 from discreet.data import Bounds, Keys, Limits, Table, compute, fresh_salt, from_json, sensitivity, to_json
 from discreet.data.language.measures import SumDistinct
 from discreet.data.language.plan import Group, GroupKey
 from discreet.data.language.relations import Source
 from discreet.errors import UnsupportedQuery
+from discreet.front import Curator
 from discreet.queries import bind, parse
 from queries.phrases import by_duckdb, declared, frames, measured
 
@@ -46,7 +48,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [0, 1, 2])
 def test_sums_of_distinct_values_are_those_of_the_oracle(power):
     keys = (GroupKey(column="city", values=Keys(["a", "b", None])),)
     found = compute(plan(power, *keys), table(ROWS), salt=fresh_salt()).values[0].tolist()
@@ -58,7 +60,7 @@ def test_sums_of_distinct_values_are_those_of_the_oracle(power):
     assert found == expected
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [0, 1, 2])
 def test_a_person_moves_a_sum_of_distinct_values_as_far_as_declared(power):
     """Three rows of the farthest values that nobody else has; the same rows beside others move nothing."""
     bound = sensitivity(plan(power), table([])).statistics[0].sensitivity
@@ -104,4 +106,17 @@ def test_parts_of_a_variance():
     query = parse("SELECT VARIANCE(DISTINCT ward) AS v, AVG(DISTINCT ward) AS a FROM visits", tables)
     bound = bind(query, tables)
     kinds = sorted(type(measure).__name__ for measure in bound.plan.measures)
-    assert kinds == ["CountDistinct", "SumDistinct", "SumDistinct"]
+    assert kinds == ["SumDistinct", "SumDistinct", "SumDistinct"]
+    assert sorted(measure.power for measure in bound.plan.measures) == [0, 1, 2]
+
+
+def test_means_and_variances_are_those_of_the_values_that_are_added_up(tmp_path):
+    """Of 300 values 11 are left on the grid: a mean is over these, not their sum over 300."""
+    frame = pyarrow.table({"person": range(300), "x": [place / 30 for place in range(300)]})
+    tables = {"t": Table(frame, person="person", limits=Limits(rows=1), columns={"x": Bounds(0, 10, step=1)})}
+    curator = Curator(tables, budget=Budget(epsilon=10**8), ledger=tmp_path / "ledger")
+    text = "SELECT AVG(DISTINCT x) AS a, VAR_POP(DISTINCT x) AS v, COUNT(DISTINCT x) AS n FROM t"
+    mean, variance, number = curator.ask(text, epsilon=10**7).outputs
+    assert mean.lower[0] <= 5 <= mean.upper[0] < mean.lower[0] + 0.01
+    assert variance.lower[0] <= 10 <= variance.upper[0] < variance.lower[0] + 0.01
+    assert number.values[0] == 300

@@ -9,7 +9,7 @@ import pytest
 from curator.doors import clinic, entries
 from discreet.curator import Budget
 from discreet.data import Bounds, Limits, Table
-from discreet.errors import BudgetExceeded, ParameterError
+from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 
 MEAN = "SELECT AVG(n) AS a, MAX(n) AS m FROM (SELECT city, COUNT(*) AS n FROM visits GROUP BY city) AS t"
 SHARE = (
@@ -88,3 +88,32 @@ def test_a_choice_of_keys_is_not_paid_where_the_values_do_not_fit(tmp_path, unkn
     with pytest.raises(BudgetExceeded):
         curator.ask(f"SELECT SUM(n) AS s FROM {DRUGS}", epsilon=2, delta=1e-4)  # noqa: S608
     assert not entries(curator, "charge")
+
+
+def test_keys_are_chosen_for_rho_and_delta_too(tmp_path, unknown):
+    curator = clinic(tmp_path, tables=unknown, budget=Budget(epsilon=50, delta=1e-3))
+    release = curator.ask(f"SELECT COUNT(*) AS k, SUM(n) AS s FROM {DRUGS}", rho=1, delta=1e-5)  # noqa: S608
+    assert release["k"][0] == 3
+    assert abs(release["s"][0] - 3000) < 100
+
+
+def test_keys_of_statements_are_chosen_as_wanted(tmp_path, unknown):
+    curator = clinic(tmp_path, tables=unknown, budget=Budget(epsilon=50, delta=1e-3))
+    text = f"SELECT COUNT(*) AS k FROM {DRUGS} WHERE n > 0"  # noqa: S608
+    plain, rounds = (
+        curator.ask(text, epsilon=4, delta=1e-5, keys=keys) for keys in ("declared", "in rounds")
+    )
+    kinds = [type(one.chosen[0].mechanism).__name__ for one in (plain, rounds)]
+    assert kinds[0] != kinds[1] == "KeysInRounds"
+    with pytest.raises(UnsupportedQuery, match="chosen"):
+        curator.ask(text, epsilon=4, delta=1e-5, keys="chosen")
+
+
+def test_a_statement_without_any_key_says_so(tmp_path, unknown):
+    curator = clinic(tmp_path, tables=unknown, budget=Budget(epsilon=50, delta=1e-3))
+    text = f"SELECT COUNT(*) AS k, SUM(n) AS s FROM {DRUGS}"  # noqa: S608
+    for _ in range(2):
+        with pytest.raises(UnsupportedQuery, match="no value was shown"):
+            curator.ask(text, epsilon=1e-4, delta=1e-9)
+        assert len(entries(curator, "charge")) == 1
+    assert not curator.preview(text, epsilon=1e-4, delta=1e-9).answered

@@ -74,3 +74,11 @@ def test_parts_of_an_offer_add_up_to_it(offer):
 def test_of_a_large_offer_no_more_is_spent_than_is_enough():
     assert first_and_rest(Offer(epsilon=10**6), SHARE) == (Offer(epsilon=20), Offer(epsilon=10**6 - 20))
     assert first_and_rest(Offer(rho=1000), SHARE) == (Offer(rho=20), Offer(rho=980))
+
+
+def test_delta_is_left_for_the_choice_of_keys():
+    tiny = Fraction(1, 10**6)
+    offers = Offer(epsilon=1, delta=tiny), Offer.concentrated(1, tiny)
+    for offer in offers:
+        first, rest = first_and_rest(offer, SHARE)
+        assert (first.delta, rest.delta) == (None, tiny)

@@ -29,6 +29,7 @@ WINDOWS = [
     f"RANK() {SOME} = 2",
     f"DENSE_RANK() {SOME} = 2",
     "RANK() OVER (PARTITION BY patient, city ORDER BY ward DESC) = 1",
+    "RANK() OVER (PARTITION BY patient ORDER BY cost, cost DESC) = 2",
     f"SUM(ward) {EACH} > 4",
     f"SUM(ward) {SOME} > 4",
     f"SUM(cost) {SOME} > 8",

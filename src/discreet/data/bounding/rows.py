@@ -151,7 +151,7 @@ def _with_distinct(kept: Table, keys: Sequence[str], plan: Plan) -> Table:
     for index, measure in enumerate(plan.measures):
         if isinstance(measure, SumDistinct):
             column = kept[measure_name(index)]
-            term = column if measure.power == 1 else column * column
+            term = (column.notnull().cast("int64"), column, column * column)[measure.power]
             name = measure_name(index)
             first = ibis.row_number().over(group_by=[*keys, name], order_by=[name]) == 0
             zero = ibis.literal(0, type="int64")

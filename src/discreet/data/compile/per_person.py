@@ -168,9 +168,12 @@ def _order(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Valu
 
 
 def _stated(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Value]:
+    """Return the stated order, each column where it is named first: Ibis would keep the last mention."""
+    first = {part.column: part for part in reversed(order)}
     return [
         ibis.desc(columns[part.column], nulls_first=False)
         if part.descending
         else ibis.asc(columns[part.column], nulls_first=False)
         for part in order
+        if part is first[part.column]
     ]

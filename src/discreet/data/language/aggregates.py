@@ -45,6 +45,8 @@ class AggregateFunction(StrEnum):
     COUNT_DISTINCT = "count of distinct values"
     SUM_DISTINCT = "sum of distinct values"
     SQUARES_DISTINCT = "sum of squares of distinct values"
+    NUMBER_DISTINCT = "number of distinct values within bounds"
+    """Of those that a sum of distinct values adds up: on the grid, and clipped."""
     SUM = "sum"
     MEAN = "mean"
     VARIANCE = "variance"

@@ -139,9 +139,9 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
     if isinstance(measure, SumDistinct):
-        what = "squares of distinct" if measure.power == 2 else "distinct"
+        what = ("count of distinct", "sum of distinct", "sum of squares of distinct")[measure.power]
         within = f" within {_within(measure.bounds)}" if bounds else ""
-        return f"sum of {what} {measure.column}{within}"
+        return f"{what} {measure.column}{within}"
     if isinstance(measure, Sum):
         return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):

@@ -61,7 +61,8 @@ class CountDistinct:
 class SumDistinct:
     """The sum of the distinct values, or of their squares, in a column of the (bounded) rows of a group.
 
-    Values are rounded to the grid and clipped to `bounds` first, and added up in steps.
+    Values are rounded to the grid and clipped to `bounds` first, and added up in steps. With the power 0 it
+    is their number, so that the mean of what is added up is a ratio of two such sums.
     """
 
     column: str
@@ -69,7 +70,7 @@ class SumDistinct:
     power: int = 1
 
     def __post_init__(self) -> None:
-        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds) and self.power in {1, 2})
+        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds) and self.power in {0, 1, 2})
         _check(self.largest <= LARGEST_TERM)
 
     @property

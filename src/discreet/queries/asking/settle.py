@@ -10,7 +10,7 @@ from discreet.curator import Request
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.data import Table
 from discreet.data.facts.question_tables import QuestionTables
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.asking.asked import Asked, FinishedRequest
 from discreet.queries.asking.counted_keys import AskedByCountedKeys
 from discreet.queries.asking.counts import AskedCounts
@@ -58,6 +58,11 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
 
 def _settled_statement(statement: Statement, tables: Mapping[str, Table], terms: Terms) -> AskedStatement:
     """Return a statement on its terms, with the limits and bounds that these state."""
+    if terms.keys == CHOSEN:
+        raise UnsupportedQuery(
+            "keys='chosen' shows keys with their counts, and here several answers are calculated with; ask "
+            "for one of them alone"
+        )
     parts = tuple(part for part in (stated(one, terms) for one in statement.parts) if isinstance(part, Query))
     if any(wanted_of(part, tables, terms) for part in parts):
         raise ParameterError(

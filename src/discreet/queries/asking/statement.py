@@ -10,6 +10,7 @@ from discreet.curator import Door, Preview, Release
 from discreet.curator.budget.checks import check_analyst
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.data import Keys
+from discreet.errors import UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.queries.answers.build import build_statement, offer_for_error, shares_of_parts
 from discreet.queries.asking.asked import Asked
@@ -18,6 +19,7 @@ from discreet.queries.explanation.statement import explain_statement
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for, unknown_keys
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
+from discreet.queries.question.terms import IN_ROUNDS
 
 __all__ = ["AskedStatement"]
 
@@ -65,6 +67,12 @@ class AskedStatement(Asked):
             door.account().check(analyst, *unpaid, self._supposed(offers).event)
         choices = [door.choose_keys(request, analyst=analyst) for request in chosen]
         keys = [choice.keys[request.plan.column] for request, choice in zip(chosen, choices, strict=True)]
+        if not all(keys):
+            raise UnsupportedQuery(
+                "of some key that is not declared no value was shown, so that there is nothing to calculate "
+                "with; the choice of keys is paid for, and asking again in this way costs and gives nothing "
+                "more: offer more, or list the keys with with_keys(...)"
+            )
         release = door.answer(self._settled(offers, keys), analyst=analyst)
         return replace(release, chosen=tuple(chosen), label=with_choices(release, choices))
 
@@ -83,7 +91,13 @@ class AskedStatement(Asked):
     def _choices(self, offers: Sequence[Offer]) -> list[KeyChoice]:
         """Return how undeclared keys are chosen, of each question that has any."""
         return [
-            selection_for(part, self.tables, offer, share=self.terms.key_share)
+            selection_for(
+                part,
+                self.tables,
+                offer,
+                share=self.terms.key_share,
+                rounds=self.terms.keys == IN_ROUNDS,
+            )
             for part, offer in zip(self.statement.parts, offers, strict=True)
             if self._is_open(part)
         ]
@@ -121,8 +135,8 @@ class AskedStatement(Asked):
 
 def _part(offer: Offer, share: Fraction) -> Offer:
     """Return a share of an offer, in everything that it offers."""
-    return Offer(
-        epsilon=None if offer.epsilon is None else offer.epsilon * share,
-        delta=None if offer.delta is None else offer.delta * share,
-        rho=None if offer.rho is None else offer.rho * share,
-    )
+    delta = None if offer.delta is None else offer.delta * share
+    if offer.rho is not None:
+        return Offer.concentrated(offer.rho * share, delta)
+    assert offer.epsilon is not None  # noqa: S101
+    return Offer(epsilon=offer.epsilon * share, delta=delta)

@@ -76,7 +76,11 @@ rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
-_DISTINCT = {AggregateFunction.SUM_DISTINCT: 1, AggregateFunction.SQUARES_DISTINCT: 2}
+_DISTINCT = {
+    AggregateFunction.NUMBER_DISTINCT: 0,
+    AggregateFunction.SUM_DISTINCT: 1,
+    AggregateFunction.SQUARES_DISTINCT: 2,
+}
 _VARIANCES = {
     AggregateFunction.VARIANCE: (False, False),
     AggregateFunction.SAMPLE_VARIANCE: (True, False),
@@ -187,6 +191,8 @@ class _Meaning:
         if function in _DISTINCT:
             bounds = self._coarse(column, function)
             total = SumDistinct(column=column, bounds=bounds, power=_DISTINCT[function])
+            if not total.power:
+                return CountOutput(name=name, measure=total)
             return SumOutput(name=name, total=total)
         if function in _VARIANCES:
             sample, root = _VARIANCES[function]

@@ -83,7 +83,7 @@ def first_and_rest(offer: Offer, share: Fraction) -> tuple[Offer, Offer]:
     """Return a share of an offer, or as much as is enough, without its delta; and the rest with it."""
     if offer.rho is not None:
         first = min(offer.rho * share, _ENOUGH)
-        return Offer.concentrated(first), Offer.concentrated(offer.rho - first)
+        return Offer.concentrated(first), Offer.concentrated(offer.rho - first, offer.delta)
     assert offer.epsilon is not None  # noqa: S101
     first = min(offer.epsilon * share, _ENOUGH)
     return Offer.pure(first), Offer(epsilon=offer.epsilon - first, delta=offer.delta)

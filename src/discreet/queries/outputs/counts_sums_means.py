@@ -43,7 +43,7 @@ class CountOutput(QueryOutput):
     """
 
     name: str
-    measure: CountRows | CountNonNull | CountPersons | CountDistinct
+    measure: CountRows | CountNonNull | CountPersons | CountDistinct | SumDistinct
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -10,7 +10,7 @@ written                                                    means
 ``VAR``, ``VARP``, ``STDEVP``, ``COUNT_BIG``               ``VARIANCE``, ``VAR_POP``, ``STDDEV_POP``, …
 ``SUMIF(x, c)``, ``AVGIF(x, c)``                           ``SUM(CASE WHEN c THEN x END)``, …
 ``MIN(DISTINCT x)``                                        ``MIN(x)``
-``AVG(DISTINCT x)``                                        ``SUM(DISTINCT x) / COUNT(DISTINCT x)``
+``AVG(DISTINCT x)``                                        ``SUM(DISTINCT x)`` divided by how many it adds up
 ``ANY_VALUE(k)`` of a key                                  the key
 ``ANY_VALUE(x)``                                           ``MODE(x)``; of each person, ``MIN(x)``
 ``REGR_SLOPE(y, x)``                                       ``COVAR_POP(y, x) / VAR_POP(x)``
@@ -29,7 +29,14 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-__all__ = ["AGGREGATE_SPELLINGS", "NAMED_SPELLINGS", "Rewrite", "SquaresOfDistinct", "is_known_aggregate"]
+__all__ = [
+    "AGGREGATE_SPELLINGS",
+    "NAMED_SPELLINGS",
+    "NumberOfDistinct",
+    "Rewrite",
+    "SquaresOfDistinct",
+    "is_known_aggregate",
+]
 
 KNOWN = frozenset(
     {
@@ -140,16 +147,23 @@ def _extreme(node: exp.Expression) -> exp.Expression | None:
     return None
 
 
+class NumberOfDistinct(exp.AggFunc):
+    """How many values SUM(DISTINCT x) adds up: those that clipping and the grid leave apart."""
+
+
 class SquaresOfDistinct(exp.AggFunc):
     """The sum of the squares of distinct values, which SQL has no name for."""
 
 
 def _of_distinct(node: exp.Expression) -> exp.Expression | None:
-    """Read AVG, VARIANCE and STDDEV of DISTINCT, from the count, the sum and the sum of squares."""
+    """Read AVG, VARIANCE and STDDEV of DISTINCT, from the number, the sum and the sum of squares.
+
+    All three are of the same values. COUNT(DISTINCT x) tells apart more of them than the grid does.
+    """
     inner = node.this
     if not isinstance(inner, exp.Distinct) or len(inner.expressions) != 1 or _is_nested(node):
         return None
-    number = exp.Count(this=inner.copy(), big_int=True)
+    number = NumberOfDistinct(this=inner.expressions[0].copy())
     total = exp.Sum(this=inner.copy())
     mean = exp.Paren(this=exp.Div(this=total, expression=number))
     if isinstance(node, exp.Avg):

@@ -28,7 +28,7 @@ from sqlglot import exp
 from discreet.data import Aggregate, AggregateFunction, Expression, literal
 from discreet.data.language.expressions import Case, Column, Literal, When, columns_of
 from discreet.errors import ParameterError, UnsupportedQuery
-from discreet.queries.sql.aggregate_spellings import SquaresOfDistinct
+from discreet.queries.sql.aggregate_spellings import NumberOfDistinct, SquaresOfDistinct
 from discreet.queries.sql.expressions import ColumnLookup, condition_of, unwrapped
 from discreet.queries.sql.literals import is_literal
 from discreet.queries.sql.refusals import (
@@ -54,6 +54,7 @@ _OF_ONE: dict[type[exp.Expression], AggregateFunction] = {
     exp.Min: AggregateFunction.MINIMUM,
     exp.Max: AggregateFunction.MAXIMUM,
     exp.Mode: AggregateFunction.MODE,
+    NumberOfDistinct: AggregateFunction.NUMBER_DISTINCT,
     SquaresOfDistinct: AggregateFunction.SQUARES_DISTINCT,
 }
 _OF_TWO: dict[type[exp.Expression], AggregateFunction] = {
@@ -81,6 +82,7 @@ _SHORT = {
     AggregateFunction.MEAN: "avg",
     AggregateFunction.COUNT_DISTINCT: "count_distinct",
     AggregateFunction.SUM_DISTINCT: "sum_distinct",
+    AggregateFunction.NUMBER_DISTINCT: "number_distinct",
     AggregateFunction.SQUARES_DISTINCT: "squares_distinct",
     AggregateFunction.VARIANCE: "var_pop",
     AggregateFunction.SAMPLE_VARIANCE: "var_samp",
