@@ -31,6 +31,7 @@ from discreet.queries.sql.answer_scope import AnswerScope, StatementTables, plac
 from discreet.queries.sql.expressions import condition_of
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.joins import PublicItem
+from discreet.queries.sql.merged_answers import merged_windows
 from discreet.queries.sql.names import check_schemas
 from discreet.queries.sql.over_answers import (
     Scalars,
@@ -93,6 +94,9 @@ def read(text: str, tables: Tables, day: datetime.date | None = None) -> Query |
     except RequestRefused as found:
         refusal = UnsupportedQuery(*found.args) if isinstance(found, AcrossPersons) else found
     # Outside of the handler, so that no refusal carries another one with it.
+    merged = merged_windows(tree)
+    if merged is not None:
+        return query_of(merged, tables)[0]
     folded = with_constants(tree, tables)
     statement = _Reader(tables).statement(folded)
     if statement is not None:
