@@ -161,7 +161,6 @@ REACHED_FROM = {
     "queries/outputs/window_types.py": ("queries/sql/test_answer_windows.py", "OVER ("),
     "queries/question/per_person.py": ("queries/question/test_dataframe.py", "per_person"),
     "queries/question/terms.py": ("front/test_curator.py", "confidence"),
-    "queries/sql/date_functions.py": ("queries/sql/test_expressions.py", "INTERVAL"),
     "queries/sql/from_clause.py": ("queries/test_sql_relations.py", "WITH"),
     "queries/sql/functions.py": ("queries/sql/test_expressions.py", "UPPER("),
     "queries/sql/join_steps.py": ("queries/sql/test_join_order.py", "NATURAL JOIN"),

@@ -18,6 +18,7 @@ from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTab
 from discreet.errors import ParameterError
 from discreet.front.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
+from discreet.front.rehearsal import rehearse
 from effort import examples
 from front.declared_clinic import DECLARATION, write_clinic
 
@@ -412,3 +413,16 @@ def test_a_limit_that_is_bought(tmp_path):
     ready = f"limits = {automatic}\nprepare = true"
     with pytest.raises(ParameterError, match="before a question could buy"):
         read(tmp_path, DECLARATION.replace("limits = { rows = 2 }", ready)).tables["visits"].open()
+
+
+def test_the_day_that_current_date_means(tmp_path):
+    file = write_clinic(tmp_path, f"today = 2024-12-31\n{DECLARATION}")
+    assert read_declaration(file).today == datetime.date(2024, 12, 31)
+    with closing(open_file(file)) as clinic:
+        assert clinic.today == datetime.date(2024, 12, 31)
+    with rehearse(read_declaration(file)) as rehearsal:
+        assert rehearsal.today == datetime.date(2024, 12, 31)
+    for wrong in ('"2024-12-31"', "2024-12-31T10:00:00", "20241231", "true"):
+        with pytest.raises(ParameterError, match="today is not a day"):
+            read(tmp_path, f"today = {wrong}\n{DECLARATION}")
+    assert read(tmp_path, DECLARATION).today is None

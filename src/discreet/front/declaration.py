@@ -155,11 +155,14 @@ class Declaration:
         The caps.
     tables : mapping of names to TableFacts or PublicFacts
         The private tables, and the public ones.
+    today : date, optional
+        What CURRENT_DATE means.
     """
 
     ledger: LedgerPlace
     budget: Budget
     tables: Mapping[str, TableFacts | PublicFacts]
+    today: datetime.date | None = None
 
     def open_tables(self) -> dict[str, Table]:
         """Open all tables, including public ones, for a curator."""
@@ -175,15 +178,19 @@ def read_declaration(path: str | Path) -> Declaration:
         Naming the section and the key where something is wrong, missing, unknown or still blank.
     """
     whole = Section(Path(path))
-    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ())
+    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ("today",))
     whole.refuse_blanks(content)
     tables = whole.of("tables").content(content["tables"])
     if not tables:
         whole.refuse("tables", "declares none", "[tables.NAME]")
+    today = content.get("today")
+    if today is not None and type(today) is not datetime.date:
+        whole.refuse("today", "is not a day", "a date without quotes, as in today = 2026-01-31")
     return Declaration(
         ledger=_ledger(whole.of("ledger"), content["ledger"]),
         budget=_budget(whole.of("budget"), content["budget"]),
         tables={name: _table(whole.of("tables", name), facts) for name, facts in tables.items()},
+        today=today,
     )
 
 

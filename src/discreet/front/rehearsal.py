@@ -60,5 +60,6 @@ def rehearse(declared: Declaration) -> Iterator[Rehearsal]:
     tables = declared.open_tables()
     with tempfile.TemporaryDirectory(prefix="discreet-") as directory:
         store = open_store(Path(directory) / "ledger")
-        with closing(Rehearsal(tables, budget=declared.budget, ledger=store)) as rehearsal:
+        opened = Rehearsal(tables, budget=declared.budget, ledger=store, today=declared.today)
+        with closing(opened) as rehearsal:
             yield rehearsal

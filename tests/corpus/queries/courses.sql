@@ -182,7 +182,7 @@ SELECT semester, department, COUNT(*) AS n FROM enrollments NATURAL JOIN courses
 WITH math AS (SELECT course_id FROM courses WHERE department = 'Math') SELECT COUNT(*) AS n FROM enrollments WHERE course_id IN (SELECT course_id FROM math);
 
 -- name: running count of hires
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
+-- plain: SELECT y, COALESCE(n, 0) AS n, SUM(COALESCE(n, 0)) OVER (ORDER BY y) AS total FROM (SELECT UNNEST(RANGE(1990, 2025)) AS y) AS all_years LEFT JOIN (SELECT EXTRACT(YEAR FROM hire_date) AS y, COUNT(*) AS n FROM employees GROUP BY 1) AS h USING (y) ORDER BY y
 SELECT y, n, SUM(n) OVER (ORDER BY y) AS total FROM (SELECT EXTRACT(YEAR FROM hire_date) AS y, COUNT(*) AS n FROM employees GROUP BY 1) AS h ORDER BY y;
 
 -- name: quartile of pay

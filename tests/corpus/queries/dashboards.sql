@@ -44,7 +44,6 @@ WITH by_status AS (SELECT status, COUNT(*) AS n FROM orders GROUP BY status),
 SELECT status, n, ROUND(100.0 * n / all_orders, 1) AS pct FROM by_status CROSS JOIN total ORDER BY status;
 
 -- name: month over month
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 WITH monthly AS (SELECT DATE_TRUNC('month', created_at) AS month, SUM(subtotal) AS revenue FROM orders GROUP BY 1)
 SELECT month, revenue, revenue - LAG(revenue) OVER (ORDER BY month) AS change
 FROM monthly
@@ -59,13 +58,12 @@ GROUP BY DATE_TRUNC('month', created_at)
 ORDER BY month;
 
 -- name: running total
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
+-- plain: SELECT month, SUM(COALESCE(n, 0)) OVER (ORDER BY month) AS running FROM (SELECT UNNEST(RANGE(DATE '2023-01-01', DATE '2025-01-01', INTERVAL 1 MONTH)) AS month) AS all_months LEFT JOIN (SELECT DATE_TRUNC('month', created_at) AS month, COUNT(*) AS n FROM people GROUP BY 1) AS m USING (month) ORDER BY month
 SELECT month, SUM(n) OVER (ORDER BY month ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running
 FROM (SELECT DATE_TRUNC('month', created_at) AS month, COUNT(*) AS n FROM people GROUP BY 1) AS m
 ORDER BY month;
 
 -- name: three-month average
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT month, AVG(revenue) OVER (ORDER BY month ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS smooth
 FROM (SELECT DATE_TRUNC('month', created_at) AS month, SUM(subtotal) AS revenue FROM orders GROUP BY 1) AS m
 ORDER BY month;
@@ -78,7 +76,6 @@ ORDER BY units DESC
 LIMIT 5;
 
 -- name: top vendor of each category
--- refused: ask for it by itself, or calculate it from the answer
 SELECT category, vendor, revenue
 FROM (SELECT p.category, p.vendor, SUM(o.subtotal) AS revenue,
              ROW_NUMBER() OVER (PARTITION BY p.category ORDER BY SUM(o.subtotal) DESC) AS rn
@@ -265,7 +262,6 @@ FROM (SELECT user_id, session, COUNT(*) AS views FROM events GROUP BY user_id, s
 SELECT product_id, AVG(rating) AS stars FROM reviews GROUP BY product_id ORDER BY stars DESC LIMIT 1;
 
 -- name: rank of categories
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT category, revenue, RANK() OVER (ORDER BY revenue DESC) AS place
 FROM (SELECT p.category, SUM(o.subtotal) AS revenue FROM orders o JOIN products p ON p.id = o.product_id GROUP BY p.category) AS c
 ORDER BY place;

@@ -141,7 +141,6 @@ FROM (SELECT DATE_TRUNC('month', started_at) AS month, COUNT(*) AS everything, S
 ORDER BY month;
 
 -- name: seven-day average
--- refused: add it to GROUP BY, or take COUNT, SUM or AVG of it
 SELECT day, AVG(n) OVER (ORDER BY day ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS smooth
 FROM (SELECT CAST(started_at AS DATE) AS day, COUNT(*) AS n FROM rides WHERE started_at >= '2024-06-01' AND started_at < '2024-07-01' GROUP BY 1) AS d
 ORDER BY day;

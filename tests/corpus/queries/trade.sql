@@ -219,7 +219,6 @@ ORDER BY numwait DESC, s_name
 LIMIT 100;
 
 -- name: q22 global sales opportunity
--- refused: have them declared, or list them in IN
 SELECT cntrycode, COUNT(*) AS numcust, SUM(c_acctbal) AS totacctbal
 FROM (SELECT c_custkey, SUBSTRING(c_phone FROM 1 FOR 2) AS cntrycode, c_acctbal
       FROM customer

@@ -31,6 +31,7 @@ from discreet.queries.sql.answer_scope import AnswerScope, StatementTables, plac
 from discreet.queries.sql.expressions import condition_of
 from discreet.queries.sql.from_clause import FromClause
 from discreet.queries.sql.joins import PublicItem
+from discreet.queries.sql.merged_answers import merged_windows
 from discreet.queries.sql.names import check_schemas
 from discreet.queries.sql.over_answers import (
     Scalars,
@@ -47,6 +48,7 @@ from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, r
 from discreet.queries.sql.scope import Field, is_quoted
 from discreet.queries.sql.select import ReadSelect, query_of
 from discreet.queries.sql.statement_parts import (
+    ASK_FIRST,
     WithQueries,
     has_no_from,
     is_beside_aggregates,
@@ -59,10 +61,6 @@ from discreet.queries.sql.subqueries import subquery
 
 __all__ = ["read"]
 
-_FIRST = (
-    "ask for the number first, and write what was released in its place: what is measured here is paid for "
-    "before that answer is known"
-)
 _CORRELATED = "a subquery in an expression stands for one number, whatever row it is beside"
 
 _COMBINATIONS: dict[type[exp.Expression], tuple[Combination, Combination | None]] = {
@@ -93,6 +91,8 @@ def read(text: str, tables: Tables, day: datetime.date | None = None) -> Query |
     except RequestRefused as found:
         refusal = UnsupportedQuery(*found.args) if isinstance(found, AcrossPersons) else found
     # Outside of the handler, so that no refusal carries another one with it.
+    if (merged := merged_windows(tree)) is not None:
+        return query_of(merged, tables)[0]
     folded = with_constants(tree, tables)
     statement = _Reader(tables).statement(folded)
     if statement is not None:
@@ -274,7 +274,7 @@ class _Reader:
             return self._statement.called(self._answer(without_joins(node), queries), name)
         found = self._rows(select, queries).item(node)
         if not isinstance(found, PublicItem):
-            raise refused("a JOIN of an answer with private rows", _FIRST)
+            raise refused("a JOIN of an answer with private rows", ASK_FIRST)
         return self._statement.public_rows(found)
 
     def _measured(self, select: exp.Select, queries: WithQueries, *, whole: bool) -> AnswerScope:
@@ -283,7 +283,7 @@ class _Reader:
             if is_scalar_of(node, select) and (
                 not is_beside_aggregates(node, select) and self._is_answer(node, queries)
             ):
-                raise refused("a subquery on private rows in WHERE, GROUP BY or an aggregate", _FIRST)
+                raise refused("a subquery on private rows in WHERE, GROUP BY or an aggregate", ASK_FIRST)
         replaced, scalars = self._with_placeholders(select, queries, rows=True)
         query, names = query_of(
             self._with_rows(replaced, queries), self._tables, (*scalars.below, *scalars.above)

@@ -13,6 +13,7 @@ from discreet.queries.sql.public_scalars import is_in_expression
 from discreet.queries.sql.scope import is_quoted
 
 __all__ = [
+    "ASK_FIRST",
     "WithQueries",
     "has_no_from",
     "is_beside_aggregates",
@@ -21,6 +22,12 @@ __all__ = [
     "named_query",
     "without_joins",
 ]
+
+ASK_FIRST = (
+    "ask for the number first, and write what was released in its place: what is measured here is paid for "
+    "before that answer is known"
+)
+"""What to do instead of measuring with an answer of the same statement."""
 
 WithQueries: TypeAlias = Mapping[str, tuple[bool, AnswerScope | exp.CTE]]
 """The queries of WITH: answers, and those that are rows, as they were written."""
