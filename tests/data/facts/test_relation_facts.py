@@ -286,7 +286,7 @@ def test_the_widest_limits_of_joined_tables_count_in_any_order():
         ("people JOIN (SELECT who, COUNT(*) AS n FROM visits GROUP BY who) t USING (who)", Limits(rows=1)),
         ("wards JOIN visits USING (who)", Limits(groups=2, rows_per_group=3)),
     ):
-        relation = parse(f"SELECT COUNT(*) AS n FROM {text}", tables).relation
+        relation = parse(f"SELECT COUNT(*) AS n FROM {text}", tables).relation  # noqa: S608
         if "COUNT(*) AS n FROM visits" in text:
             assert declared_limits(relation, tables) == wide
         else:
