@@ -101,7 +101,7 @@ def session(
 
 def test_an_attacker_moves_nothing_further_than_declared():
     seen = Counter()
-    session(three_engines.embedded(), 28, 16, seen)
+    session(three_engines.embedded(), 66, 16, seen)
     assert seen["reached"] + seen["answered"] >= 5
     assert seen["keys"] >= 2
 
