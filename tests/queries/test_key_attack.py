@@ -45,7 +45,9 @@ class Asked:
         self.draw = random.Random(seed)
 
     def question(self):
-        what = self.draw.choice(["COUNT(*)", "COUNT(*)", "COUNT(DISTINCT who)", "SUM(a.n)", "COUNT(b.n)"])
+        what = self.draw.choice(
+            ["COUNT(*)", "COUNT(*)", "COUNT(DISTINCT who)", "SUM(a.n)", "COUNT(b.n)", "SUM(DISTINCT a.n)"]
+        )
         rows, where = self.rows()
         return f"SELECT {what} AS x FROM {rows}{' WHERE ' + ' AND '.join(where) if where else ''}"
 
@@ -66,7 +68,22 @@ class Asked:
             column = self.draw.choice(list(SCHEMAS[table]))
             value = self.draw.choice([one for one in VALUES[column] if one is not None])
             where.append(f"{name}.{column} {self.draw.choice(['=', '<>', '<'])} {value!r}")
+        if self.draw.random() < 0.3:
+            where.append(self.looked_up(named))
         return written, where
+
+    def looked_up(self, named):
+        """A condition about other rows with the same key."""
+        table = self.draw.choice(list(OWNERS))
+        (equal,) = self.equalities(named, (table, "x"))[:1]
+        return self.draw.choice(
+            [
+                f"EXISTS (SELECT 1 FROM {table} x WHERE {equal})",
+                f"NOT EXISTS (SELECT 1 FROM {table} x WHERE {equal} AND x.n > a.n)",
+                f"a.n NOT IN (SELECT x.n FROM {table} x WHERE {equal})",
+                f"a.n >= (SELECT MAX(x.n) FROM {table} x WHERE {equal})",
+            ]
+        )
 
     def item(self, table, name):
         if self.draw.random() < 0.7:
@@ -78,6 +95,8 @@ class Asked:
                 f"(SELECT {listed}, LEAST(COUNT(*), 3) AS n FROM {table} GROUP BY {listed}) {name}",
                 f"(SELECT DISTINCT {listed}, 1 AS n FROM {table}) {name}",
                 f"(SELECT * FROM {table} UNION ALL SELECT * FROM {table}) {name}",
+                f"(SELECT {listed}, k AS n FROM (SELECT {listed}, LAG(n) OVER (PARTITION BY {listed} "
+                f"ORDER BY n) AS k FROM {table}) w) {name}",
             ]
         )
 

@@ -11,7 +11,7 @@ EXISTS is whether something was found. ``x IN (SELECT e ...)`` is EXISTS with ``
 condition that every row must meet, it is NULL if nothing equals x, and x or some e is NULL: as SQL says. A
 scalar subquery is an aggregate per person, NULL (COUNT: 0) where there are no rows.
 
-Rows of different persons never meet: a subquery on private rows must equate the persons. (Proof: subqueries.)
+Rows of different persons never meet: a subquery on private rows must equate the persons. (Proof: own_rows.)
 """
 
 from __future__ import annotations
