@@ -31,7 +31,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=100)
-    settings.register_profile("usual", deadline=None, max_examples=30)
+    settings.register_profile("usual", deadline=None, max_examples=20)
     settings.load_profile("usual")
 
 

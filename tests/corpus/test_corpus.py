@@ -14,8 +14,8 @@ from tests.corpus.worlds import world
 from data.conftest import postgres, postgres_engine, spark_engine  # noqa: F401
 
 LEAST_QUERIES, LEAST_SHARE = 300, 0.85
-FAST = 110
-"""As many as take half a minute."""
+FAST = 50
+"""As many as take a quarter of a minute."""
 QUERIES = [pytest.param(query, id=query.title) for query in corpus()]
 
 
