@@ -155,7 +155,10 @@ BAD = [
     ("SELECT", "--epsilon 1"),
     ("SELECT * FROM visits", "--epsilon 1"),
     ("SELECT COUNT(*) AS n FROM visits WHERE note = 'okapi-in-the-question", "--epsilon 1"),
-    ("SELECT COUNT(*) AS n FROM visits WHERE note ILIKE 'okapi-in-the-question%'", "--epsilon 1"),
+    (
+        "SELECT COUNT(*) AS n FROM visits WHERE REGEXP_MATCHES(note, '(okapi-in-the-question)+$')",
+        "--epsilon 1",
+    ),
     ("SELECT COUNT(*) AS n FROM visits WHERE age > 'okapi-in-the-question'", "--epsilon 1"),
     ('SELECT COUNT(*) AS n FROM "okapi-in-the-question"', "--epsilon 1"),
     ("SELECT ARRAY_AGG(cost) AS n FROM visits WHERE note = 'okapi-in-the-question'", "--epsilon 1"),
