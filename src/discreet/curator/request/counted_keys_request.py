@@ -17,7 +17,6 @@ from discreet.data import Statistic, Table, fresh_salt
 from discreet.data.combination_counts import check_combinations, compute_combination_counts
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyCountPlan
-from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.keys.counted_keys import CountedKeys, Reach
 from discreet.noise import is_private
@@ -89,17 +88,11 @@ class CountedKeysRequest(KeyRequest):
         reach = Reach(keys=self.plan.keys, rows=self.plan.rows, total=self.plan.total)
         if self.mechanism.reach != reach or self.mechanism.neighbors != ADD_REMOVE_PERSON:
             raise ParameterError("mechanism", "does not cover the plan", "one made for what a person adds")
-        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
-        if tuple(name for name, _ in self.versions) != read:
-            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        self._check_names()
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""
-        for name, version in self.versions:
-            if name not in tables or tables[name].version != version:
-                raise ParameterError(
-                    "request", "is about other tables than these", "one made for these tables"
-                )
+        self._check_versions(tables)
         check_combinations(self.plan, tables)
 
     @property

@@ -65,18 +65,24 @@ class KeyRequest:
             raise ParameterError(
                 "mechanism", "does not cover the plan", "one made for as many keys of a person"
             )
+        self._check_names()
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse tables that it was not made for, before anything is charged."""
+        self._check_versions(tables)
+        check_key_plan(self.plan, tables)
+
+    def _check_names(self) -> None:
         read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
         if tuple(name for name, _ in self.versions) != read:
             raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
 
-    def check(self, tables: Mapping[str, Table]) -> None:
-        """Refuse tables that it was not made for, before anything is charged."""
+    def _check_versions(self, tables: Mapping[str, Table]) -> None:
         for name, version in self.versions:
             if name not in tables or tables[name].version != version:
                 raise ParameterError(
                     "request", "is about other tables than these", "one made for these tables"
                 )
-        check_key_plan(self.plan, tables)
 
     @property
     def confidence(self) -> Fraction:
