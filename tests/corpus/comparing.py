@@ -1,31 +1,29 @@
-"""Whether an answer is the exact one: columns, rows, order, and values up to the grid."""
+"""Whether an answer is the exact one: columns, rows, order, and values.
+
+How near a value must be is decided for each column by what it holds (`column_kinds`).
+"""
 
 from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 import sqlglot
 from sqlglot import exp
+from tests.corpus.column_kinds import MOMENTS, ROUNDING, Holds, Ranked, holds, items_of, ranked
 from tests.corpus.exact import Answer
+from tests.corpus.ranks import GRID, has_rank
 from tests.corpus.reading import CorpusQuery
+from tests.corpus.worlds import world
 
 from discreet.curator.release.release import Release
-
-ROUNDING = 1e-6
-"""Relative: decimals are stored exactly, but doubles are summed in another order."""
-CLOSE, ON_THE_GRID = 0.25, 0.1
-"""Relative: what is chosen from a grid of its own, within the interval and a little beyond it."""
-ON_A_GRID = re.compile(
-    r"\b(MEDIAN|QUANTILE\w*|PERCENTILE\w*|APPROX_QUANTILE\w*|MIN|MAX|STDDEV\w*|VAR\w*|CORR|COVAR\w*|REGR\w*|"
-    r"TRIMMED_MEAN|SMOOTH\w*|AVG|KURTOSIS|SKEWNESS)\s*\(",
-    re.IGNORECASE,
-)
+from discreet.data import Bounds
+from discreet.queries.binding.measures import LARGEST_WIDTH
 
 
 def difference(query: CorpusQuery, release: Release, exact: Answer) -> str:
@@ -39,17 +37,70 @@ def difference(query: CorpusQuery, release: Release, exact: Answer) -> str:
         return f"columns {names}, expected {list(exact.names)}"
     outermost = sqlglot.parse_one(query.exact_sql, read="duckdb")
     names = _in_order(names, exact.names)
-    for item, found, expected in zip(_items(outermost, len(names)), names, exact.names, strict=True):
+    items = items_of(outermost, len(names))
+    for item, found, expected in zip(items, names, exact.names, strict=True):
         if (
             item is not None
             and isinstance(item, exp.Alias | exp.Column)
             and found.lower() != expected.lower()
         ):
             return f"a column is called {found}, expected {expected}"
+    compared = [
+        _Compared(
+            holds=kind,
+            within=query.within,
+            ranked=one,
+            step=0.0 if one is None else _step(query, one),
+            ends=(columns.get(f"{name}_lower"), columns.get(f"{name}_upper")),
+        )
+        for name, kind, one in zip(names, holds(items), map(ranked, items), strict=True)
+    ]
     rows = [tuple(map(_plain, row)) for row in zip(*(columns[name] for name in names), strict=True)]
     wanted = [tuple(map(_plain, row)) for row in exact.rows]
-    ends = [(columns.get(f"{name}_lower"), columns.get(f"{name}_upper")) for name in names]
-    return _compared(query, rows, wanted, ends) or _order(query, outermost, rows, wanted)
+    return _compared(compared, rows, wanted, exact) or _order(compared, outermost, rows, wanted, exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """How a column is compared."""
+
+    holds: Holds
+    within: float
+    ranked: Ranked | None
+    step: float
+    ends: tuple[Sequence[float] | None, Sequence[float] | None]
+
+    def near(self, found: object, expected: object, values: Sequence[float] | None) -> bool:
+        """Tell whether a value is the exact one."""
+        if self.ranked is not None and values is not None and isinstance(found, float) and values:
+            return has_rank(found, self.ranked.share, values, self.step)
+        if not isinstance(expected, float):
+            empty = expected is None and found == 0.0 and self.ends[0] is not None
+            return found == expected or empty
+        if not isinstance(found, float):
+            return False
+        error = abs(found - expected)
+        if self.holds is Holds.MOMENT:
+            return error <= MOMENTS * max(1.0, abs(expected))
+        return error <= max(ROUNDING, self.within) * max(ROUNDING, abs(expected))
+
+    def is_empty(self, value: object, place: int) -> bool:
+        """Tell whether a value is that of no rows: 0 for counts and sums, nothing known of the rest."""
+        lower, upper = self.ends
+        if value in {0.0, None} or lower is None or upper is None:
+            return True
+        return self.holds is not Holds.COUNT_OR_SUM and upper[place] - lower[place] >= abs(value)  # type: ignore[arg-type]
+
+
+def _step(query: CorpusQuery, one: Ranked) -> float:
+    """Return the step of the grid that a quantile is chosen from: at most this for declared columns."""
+    name = one.operand.name if isinstance(one.operand, exp.Column) else ""
+    for table in world(query.world).private.values():
+        declared = table.columns.get(name)
+        if isinstance(declared, Bounds):
+            width = declared.upper - declared.lower
+            return float(declared.step if width / declared.step <= LARGEST_WIDTH else width * GRID)
+    return 1.0
 
 
 def _is_an_end(name: str, columns: dict[str, Sequence[object]]) -> bool:
@@ -62,14 +113,6 @@ def _in_order(names: list[str], expected: tuple[str, ...]) -> list[str]:
     found = [left.pop(name.lower(), None) for name in expected]
     rest = iter(left.values())
     return [next(rest) if name is None else name for name in found]
-
-
-def _items(outermost: exp.Expression, count: int) -> list[exp.Expression | None]:
-    """Return what SELECT lists, if it lists one thing for each column."""
-    while isinstance(outermost, exp.SetOperation | exp.Subquery):
-        outermost = outermost.this
-    items = list(outermost.expressions)
-    return items if len(items) == count else [None] * count
 
 
 def _plain(value: object) -> object:
@@ -85,38 +128,33 @@ def _plain(value: object) -> object:
     return None if math.isnan(value) else float(value)
 
 
-def _compared(query: CorpusQuery, rows: list, wanted: list, ends: list) -> str:
+def _compared(columns: list[_Compared], rows: list, wanted: list, exact: Answer) -> str:
     """Match every exact row with one of the answer; what is left over must be groups without rows."""
     buckets: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         buckets[_words(row)].append(place)
-    for expected in wanted:
-        near = next(
-            (
-                place
-                for place in buckets[_words(expected)]
-                if all(
-                    _near(query, found, value, ends[k], place)
-                    for k, (found, value) in enumerate(zip(rows[place], expected, strict=True))
-                )
-            ),
-            None,
-        )
+    for number, expected in enumerate(wanted):
+        alike = buckets[_words(expected)]
+        near = next((place for place in alike if _is_row(columns, rows[place], exact, number)), None)
         if near is None:
-            candidates = [rows[place] for place in buckets[_words(expected)]][:3]
-            return f"no row {expected}; the nearest of {len(rows)}: {candidates or rows[:3]}"
-        buckets[_words(expected)].remove(near)
+            return (
+                f"no row {expected}; the nearest of {len(rows)}: {[rows[k] for k in alike][:3] or rows[:3]}"
+            )
+        alike.remove(near)
     for left in (place for places in buckets.values() for place in places):
-        if not _holds_nothing(rows[left], ends, left):
+        measured = [
+            (one, value) for one, value in zip(columns, rows[left], strict=True) if one.ends[0] is not None
+        ]
+        if not measured or not all(one.is_empty(value, left) for one, value in measured):
             return f"a row too many: {rows[left]}, {len(rows)} rows for {len(wanted)}"
     return ""
 
 
-def _holds_nothing(row: tuple[object, ...], ends: list, place: int) -> bool:
-    """Return whether a group has no rows: counts and sums are 0, and nothing is known of the rest."""
-    measured = [(value, *one) for value, one in zip(row, ends, strict=True) if one[0] is not None]
-    return bool(measured) and all(
-        value in {0.0, None} or upper[place] - lower[place] >= abs(value) for value, lower, upper in measured
+def _is_row(columns: list[_Compared], row: tuple[object, ...], exact: Answer, number: int) -> bool:
+    expected, values = map(_plain, exact.rows[number]), exact.values[number]
+    return all(
+        column.near(found, value, values.get(place))
+        for place, (column, found, value) in enumerate(zip(columns, row, expected, strict=True))
     )
 
 
@@ -125,29 +163,14 @@ def _words(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(value if isinstance(value, bool | str | datetime.date) else "" for value in row)
 
 
-def _near(
-    query: CorpusQuery, found: object, expected: object, ends: tuple[object, object], place: int
-) -> bool:
-    if not isinstance(expected, float):
-        return found == expected or (expected is None and found == 0.0 and ends[0] is not None)
-    if not isinstance(found, float):
-        return False
-    error, size = abs(found - expected), max(1.0, abs(expected))
-    if error <= max(ROUNDING, query.within) * size:
-        return True
-    if not ON_A_GRID.search(query.sql):
-        return False
-    lower, upper = ends
-    inside = lower is not None and lower[place] <= expected <= upper[place]
-    return error <= (max(CLOSE * size, 1.0) if inside else ON_THE_GRID * size)
-
-
-def _order(query: CorpusQuery, outermost: exp.Expression, rows: list, wanted: list) -> str:
+def _order(
+    columns: list[_Compared], outermost: exp.Expression, rows: list, wanted: list, exact: Answer
+) -> str:
     """Where ORDER BY names a column of the answer, that column must come in the same order."""
     order = outermost.args.get("order")
     if order is None or len(rows) != len(wanted):
         return ""
-    items = _items(outermost, len(wanted[0]) if wanted else 0)
+    items = items_of(outermost, len(wanted[0]) if wanted else 0)
     first = order.expressions[0].this
     place = next(
         (
@@ -163,7 +186,7 @@ def _order(query: CorpusQuery, outermost: exp.Expression, rows: list, wanted: li
     )
     if place is None:
         return ""
-    for row, expected in zip(rows, wanted, strict=True):
-        if not _near(query, row[place], expected[place], (None, None), 0):
+    for row, expected, values in zip(rows, wanted, exact.values, strict=True):
+        if not columns[place].near(row[place], expected[place], values.get(place)):
             return f"the order differs: {row[place]} where {expected[place]} should be"
     return ""

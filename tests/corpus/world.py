@@ -32,6 +32,12 @@ class World:
     rows: Mapping[str, pyarrow.Table]
     private: Mapping[str, Private]
 
+    @property
+    def persons(self) -> frozenset[str]:
+        """The columns that hold persons."""
+        found = (table.person for table in self.private.values())
+        return frozenset(person.lower() for person in found if isinstance(person, str))
+
     def declared(self, source: Callable[[pyarrow.Table], object] = lambda arrow: arrow) -> dict[str, object]:
         """Declare every table; private ones are put into an engine by `source`."""
         return {

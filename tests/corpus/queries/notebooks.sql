@@ -42,7 +42,6 @@ SELECT EXTRACT(DOW FROM started_at) AS dow, EXTRACT(HOUR FROM started_at) AS h, 
 SELECT AVG((EXTRACT(EPOCH FROM ended_at) - EXTRACT(EPOCH FROM started_at)) / 60) AS minutes FROM rides;
 
 -- name: speed
--- within: 0.001
 SELECT bike_type, AVG(LEAST(distance_km / (duration_min / 60.0), 40)) AS kmh FROM rides WHERE duration_min > 1 AND distance_km IS NOT NULL GROUP BY bike_type;
 
 -- name: speed from sums
@@ -121,6 +120,7 @@ SELECT COUNT(*) AS same FROM (SELECT rider_id, bike_type, LEAD(bike_type) OVER (
 SELECT DATE_TRUNC('month', first_ride) AS month, COUNT(*) AS riders FROM (SELECT rider_id, MIN(started_at) AS first_ride FROM rides GROUP BY rider_id) AS f GROUP BY 1 ORDER BY 1;
 
 -- name: logarithm of minutes
+-- within: 1e-8
 SELECT AVG(LN(duration_min + 1)) AS m FROM rides;
 
 -- name: correlation of distance and time

@@ -165,7 +165,6 @@ GROUP BY p_brand, p_size
 ORDER BY customer_cnt DESC, p_brand, p_size;
 
 -- name: q17 small-quantity-order revenue
--- within: 0.001
 SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly
 FROM lineitem, part
 WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX' AND l_quantity < 5;

@@ -3,7 +3,7 @@
 A monotone function of a value between two ends lies between its values at the ends. So the values that it
 has in rows of which ``low <= x`` and ``x < high`` are known follow from these ends, even where a value does
 not keep to what is declared about its column: where no condition states an end, the declared one decides, as
-it does without conditions.
+it does without conditions. (Proof: key_narrowing.)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
+from typing import TypeVar
 
 from discreet.data.language.column_facts import ColumnFacts, Columns
 from discreet.data.language.declarations import Bounds, Dates
@@ -38,6 +39,7 @@ _CALCULATE: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
     "/": operator.truediv,
 }
+_End = TypeVar("_End", Fraction, int)
 _LEAST, _LARGEST = 2.0**-67, 2.0**53
 _TIMES = frozenset({Type.DATE, Type.TIMESTAMP, Type.INSTANT})
 _LOW = frozenset({Comparison.EQUAL, Comparison.GREATER, Comparison.AT_LEAST})
@@ -172,23 +174,40 @@ def _numbers(said: list[tuple[Comparison, LiteralValue]], facts: ColumnFacts) ->
     lows = [_least(sign, value, whole=whole) for sign, value in stated if sign in _LOW]
     highs = [_most(sign, value, whole=whole) for sign, value in stated if sign in _HIGH]
     step = Fraction(1) if whole else None
+    declared: tuple[Fraction, Fraction] | None = None
     if facts.keys is not None:
-        listed = [value for value in facts.keys.values if isinstance(value, int)]
-        lows.append(Fraction(min(listed)))
-        highs.append(Fraction(max(listed)))
+        listed = [Fraction(value) for value in facts.keys.values if isinstance(value, int)]
+        declared = min(listed), max(listed)
     elif facts.bounds is not None:
-        lows.append(facts.bounds.lower)
-        highs.append(facts.bounds.upper)
-        step = facts.bounds.step
+        declared, step = (facts.bounds.lower, facts.bounds.upper), facts.bounds.step
     else:
         lows += [] if facts.least is None else [facts.least]
         highs += [] if facts.most is None else [facts.most]
-    if not stated or not lows or not highs or step is None:
+    if not stated or step is None or (declared is None and not (lows and highs)):
         return facts
-    low, high = floor(max(lows) / step) * step, ceil(min(highs) / step) * step
-    if max(lows) > min(highs):
+    found = _between(lows, highs, declared)
+    if found is None:
         return None
+    low, high = floor(found[0] / step) * step, ceil(found[1] / step) * step
     return ColumnFacts(type=facts.type, bounds=Bounds(low, max(high, low + step), step=step))
+
+
+def _between(
+    lows: list[_End], highs: list[_End], declared: tuple[_End, _End] | None
+) -> tuple[_End, _End] | None:
+    """Return the ends of a range; None if what is known of all rows contradicts itself.
+
+    Where a stated end lies beyond the declared range, rows do not keep to what is declared: of what a
+    monotone calculation has within that range, they can have no more than its value at the stated end.
+    """
+    if lows and highs and max(lows) > min(highs):
+        return None
+    if declared is None:
+        return max(lows), min(highs)
+    low, high = max([*lows, declared[0]]), min([*highs, declared[1]])
+    if low <= high:
+        return low, high
+    return (low, low) if low > declared[1] else (high, high)
 
 
 def _least(sign: Comparison, value: Fraction, *, whole: bool) -> Fraction:
@@ -211,15 +230,13 @@ def _days(said: list[tuple[Comparison, LiteralValue]], facts: ColumnFacts) -> Co
     days = [value.toordinal() for value in listed if isinstance(value, datetime.date)]
     if facts.dates is not None:
         days += [facts.dates.first.toordinal(), facts.dates.last.toordinal()]
-    if days:
-        lows.append(min(days))
-        highs.append(max(days))
-    if not stated or not lows or not highs:
+    declared = (min(days), max(days)) if days else None
+    if not stated or (declared is None and not (lows and highs)):
         return facts
-    low, high = max(lows), min(highs)
-    if low > high:
+    found = _between(lows, highs, declared)
+    if found is None:
         return None
-    first, last = (datetime.date.fromordinal(day) for day in (low, high))
+    first, last = (datetime.date.fromordinal(day) for day in found)
     return ColumnFacts(type=facts.type, dates=Dates(first, last))
 
 
