@@ -8,9 +8,6 @@ from tests.corpus.measuring import ANSWERED, Outcome
 from tests.corpus.measuring import REFUSED as WAS_REFUSED
 from tests.corpus.reading import FOLDER, NEVER, REFUSED
 
-LONGEST = 60
-"""Of a hint: as much of a refusal as tells it from others."""
-
 
 def mark(found: Iterable[Outcome]) -> None:
     """Write the marks into the files."""
@@ -36,12 +33,9 @@ def _mark(one: Outcome | None) -> list[str]:
     if one.what == ANSWERED:
         return [f"-- {NEVER}: {one.query.hint}"] if one.query.mark == NEVER else []
     word = NEVER if one.query.mark == NEVER else REFUSED
-    hint = one.query.hint if one.query.hint and one.query.hint in one.said else _hint(one.said)
-    return [f"-- {word}: {hint}"]
+    return [f"-- {word}: {instead(one.said)}"]
 
 
-def _hint(said: str) -> str:
-    instead = said.partition("; ")[2]
-    if len(instead) <= LONGEST:
-        return instead
-    return instead[:LONGEST].rpartition(" ")[0].rstrip(",;:")
+def instead(said: str) -> str:
+    """Return the part of a refusal that tells what to write: everything after what is refused."""
+    return said.partition("; ")[2]

@@ -22,10 +22,10 @@ class CorpusQuery:
     sql : str
         What is asked, and what DuckDB runs on the same rows, unless `plain` says it in DuckDB's words.
     mark, hint : str
-        Whether it is answered, and a piece of what its refusal tells to write.
+        Whether it is answered, and what its refusal tells to write instead, word by word.
     within : float
-        How far an answer may be from the exact one, relatively: zero, up to rounding, unless calculated
-        columns are rounded to a grid of their own.
+        How far counts, sums and means may be from the exact ones, relatively: zero, up to rounding, unless
+        calculated columns are rounded to a grid of their own.
     """
 
     kind: str

@@ -316,9 +316,9 @@ SELECT p.person_id, COUNT(*) AS diagnoses FROM cdm.person p JOIN cdm.condition_o
 GROUP BY p.person_id ORDER BY diagnoses DESC;
 
 -- name: pl03 twins of birth
--- never: equate the persons of both sides, as in ON a.person_id =
+-- never: equate the persons of both sides, as in ON a.person_id = b.person_id
 SELECT COUNT(*) AS pairs FROM cdm.person a JOIN cdm.person b ON a.birth_date = b.birth_date AND a.person_id < b.person_id;
 
 -- name: pl04 rank among all patients
--- never: begin it with the person, as in OVER (PARTITION BY
+-- never: begin it with the person, as in OVER (PARTITION BY person_id, ...)
 SELECT AVG(r) AS mean_rank FROM (SELECT person_id, RANK() OVER (ORDER BY year_of_birth) AS r FROM cdm.person) AS x;

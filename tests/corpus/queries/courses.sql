@@ -32,7 +32,7 @@ SELECT job FROM employees GROUP BY job HAVING COUNT(*) > 150 ORDER BY COUNT(*) D
 SELECT d.dept_name, COUNT(*) AS n FROM employees e INNER JOIN departments d ON e.dept_no = d.dept_no GROUP BY d.dept_name;
 
 -- name: left join from the public side
--- refused: rows of a public table that no private row matches belong
+-- refused: rows of a public table that no private row matches belong to nobody; write JOIN: the keys of a public table are all in the answer, also those without rows
 SELECT d.dept_name, COUNT(e.emp_no) AS n FROM departments d LEFT JOIN employees e ON e.dept_no = d.dept_no GROUP BY d.dept_name ORDER BY d.dept_name;
 
 -- name: right join
@@ -90,25 +90,25 @@ SELECT AVG(t.mean) AS mean_of_departments FROM (SELECT dept_no, AVG(salary) AS m
 SELECT dept_no, AVG(salary) AS mean FROM employees WHERE dept_no IS NOT NULL GROUP BY dept_no ORDER BY mean DESC LIMIT 1;
 
 -- name: above the company's mean
--- refused: ask for the number first, and write what was released in
+-- refused: ask for the number first, and write what was released in its place: what is measured here is paid for before that answer is known
 SELECT COUNT(*) AS n FROM employees WHERE salary > (SELECT AVG(salary) FROM employees);
 
 -- name: departments above the company's mean
 SELECT dept_no, AVG(salary) AS mean FROM employees GROUP BY dept_no HAVING AVG(salary) > (SELECT AVG(salary) FROM employees) ORDER BY dept_no;
 
 -- name: second highest salary
--- refused: ask for the number first, and write what was released in
+-- refused: ask for the number first, and write what was released in its place: what is measured here is paid for before that answer is known
 SELECT MAX(salary) AS second FROM employees WHERE salary < (SELECT MAX(salary) FROM employees);
 
 -- name: best paid of each department
--- never: begin it with the person, as in OVER (PARTITION BY emp_no
+-- never: begin it with the person, as in OVER (PARTITION BY emp_no, ...)
 SELECT dept_no, last_name, salary FROM (SELECT dept_no, last_name, salary, RANK() OVER (PARTITION BY dept_no ORDER BY salary DESC) AS r FROM employees) AS x WHERE r = 1;
 
 -- name: employees of a manager
 SELECT manager_no, COUNT(*) AS reports FROM employees WHERE manager_no IN (1, 2, 3, 4, 5) GROUP BY manager_no ORDER BY manager_no;
 
 -- name: better paid than their manager
--- never: equate the persons of both sides, as in ON a.emp_no =
+-- never: equate the persons of both sides, as in ON a.emp_no = b.emp_no
 SELECT COUNT(*) AS n FROM employees e JOIN employees m ON e.manager_no = m.emp_no WHERE e.salary > m.salary;
 
 -- name: raises
@@ -123,7 +123,7 @@ SELECT AVG(amount) AS mean FROM (SELECT emp_no, amount, ROW_NUMBER() OVER (PARTI
 SELECT changes, COUNT(*) AS employees FROM (SELECT emp_no, COUNT(*) AS changes FROM salaries GROUP BY emp_no) AS c WHERE changes < 10 GROUP BY changes ORDER BY changes;
 
 -- name: union of two lists
--- refused: whether a row is present would depend on other people
+-- refused: whether a row is present would depend on other people; write UNION ALL, and SELECT DISTINCT with the person around it
 SELECT COUNT(*) AS n FROM (SELECT emp_no FROM employees WHERE dept_no = 10 UNION SELECT emp_no FROM employees WHERE job = 'Clerk') AS u;
 
 -- name: union all of two answers
@@ -192,7 +192,7 @@ SELECT NTILE(4) OVER (ORDER BY AVG(salary)) AS quartile, job, AVG(salary) AS mea
 SELECT job, STDDEV(salary) AS sd FROM employees GROUP BY job ORDER BY job;
 
 -- name: all columns
--- never: list the keys and aggregates, as in SELECT city, COUNT(*)
+-- never: list the keys and aggregates, as in SELECT city, COUNT(*) AS n
 SELECT * FROM employees WHERE dept_no = 10;
 
 -- name: names in order

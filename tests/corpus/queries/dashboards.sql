@@ -231,7 +231,7 @@ FROM people p JOIN (SELECT user_id, MIN(created_at) AS first_order FROM orders G
 SELECT SUM(subtotal + tax - COALESCE(discount, 0)) AS net, SUM(discount) AS given FROM orders WHERE status <> 'cancelled';
 
 -- name: ratings as stars
--- refused: write + - * /, comparisons, CASE, COALESCE, NULLIF
+-- refused: write + - * /, comparisons, CASE, COALESCE, NULLIF, GREATEST, LEAST, ROUND, FLOOR, CEILING, ABS, SIGN or SQRT of numbers, or calculate with the answer, which costs nothing
 SELECT rating, COUNT(*) AS n, RPAD('', 1, '*') AS star FROM reviews GROUP BY rating ORDER BY rating DESC;
 
 -- name: words in reviews
@@ -241,11 +241,11 @@ SELECT COUNT(*) AS praising FROM reviews WHERE LOWER(body) LIKE '%great%' OR bod
 SELECT COUNT(*) AS n FROM people WHERE email LIKE '%@example.com';
 
 -- name: mail domains by a function
--- refused: write SUBSTRING(name, 1, 3), with whole numbers from 1 to
+-- refused: write SUBSTRING(name, 1, 3), with whole numbers from 1 to 1000000
 SELECT SUBSTRING(email, POSITION('@' IN email) + 1, 20) AS domain, COUNT(*) AS n FROM people GROUP BY 1 ORDER BY n DESC;
 
 -- name: states with their names
--- refused: write the position of the calculation, as in GROUP BY 1, or
+-- refused: write the position of the calculation, as in GROUP BY 1, or give it another name with AS
 SELECT COALESCE(state, 'n/a') AS state, COUNT(*) AS people, ROUND(AVG(age), 0) AS age FROM people GROUP BY state ORDER BY people DESC;
 
 -- name: sessions
@@ -289,5 +289,5 @@ SELECT p.name, SUM(o.subtotal) AS spent FROM people p JOIN orders o ON o.user_id
 SELECT email FROM people WHERE state = 'NY';
 
 -- name: products bought together
--- never: equate the persons of both sides, as in ON a.user_id =
+-- never: equate the persons of both sides, as in ON a.user_id = b.user_id
 SELECT COUNT(*) AS pairs FROM orders a JOIN orders b ON a.created_at = b.created_at AND a.product_id < b.product_id;

@@ -100,7 +100,7 @@ SELECT ROUND(AVG(size), 2) AS mean_cast
 FROM (SELECT movie_id, LEAST(COUNT(*), 30) AS size FROM cast_info GROUP BY movie_id) AS s;
 
 -- name: 16 first title in the alphabet
--- never: take that of 'production_year', or bound it, as in CLIP(x
+-- never: take that of 'production_year', or bound it, as in CLIP(x, 0, 100)
 SELECT MIN(t.title) AS first_title
 FROM title t, movie_keyword mk, keyword k
 WHERE t.id = mk.movie_id AND mk.keyword_id = k.id AND k.keyword = 'sequel';
@@ -110,7 +110,7 @@ WHERE t.id = mk.movie_id AND mk.keyword_id = k.id AND k.keyword = 'sequel';
 SELECT t.title, t.production_year FROM title AS t WHERE t.production_year > 2015 ORDER BY t.production_year LIMIT 5;
 
 -- name: 18 pairs of movies that share an actor
--- never: equate the persons of both sides, as in ON a.movie_id =
+-- never: equate the persons of both sides, as in ON a.movie_id = b.movie_id
 SELECT COUNT(*) AS pairs FROM cast_info a, cast_info b WHERE a.person_id = b.person_id AND a.movie_id < b.movie_id;
 
 -- name: 19 recent titles with a director

@@ -149,7 +149,7 @@ ORDER BY day;
 SELECT MAX(n) AS most FROM (SELECT CAST(started_at AS DATE) AS day, COUNT(*) AS n FROM rides GROUP BY CAST(started_at AS DATE)) AS d;
 
 -- name: a random sample
--- never: list the keys and aggregates, as in SELECT city, COUNT(*)
+-- never: list the keys and aggregates, as in SELECT city, COUNT(*) AS n
 SELECT * FROM rides ORDER BY RANDOM() LIMIT 5;
 
 -- name: the longest ride
@@ -157,9 +157,9 @@ SELECT * FROM rides ORDER BY RANDOM() LIMIT 5;
 SELECT ride_id, duration_min FROM rides ORDER BY duration_min DESC LIMIT 1;
 
 -- name: outliers by the spread of all
--- never: begin it with the person, as in OVER (PARTITION BY
+-- never: begin it with the person, as in OVER (PARTITION BY rider_id, ...)
 SELECT COUNT(*) AS n FROM (SELECT rider_id, duration_min, AVG(duration_min) OVER () AS m, STDDEV(duration_min) OVER () AS s FROM rides) AS x WHERE duration_min > m + 3 * s;
 
 -- name: who rode with whom
--- never: equate the persons of both sides, as in ON a.rider_id =
+-- never: equate the persons of both sides, as in ON a.rider_id = b.rider_id
 SELECT COUNT(*) AS pairs FROM rides a JOIN rides b ON a.started_at = b.started_at AND a.rider_id <> b.rider_id;

@@ -68,7 +68,7 @@ SELECT FLOOR(age / 10) AS decade, COUNT(*) AS n FROM pums WHERE age < 90 GROUP B
 SELECT educ * 2 AS twice, COUNT(*) AS n FROM pums GROUP BY educ;
 
 -- name: upper case of a key
--- refused: write the position of the calculation, as in GROUP BY 1, or
+-- refused: write the position of the calculation, as in GROUP BY 1, or give it another name with AS
 SELECT UPPER(race) AS race, COUNT(*) AS n FROM pums GROUP BY race;
 
 -- name: alias that hides a column
@@ -189,7 +189,7 @@ WHERE t.driver = d.id AND c.id = d.home_city AND t.city_id <> d.home_city GROUP 
 SELECT status, DATE_TRUNC('month', request_at) AS month, COUNT(*) AS n FROM trips GROUP BY status, DATE_TRUNC('month', request_at);
 
 -- name: a driver's own trips
--- never: equate the persons of both, as in WHERE d.patient =
+-- never: equate the persons of both, as in WHERE d.patient = v.patient, or list the values, as in x IN ('a', 'b')
 SELECT COUNT(*) AS n FROM trips t WHERE t.fare > (SELECT AVG(u.fare) FROM trips u WHERE u.city_id = t.city_id);
 
 -- name: reach of campaigns
@@ -233,7 +233,7 @@ SELECT zip, diagnosis, COUNT(*) AS n FROM patients WHERE diagnosis LIKE 'd%' GRO
 SELECT WIDTH_BUCKET(age, 0, 100, 10) AS bucket, COUNT(*) AS n FROM patients GROUP BY 1 ORDER BY 1;
 
 -- name: rows of patients
--- never: list the keys and aggregates, as in SELECT city, COUNT(*)
+-- never: list the keys and aggregates, as in SELECT city, COUNT(*) AS n
 SELECT * FROM patients;
 
 -- name: a patient's age
@@ -249,7 +249,7 @@ SELECT patient_id, COUNT(*) FROM patients GROUP BY patient_id;
 SELECT COUNT(*) + RANDOM() AS n FROM patients;
 
 -- name: a list of values
--- never: it would list what single rows hold; write APPROX_TOP_K(x
+-- never: it would list what single rows hold; write APPROX_TOP_K(x, 3)
 SELECT diagnosis, STRING_AGG(zip, ',') AS zips FROM patients GROUP BY diagnosis;
 
 -- name: any value

@@ -142,14 +142,14 @@ WHERE EXISTS (SELECT * FROM store_sales WHERE ss_customer_sk = c_customer_sk)
   AND EXISTS (SELECT * FROM web_sales WHERE ws_bill_customer_sk = c_customer_sk);
 
 -- name: customers of one channel only
--- refused: LEFT JOIN private rows on the person, and write WHERE x IS
+-- refused: LEFT JOIN private rows on the person, and write WHERE x IS NULL
 SELECT COUNT(*) AS n FROM (
   SELECT DISTINCT ss_customer_sk AS customer FROM store_sales
   EXCEPT
   SELECT DISTINCT ws_bill_customer_sk AS customer FROM web_sales) AS only_store;
 
 -- name: customers above the average of returns
--- refused: ask for the number first, and write what was released in
+-- refused: ask for the number first, and write what was released in its place: what is measured here is paid for before that answer is known
 WITH ctr AS (SELECT sr_customer_sk AS customer, SUM(sr_return_amt) AS total FROM store_returns GROUP BY sr_customer_sk)
 SELECT COUNT(*) AS n FROM ctr WHERE total > (SELECT AVG(total) * 1.2 FROM ctr);
 

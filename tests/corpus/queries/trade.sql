@@ -13,7 +13,7 @@ GROUP BY l_returnflag, l_linestatus
 ORDER BY l_returnflag, l_linestatus;
 
 -- name: q02 bought from the cheapest supplier
--- refused: give every column a name of its own with AS, compare
+-- refused: give every column a name of its own with AS, compare columns of one type, and select at most 5,000 rows
 SELECT r_name, COUNT(*) AS lines_at_minimum_cost
 FROM lineitem, part, partsupp, supplier, nation, region
 WHERE l_partkey = p_partkey AND l_suppkey = s_suppkey AND ps_partkey = p_partkey AND ps_suppkey = s_suppkey
@@ -30,7 +30,7 @@ GROUP BY o_orderpriority
 ORDER BY revenue DESC;
 
 -- name: q03 as it is, by order
--- never: group by 'o_orderdate' or 'o_shippriority', or ask without
+-- never: group by 'o_orderdate' or 'o_shippriority', or ask without GROUP BY o_custkey
 SELECT l_orderkey, SUM(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
 FROM customer, orders, lineitem
 WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_orderkey
@@ -170,7 +170,7 @@ FROM lineitem, part
 WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX' AND l_quantity < 5;
 
 -- name: q17 as it is, below a part's average
--- never: equate the persons of both, as in WHERE d.patient =
+-- never: equate the persons of both, as in WHERE d.patient = v.patient, or list the values, as in x IN ('a', 'b')
 SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly
 FROM lineitem, part
 WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX'
@@ -228,7 +228,7 @@ GROUP BY cntrycode
 ORDER BY cntrycode;
 
 -- name: q22 with the average in a subquery
--- refused: ask for the number first, and write what was released in
+-- refused: ask for the number first, and write what was released in its place: what is measured here is paid for before that answer is known
 SELECT COUNT(*) AS numcust
 FROM customer
 WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer WHERE c_acctbal > 0.00);

@@ -58,11 +58,11 @@ WHERE o1.o_custkey = o2.o_custkey AND o1.o_custkey = l.l_custkey AND o1.o_orderk
   AND o1.o_orderdate < o2.o_orderdate AND l.l_quantity > 45;
 
 -- name: pairs of customers of one nation
--- never: equate the persons of both sides, as in ON a.c_custkey =
+-- never: equate the persons of both sides, as in ON a.c_custkey = b.c_custkey
 SELECT COUNT(*) AS pairs FROM customer a, customer b WHERE a.c_nationkey = b.c_nationkey AND a.c_custkey < b.c_custkey;
 
 -- name: lines of two customers with one part
--- never: equate the persons of both sides, as in ON a.l_custkey =
+-- never: equate the persons of both sides, as in ON a.l_custkey = b.l_custkey
 SELECT COUNT(*) AS pairs FROM lineitem a JOIN lineitem b ON a.l_partkey = b.l_partkey WHERE a.l_custkey <> b.l_custkey;
 
 -- name: distinct parts per segment
