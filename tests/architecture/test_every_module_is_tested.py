@@ -127,7 +127,6 @@ REACHED_FROM = {
     "data/compile/temporal.py": ("data/language/test_functions.py", "EVERY"),
     "data/facts/inferred_dates.py": ("data/facts/test_inferred.py", "date"),
     "data/facts/inferred_ranges.py": ("data/facts/test_inferred.py", "least"),
-    "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py", "narrow"),
     "data/facts/merged_columns.py": ("data/facts/test_relation_facts.py", "Union"),
     "data/facts/operands.py": ("data/facts/test_type_check.py", "type_of"),
     "data/facts/plan_check.py": ("data/test_statistics.py", "sensitivity"),

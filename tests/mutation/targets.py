@@ -51,7 +51,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/union.py": ("accounting/test_filters_union.py",),
     "curator/budget/wording.py": ("curator/budget/test_account.py",),
     "curator/door.py": ("curator/test_door.py", "curator/test_door_bad_input.py"),
-    "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py",),
+    "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py", "data/facts/test_key_narrowing.py"),
     "data/lots.py": ("data/bounding/test_totals.py", "data/bounding/test_rows.py"),
     "data/prepared/base.py": _PREPARED,
     "data/salt.py": ("data/bounding/test_totals.py",),

@@ -10,6 +10,8 @@ is left out.
 - If it is monotone in its only column, as DATE_TRUNC or WIDTH_BUCKET are, a range of the column gives one.
 - If its only column is a date and conditions state both ends of it, it is worked out for each day between.
   Declared ends do not count here: a later day than declared is in one of the twelve months all the same.
+
+(Proof: key_narrowing.)
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ itself.
 
 Only what has the same meaning is merged: a single subquery or query of WITH in FROM, with GROUP BY and
 without DISTINCT and LIMIT, and around it no joins, aggregates, DISTINCT or further subqueries. Where a name
-could mean two things, nothing is.
+could mean two things, nothing is. (Proof: merged_answers.)
 """
 
 from __future__ import annotations
