@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.data import from_json, to_json
-from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.facts.relation_facts import columns_of_relation, limits_of
 from discreet.errors import UnsupportedQuery
 from discreet.queries import bind, parse
 from queries.phrases import by_duckdb, counted, declared, frames
@@ -93,6 +93,36 @@ def test_facts_of_shifted_columns():
     assert from_json(written) == query.relation
     numbered = f"SELECT COUNT(*) AS n FROM (SELECT ROW_NUMBER() {SOME} AS k FROM visits) x"
     assert b"offset" not in to_json(parse(numbered, tables).relation)
+
+
+NUMBERED = "(SELECT patient, cost, {} AS k FROM visits) x WHERE {}"
+GROUPED = "(SELECT patient, {}, COUNT(*) AS n FROM visits GROUP BY {}) x WHERE {}"
+ONE_ROW = [
+    (NUMBERED.format(f"ROW_NUMBER() {SOME}", "k = 1"), True),
+    (NUMBERED.format(f"ROW_NUMBER() {SOME}", "k = 2 AND cost > 0"), True),
+    (NUMBERED.format(f"ROW_NUMBER() {SOME}", "k <= 2"), False),
+    (NUMBERED.format(f"ROW_NUMBER() {SOME}", "k = 1 OR cost > 1"), False),
+    (NUMBERED.format("ROW_NUMBER() OVER (PARTITION BY patient, city ORDER BY day)", "k = 1"), False),
+    (NUMBERED.format(f"RANK() {SOME}", "k = 1"), False),
+    (NUMBERED.format(f"LAG(ward) {SOME}", "k = 1"), False),
+    (GROUPED.format("city", "patient, city", "city = 'Oslo'"), True),
+    (GROUPED.format("city, ward", "patient, city, ward", "city = 'Oslo'"), False),
+    (GROUPED.format("cost", "patient, cost", "cost = 1.5"), False),
+]
+
+
+@pytest.mark.parametrize(("rows", "single"), ONE_ROW)
+def test_a_person_has_one_row_only_where_something_tells_rows_apart(rows, single):
+    """A number within a part of a person's rows, a rank, and one of several keys are shared by some."""
+    found = frames(15, rows=200)
+    tables = declared(found)
+    query = parse(f"SELECT COUNT(*) AS n FROM {rows}", tables)
+    assert (limits_of(query.relation, tables).rows == 1) is single
+    most = (
+        f"SELECT MAX(k) FROM (SELECT COUNT(*) AS k FROM (SELECT patient FROM {rows}) AS y GROUP BY patient)"
+    )
+    if single or "cost = 1.5" not in rows:  # of floats, DuckDB has one row for each as well
+        assert (by_duckdb(most, found)[0][0] == 1) is single
 
 
 REFUSED = [
