@@ -162,7 +162,7 @@ CONDITIONS = [
     "day > DATE '2024-12-31'",
     "EXTRACT(MONTH FROM day) IN (2, 12)",
     "EXTRACT(MONTH FROM seen) = 2",
-    "EXTRACT(HOUR FROM seen) = 23 AND EXTRACT(YEAR FROM seen) <> 2023",
+    "EXTRACT(HOUR FROM seen) = 23 AND EXTRACT(YEAR FROM seen) = 2023",
     "DATE_TRUNC('month', day) = DATE '2024-02-01'",
     "FLOOR(age / 20) * 20 IN (20, 120)",
     "UPPER(city) = 'OSLO' AND cost > 1",

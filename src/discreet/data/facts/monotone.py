@@ -204,10 +204,13 @@ def _between(
         return None
     if declared is None:
         return max(lows), min(highs)
-    low, high = max([*lows, declared[0]]), min([*highs, declared[1]])
-    if low <= high:
-        return low, high
-    return (low, low) if low > declared[1] else (high, high)
+    first, last = declared
+    low, high = max(lows, default=first), min(highs, default=last)
+    if low > last:
+        return low, low
+    if high < first:
+        return high, high
+    return max(low, first), min(high, last)
 
 
 def _least(sign: Comparison, value: Fraction, *, whole: bool) -> Fraction:
