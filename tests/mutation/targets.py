@@ -28,11 +28,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "data/facts/fanout.py",
     ),
     "key facts": (
-        "data/facts/group_keys.py",
-        "data/facts/key_narrowing.py",
-        "data/facts/monotone.py",
-        "data/facts/compared_values.py",
-        "data/facts/condition_regions.py",
+        "data/facts/conditions/group_keys.py",
+        "data/facts/conditions/key_narrowing.py",
+        "data/facts/conditions/monotone.py",
+        "data/facts/conditions/compared_values.py",
+        "data/facts/conditions/condition_regions.py",
     ),
     "charging": ("curator/door.py", "curator/budget/*.py", "accounting/filters/*.py"),
 }
@@ -51,7 +51,10 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/union.py": ("accounting/test_filters_union.py",),
     "curator/budget/wording.py": ("curator/budget/test_account.py",),
     "curator/door.py": ("curator/test_door.py", "curator/test_door_bad_input.py"),
-    "data/facts/key_narrowing.py": ("data/facts/test_group_keys.py", "data/facts/test_key_narrowing.py"),
+    "data/facts/conditions/key_narrowing.py": (
+        "data/facts/conditions/test_group_keys.py",
+        "data/facts/conditions/test_key_narrowing.py",
+    ),
     "data/lots.py": ("data/bounding/test_totals.py", "data/bounding/test_rows.py"),
     "data/prepared/base.py": _PREPARED,
     "data/salt.py": ("data/bounding/test_totals.py",),

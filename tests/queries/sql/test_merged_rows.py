@@ -15,7 +15,7 @@ import pytest
 from sqlglot import exp
 
 from discreet.queries.sql.merged_answers import merged_windows
-from discreet.queries.sql.parser import read_statement
+from discreet.queries.sql.syntax.parser import read_statement
 
 
 def _rows() -> dict[str, pyarrow.Table]:
@@ -154,6 +154,12 @@ def test_queries_of_with_mean_what_they_did(written, merges):
             if "(a, c, n)" in written and "city" in around.split("SELECT")[-1]:
                 continue
             assert check(connection, text) is merges
+
+
+def test_a_name_within_an_aggregate_is_that_of_a_column(connection):
+    """In HAVING, ``MAX(cost)`` is of the rows' costs, though SELECT calls something else by that name."""
+    inside = "SELECT city, COUNT(*) AS cost FROM visits GROUP BY city HAVING MAX(cost) > 2 AND cost > 3"
+    assert check(connection, f"SELECT city, SUM(cost) OVER () AS s FROM ({inside}) AS t")
 
 
 def test_what_is_merged_has_one_select():
