@@ -291,14 +291,12 @@ def drawn_alone() -> tuple[int, float]:
 
 
 def run_one(side: str, folder: Path, runs: int, only: str) -> None:
-    """Ask one side all questions and print all values as JSON."""
-    found = {
-        question.name: list(SIDES[side](question, folder, runs))
-        for question in QUESTIONS
-        if only in question.name
-    }
-    alone = drawn_alone() if THRESHOLDS else None
-    print(json.dumps({"values": found, "thresholds": THRESHOLDS, "alone": alone}))
+    """Ask one side all questions, and print the values of each as a line of JSON."""
+    for question in QUESTIONS:
+        if only in question.name:
+            print(json.dumps([question.name, list(SIDES[side](question, folder, runs))]), flush=True)
+    print(json.dumps(["thresholds", THRESHOLDS]))
+    print(json.dumps(["alone", drawn_alone() if THRESHOLDS else None]))
 
 
 def asked(side: str, python: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -308,7 +306,7 @@ def asked(side: str, python: str, folder: Path, options: argparse.Namespace) -> 
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         sys.exit(f"{side} did not finish: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+    return dict(map(json.loads, done.stdout.splitlines()))
 
 
 def main() -> None:
@@ -330,7 +328,7 @@ def main() -> None:
         print("| question | discreet | OpenDP | ratio | groups shown |\n|---|---|---|---|---|")
         for question in QUESTIONS:
             if options.only in question.name:
-                values = [found["values"][question.name] for found in sides.values()]
+                values = [found[question.name] for found in sides.values()]
                 print(_line(question.name, *values, exact(question, folder)))
                 if question.name in sides["opendp"]["thresholds"]:
                     _print_honest(question, *values, exact(question, folder), sides["opendp"])
