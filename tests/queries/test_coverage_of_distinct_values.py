@@ -11,7 +11,7 @@ import pytest
 
 from discreet.queries import Offer
 from effort import releases
-from queries.test_coverage import ABSENT, CODE, PRESENT, Case, X, answers, check
+from queries.test_coverage import ABSENT, AGE, CODE, COST, Case, answers, check
 
 pytestmark = pytest.mark.statistical
 
@@ -22,7 +22,8 @@ OFFERS = {
     "zCDP": Offer(rho=30),
 }
 VALUES = np.unique(CODE)
-PRODUCTS = X[~ABSENT] * PRESENT
+PRODUCTS = np.clip(np.floor(AGE * COST / 0.5 + 0.5) * 0.5, -20 * 12, 80 * 12)[~ABSENT]
+"""A product is put within its own bounds, and on its own grid."""
 CASES = {
     "sum of distinct values": Case("SUM(DISTINCT code)", VALUES.sum(), exact=True),
     "mean of distinct values": Case("AVG(DISTINCT code)", VALUES.mean()),
