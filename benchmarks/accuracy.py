@@ -1,10 +1,14 @@
 """Accuracy beside OpenDP: the same questions under the same epsilon, delta, bounds and limits, in one run.
 
-    python -m benchmarks.accuracy [--runs 51] [--peer PATH] [--only NAME]
+    python -m benchmarks.accuracy [--runs 2001] [--peer PATH] [--only NAME]
 
-Printed are median relative errors over all runs; where there are groups, each run counts with the mean of the
+Printed are mean relative errors over all draws; where there are groups, each draw counts with the mean of the
 20 largest. OpenDP needs its own Polars: `--peer` names the Python of an environment with
 `opendp[polars]`, as `make bench` makes one. Nobody has more rows than the limit, so that nothing is cut.
+
+Both sides compile a question once, and then draw again: discreet adds its noise to the same exact integers;
+OpenDP draws Integer Laplace noise of the scale that its summary states for the question. Its quantiles, which
+have no such noise, are asked through Polars each time, and less often.
 """
 
 from __future__ import annotations
@@ -16,12 +20,23 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import exp, expm1, log1p, sqrt
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean, median, variance
+from typing import Any
 
 PERSONS, KEYS, SEVERAL, EPSILON, DELTA = 8_000, 20, 10, 1.0, 1e-7
 TOP, STEP = 200_000, 500
 """The upper bound of incomes, and how far apart the candidates for quantiles are."""
+
+FEWER = 201
+"""How often to draw where a draw takes long; the errors of unknown keys are means over 20 of them."""
+
+ALONE_DELTA, ALONE_DRAWS = 0.05, 5_000
+"""A delta that a few thousand draws can refute."""
+
+THRESHOLDS: dict[str, tuple[float, int]] = {}
+"""The scale and the threshold that OpenDP states for unknown keys, by question."""
 
 Values = dict[str, float]
 """A statistic of each group; the key of a single one is ''."""
@@ -99,8 +114,15 @@ def exact(question: Question, folder: Path) -> Values:
 
 
 def ours(question: Question, folder: Path, runs: int) -> Iterator[Values]:
-    """Ask discreet, again and again."""
+    """Ask discreet once, and draw again and again."""
     import discreet as dp
+    from discreet.curator.release.release import finish
+    from discreet.curator.request.request import Draw
+    from discreet.data import compute, fresh_salt
+    from discreet.data.combination_counts import compute_combination_counts
+    from discreet.queries.asking.counted_keys import AskedByCountedKeys
+    from discreet.queries.asking.settle import settle
+    from discreet.queries.question.terms import Terms
 
     columns = {"income": dp.Bounds(0, TOP), "k": dp.Keys([f"k{key}" for key in range(KEYS)])}
     table = dp.Table(
@@ -109,40 +131,55 @@ def ours(question: Question, folder: Path, runs: int) -> Iterator[Values]:
         limits=dp.Limits(rows=limit_of(question)),
         columns=columns,
     )
-    budget = dp.Budget(epsilon=10**6, delta=0.5)
-    curator = dp.Curator({question.table: table}, budget=budget, ledger=folder / f"{question.name}.ledger")
-    for run in range(runs):
-        offer = {"delta": DELTA} if question.needs_delta else {}
-        # Another confidence is another question, which is charged and drawn again.
-        answer = curator.ask(question.sql, epsilon=EPSILON, confidence=0.95 + run * 1e-9, **offer).columns()
+    tables, offer = {question.table: table}, {"delta": DELTA} if question.needs_delta else {}
+    asked = settle(question.sql, tables, Terms.stated(epsilon=EPSILON, **offer))
+    if isinstance(asked, AskedByCountedKeys):
+        plan, mechanism = asked.counted.plan, asked.counted.mechanism
+        counted = compute_combination_counts(plan, tables, salt=fresh_salt())
+        for _ in range(_fewer(question, runs)):
+            shown = counted.chosen(mechanism.release(counted.counts))
+            yield {str(key): float(count) for (key,), count in shown}
+        return
+    request = asked.request()
+    exact = compute(request.plan, tables, salt=fresh_salt())
+    for _ in range(runs):
+        draws = [Draw(part=part, steps=part.mechanism.release(exact[part.measure])) for part in request.parts]
+        answer = finish(request, draws, {"private": True}).columns()
         yield dict(zip(answer.get("k", [""]), map(float, answer["v"]), strict=True))
-    curator.close()
+
+
+def _fewer(question: Question, runs: int) -> int:
+    """Return how often to draw: less often where there are hundreds of keys, or Polars is asked each time."""
+    return min(runs, FEWER) if question.peer in {"unknown", "median", "quantile"} else runs
 
 
 def theirs(question: Question, folder: Path, runs: int) -> Iterator[Values]:
-    """Ask OpenDP, again and again; variances are made of two sums and a count, as a user would."""
+    """Ask OpenDP once, and draw again; variances are made of two sums and a count, as a user would."""
     import opendp.prelude as dp
     import polars
 
     dp.enable_features("contrib")
-    income = polars.col("income").cast(int).fill_null(0)
+    income, square = (polars.col(name).cast(int).fill_null(0) for name in ("income", "square"))
     candidates = list(range(0, TOP + 1, STEP))
-    square = polars.col("square").cast(int).fill_null(0)
+    total = income.dp.sum((0, TOP)).alias("s"), polars.col("income").sum().alias("s")
+    size = dp.len(signed=True).alias("n"), polars.len().alias("n")
+    squares = square.dp.sum((0, TOP**2)).alias("q"), polars.col("square").sum().alias("q")
+    distinct = (
+        polars.col("word").dp.n_unique(signed=True).alias("d"),
+        polars.col("word").n_unique().alias("d"),
+    )
     measured = {
-        "count": [dp.len(signed=True)],
-        "sum": [income.dp.sum((0, TOP))],
-        "mean": [income.dp.sum((0, TOP)).alias("s"), dp.len(signed=True).alias("n")],
-        "variance": [
-            square.dp.sum((0, TOP**2)).alias("q"),
-            income.dp.sum((0, TOP)).alias("s"),
-            dp.len(signed=True).alias("n"),
-        ],
-        "median": [polars.col("income").cast(int).fill_null(0).dp.median(candidates)],
-        "quantile": [polars.col("income").cast(int).fill_null(0).dp.quantile(0.9, candidates)],
-        "distinct": [polars.col("word").dp.n_unique(signed=True)],
+        "count": [size],
+        "sum": [total],
+        "mean": [total, size],
+        "variance": [squares, total, size],
+        "median": [(income.dp.median(candidates), None)],
+        "quantile": [(income.dp.quantile(0.9, candidates), None)],
+        "distinct": [distinct],
     }
     measured |= {f"keyed {name}": measured[name] for name in ("count", "sum", "mean")}
     measured["unknown"] = measured["count"]
+    released, plain = zip(*measured[question.peer], strict=True)
     data = polars.scan_parquet(folder / f"{question.table}.parquet")
     context = dp.Context.compositor(
         data=data,
@@ -154,14 +191,39 @@ def theirs(question: Question, folder: Path, runs: int) -> Iterator[Values]:
     rows = context.query().truncate_per_group(limit_of(question))
     if question.peer.startswith("keyed"):
         keys = polars.LazyFrame({"k": [f"k{key}" for key in range(KEYS)]})
-        asked = rows.group_by("k").agg(*measured[question.peer]).with_keys(keys)
+        asked = rows.group_by("k").agg(*released).with_keys(keys)
+        exact = data.group_by("k").agg(*plain).collect()
     elif question.peer == "unknown":
-        asked = rows.group_by("word").agg(*measured["unknown"])
+        asked = rows.group_by("word").agg(*released)
+        exact = data.group_by("word").agg(*plain).collect()
     else:
-        asked = rows.select(*measured[question.peer])
-    measurement = asked.resolve()  # each call of it draws again
-    for _ in range(runs):
-        yield _finished(question, measurement(data).collect())
+        asked = rows.select(*released)
+        exact = None if plain == (None,) else data.select(*plain).collect()
+    if exact is None:
+        measurement = asked.resolve()
+        for _ in range(_fewer(question, runs)):
+            yield _finished(question, measurement(data).collect())
+        return
+    stated = {row["column"]: row for row in asked.summarize().iter_rows(named=True)}
+    threshold = max(row.get("threshold") or 0 for row in stated.values())
+    if threshold:
+        THRESHOLDS[question.name] = stated["n"]["scale"], threshold
+    for _ in range(_fewer(question, runs)):
+        noisy = exact.with_columns(
+            *(polars.Series(name, _with_noise(exact[name].to_list(), row)) for name, row in stated.items())
+        )
+        found = _finished(question, noisy)
+        yield found if not threshold else {key: one for key, one in found.items() if one >= threshold}
+
+
+def _with_noise(exact: list[int], stated: dict[str, object]) -> list[int]:
+    """Add the noise that OpenDP states, drawn by OpenDP."""
+    import opendp.prelude as dp
+
+    if stated["distribution"] != "Integer Laplace":
+        raise ValueError(stated)
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    return dp.m.make_laplace(*space, scale=stated["scale"])(exact)  # type: ignore[no-any-return]
 
 
 def _finished(question: Question, frame: object) -> Values:
@@ -192,30 +254,65 @@ def errors(values: list[Values], truth: Values) -> list[float]:
 SIDES: dict[str, Callable[[Question, Path, int], Iterator[Values]]] = {"discreet": ours, "opendp": theirs}
 
 
+def chance_alone(scale: float, threshold: int, rows: int) -> float:
+    """Return how likely any key of one person alone is shown: the most over all ways to divide their rows.
+
+    Of Integer Laplace noise of a scale s and r = exp(-1 / s), P(N >= k) is r^k / (1 + r) for k >= 1.
+    """
+    ratio = exp(-1 / scale)
+
+    def divided(left: int, largest: int) -> Iterator[tuple[int, ...]]:
+        if left == 0:
+            yield ()
+        for first in range(min(left, largest), 0, -1):
+            yield from ((first, *others) for others in divided(left - first, first))
+
+    def shown(counts: tuple[int, ...]) -> float:
+        return -expm1(sum(log1p(-(ratio ** (threshold - count)) / (1 + ratio)) for count in counts))
+
+    return max(map(shown, divided(rows, rows)))
+
+
+def drawn_alone() -> tuple[int, float]:
+    """Return the least threshold that OpenDP accepts for `ALONE_DELTA`, and how often it shows a lone key."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = (
+        dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int)),
+        dp.l01inf_distance(dp.absolute_distance(T="i32")),
+    )
+    threshold = 1
+    while True:
+        made = space >> dp.m.then_laplace_threshold(scale=1 / EPSILON, threshold=threshold)
+        if made.map(d_in=(1, 1, 1))[1] <= ALONE_DELTA:
+            return threshold, sum(bool(made({"k": 1})) for _ in range(ALONE_DRAWS)) / ALONE_DRAWS
+        threshold += 1
+
+
 def run_one(side: str, folder: Path, runs: int, only: str) -> None:
-    """Ask one side all questions and print all values as JSON."""
-    found = {
-        question.name: list(SIDES[side](question, folder, runs))
-        for question in QUESTIONS
-        if only in question.name
-    }
-    print(json.dumps(found))
+    """Ask one side all questions, and print the values of each as a line of JSON."""
+    for question in QUESTIONS:
+        if only in question.name:
+            print(json.dumps([question.name, list(SIDES[side](question, folder, runs))]), flush=True)
+    print(json.dumps(["thresholds", THRESHOLDS]))
+    print(json.dumps(["alone", drawn_alone() if THRESHOLDS else None]))
 
 
-def asked(side: str, python: str, folder: Path, options: argparse.Namespace) -> dict[str, list[Values]]:
+def asked(side: str, python: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Ask one side in its own process."""
     command = [python, "-m", "benchmarks.accuracy", "--side", side, "--data", str(folder)]
     command += ["--runs", str(options.runs), "--only", options.only]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         sys.exit(f"{side} did not finish: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+    return dict(map(json.loads, done.stdout.splitlines()))
 
 
 def main() -> None:
     """Ask both and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=51)
+    parser.add_argument("--runs", type=int, default=2001)
     parser.add_argument("--peer", default=sys.executable)
     parser.add_argument("--only", default="")
     parser.add_argument("--side", choices=SIDES)
@@ -231,20 +328,50 @@ def main() -> None:
         print("| question | discreet | OpenDP | ratio | groups shown |\n|---|---|---|---|---|")
         for question in QUESTIONS:
             if options.only in question.name:
-                print(_line(question, {side: found[question.name] for side, found in sides.items()}, folder))
+                values = [found[question.name] for found in sides.values()]
+                print(_line(question.name, *values, exact(question, folder)))
+                if question.name in sides["opendp"]["thresholds"]:
+                    _print_honest(question, *values, exact(question, folder), sides["opendp"])
+
+
+def _print_honest(
+    question: Question, ours: list[Values], theirs: list[Values], truth: Values, peer: dict[str, Any]
+) -> None:
+    """Print the line beside the least threshold that delta permits, if OpenDP's is lower; and why."""
+    scale, threshold = peer["thresholds"][question.name]
+    rows, honest = limit_of(question), threshold
+    while chance_alone(scale, honest, rows) > DELTA:
+        honest += 1
+    chances = [f"{chance_alone(scale, one, rows):.2g}" for one in (threshold, honest)]
+    words = (
+        f"OpenDP shows {question.name} from {threshold} on, with noise of scale {scale:g}: keys of one person"
+    )
+    print(f"{words} with probability {chances[0]}, delta {DELTA:.2g}", file=sys.stderr)
+    if honest == threshold:
+        return
+    kept = [{key: one for key, one in run.items() if one >= honest} for run in theirs]
+    print(_line(f"{question.name}, those of OpenDP from {honest} on", ours, kept, truth))
+    lone, share = peer["alone"]
+    print(
+        f"from {honest} on it would be {chances[1]}; for delta {ALONE_DELTA}, OpenDP accepts {lone}, and "
+        f"shows a key of one person in {share:.1%} of {ALONE_DRAWS:,} draws",
+        file=sys.stderr,
+    )
 
 
 def _pythons(options: argparse.Namespace) -> dict[str, str]:
     return {"discreet": sys.executable, "opendp": options.peer}
 
 
-def _line(question: Question, sides: dict[str, list[Values]], folder: Path) -> str:
-    truth = exact(question, folder)
-    left, right = (median(errors(values, truth)) for values in sides.values())
-    ratio = f"{left / right:.2f}" if right else "–"
-    shown = " and ".join(f"{median(len(one) for one in values):.0f}" for values in sides.values())
+def _line(name: str, ours: list[Values], theirs: list[Values], truth: Values) -> str:
+    """Return a line of the table; of the ratio, two standard errors are printed."""
+    found = [errors(values, truth) for values in (ours, theirs)]
+    left, right = map(mean, found)
+    spread = sqrt(sum(variance(one) / len(one) / mean(one) ** 2 for one in found))
+    shown = " and ".join(f"{median(len(one) for one in values):.0f}" for values in (ours, theirs))
     groups = f"{shown} of {len(truth)}" if len(truth) > 1 else ""
-    return f"| {question.name} | {left:.2g} | {right:.2g} | {ratio} | {groups} |"
+    ratio = left / right
+    return f"| {name} | {left:.2g} | {right:.2g} | {ratio:.2f} ± {2 * ratio * spread:.2f} | {groups} |"
 
 
 if __name__ == "__main__":

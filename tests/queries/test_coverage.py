@@ -124,10 +124,10 @@ def tables(groups):
     return {"visits": Table(frame, person="patient", limits=Limits(rows=3), columns=columns)}
 
 
-def answers(question, offer, releases):
+def answers(question, offer, releases, offers=OFFERS):
     """The columns of an answer in as many groups as releases, each with the exact integers of the first."""
     known = tables(releases)
-    request = build_request(parse(question, known), known, OFFERS[offer], confidence=LEVEL)
+    request = build_request(parse(question, known), known, offers[offer], confidence=LEVEL)
     keys = request.plan.keys[1:]
     inner = int(np.prod([len(key.values) for key in keys], dtype=np.int64)) if keys else 1
     exact = compute(request.plan, known, salt=fresh_salt())
@@ -147,12 +147,12 @@ def missed(column, true, *, shrunk=0.0):
     return int(((lower > true + slack) | (true - slack > upper)).sum())
 
 
-def check(name, releases):
+def check(name, releases, cases=CASES, offers=OFFERS):
     """Test the intervals of one aggregate under each offer, and return how often each covers."""
-    case, coverage = CASES[name], {}
-    for offer in OFFERS:
+    case, coverage = cases[name], {}
+    for offer in offers:
         sql = f"SELECT copy, {case.sql} AS x FROM visits GROUP BY copy"  # noqa: S608
-        misses = missed(answers(sql, offer, releases).outputs[0], case.true)
+        misses = missed(answers(sql, offer, releases, offers).outputs[0], case.true)
         coverage[offer] = 1 - misses / releases
         assert misses <= allowed_misses(releases, float(1 - LEVEL)), (name, offer)
     print(name, {offer: f"{share:.2%}" for offer, share in coverage.items()})

@@ -307,15 +307,3 @@ def test_neighbors_differ_in_noisy_numbers_alone(place, tmp_path):
     assert plans[0] == plans[1]
     for one, other in zip(*drawn, strict=True):
         assert np.abs(other - one).sum() <= 1
-
-
-@pytest.mark.slow
-def test_intervals_cover_what_the_bought_limit_keeps(place):
-    """100 purchases and answers with fresh noise, at a confidence of 90 %."""
-    curator = clinic(place, budget=Budget(epsilon=10_000))
-    covered = 0
-    for number in range(100):
-        answer = curator.ask(ALL, epsilon=1 + Fraction(number, 10**6), confidence=Fraction(9, 10))
-        kept = np.minimum(ROWS, limit_of(answer)).sum()
-        covered += answer.outputs[0].lower[0] <= kept <= answer.outputs[0].upper[0]
-    assert covered >= 77  # fewer of 100 at 90 % have a probability of 1e-4

@@ -11,6 +11,7 @@ from discreet.data import Limits
 from discreet.data.language.measures import Histogram
 from discreet.errors import UnsupportedQuery
 from discreet.queries.noise.joint_counts import JointCountOutput
+from effort import releases
 from queries.counts.surveys import HUGE, curator, survey
 from significance import FALSE_ALARM
 
@@ -104,20 +105,36 @@ def test_other_questions_are_answered_as_before(clinic, sql):
     assert not is_together(clinic.request(sql, epsilon=1))
 
 
-def test_intervals_hold_as_often_as_they_say(clinic, frame):
-    request = clinic.request(RANGES, epsilon=1, confidence=0.8)
+def check_intervals(request, many, level):
+    """Measure classes of made-up sizes again and again, and compare with the sums that counts stand for."""
     (part,) = request.parts
     histogram = part.measure
     assert isinstance(histogram, Histogram)
     exact = np.arange(histogram.width) * 37 + 20
     truths = np.array([[code >> place & 1 for code in histogram.values.values] for place in range(7)]) @ exact
-    misses = np.zeros(7)
-    for _ in range(400):
-        draw = Draw(part=part, steps=part.mechanism.release(exact))
-        columns = [output.finish([draw], request.confidence) for output in request.outputs]
-        for place, column in enumerate(columns):
-            misses[place] += not column.lower[0] <= truths[place] <= column.upper[0]
-    assert (misses <= stats.binom.isf(FALSE_ALARM, 400, 0.2)).all()
+    steps = np.concatenate([part.mechanism.release(exact) for _ in range(many)])
+    draw = Draw(part=part, steps=steps)
+    for output, true in zip(request.outputs, truths, strict=True):
+        column = output.finish([draw], request.confidence)
+        assert len(column.values) == many
+        missed = int(((column.lower > true) | (true > column.upper)).sum())
+        print(output.name, f"{1 - missed / many:.2%}")
+        assert missed <= stats.binom.isf(FALSE_ALARM, many, 1 - level)
+
+
+def test_intervals_hold_as_often_as_they_say(clinic):
+    check_intervals(clinic.request(RANGES, epsilon=1, confidence=0.8), 400, 0.8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(
+    "offer", [{"epsilon": 1}, {"epsilon": "0.1", "delta": "1e-6"}, {"rho": "0.02"}], ids=str
+)
+def test_intervals_cover_in_many_releases(tmp_path, frame, offer, level):
+    request = curator(tmp_path, frame).request(RANGES, confidence=level, **offer)
+    assert is_together(request)
+    check_intervals(request, releases(10_000), level)
 
 
 def test_raising_negative_counts_to_zero_adds_no_more_than_is_said(clinic):

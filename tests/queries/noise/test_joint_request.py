@@ -15,10 +15,12 @@ import pytest
 from scipy import stats
 
 from discreet.curator import Budget, Draw
-from discreet.data import Bounds, Keys, Limits, Table
+from discreet.curator.request.histogram_choices import Choices
+from discreet.data import Bounds, Keys, Limits, Table, compute, fresh_salt
 from discreet.front import Curator
 from discreet.queries.noise import joint_request
 from discreet.queries.noise.joint_counts import JointCountOutput
+from effort import releases
 from significance import FALSE_ALARM
 
 MASS = "weight / (height * height)"
@@ -274,20 +276,49 @@ def test_percentages_are_calculated_from_counts_together(curator):
         assert answer["p"][place] == pytest.approx(100 * (rows & (mass() > 25)).sum() / rows.sum(), abs=0.3)
 
 
-def test_intervals_of_counts_beside_others_hold_as_often_as_they_say(curator):
+def check_intervals(request, tables, many):
+    """Draw what has additive noise again and again, and compare with what exact integers give."""
+    exact = compute(request.plan, tables, salt=fresh_salt())
+    draws, without = {}, {}
+    for part in request.parts:
+        if isinstance(part.mechanism, Choices):
+            continue  # of quantiles, as without counts beside them
+        integers = np.asarray(exact[part.measure])
+        steps = np.concatenate([part.mechanism.release(integers) for _ in range(many)])
+        draws[part.measure] = Draw(part=part, steps=steps)
+        without[part.measure] = Draw(part=part, steps=integers)
+    for output in request.outputs:
+        if not draws.keys() >= {*output.measures}:
+            continue
+        if isinstance(output, JointCountOutput):
+            classes = np.asarray(exact[output.histogram]).reshape(request.plan.cells, -1)
+            true = classes @ output.design.workload.row(output.row)
+        else:
+            read = [without[measure] for measure in output.measures]
+            true = np.asarray(output.finish(read, request.confidence).values, float)
+        column = output.finish([draws[measure] for measure in output.measures], request.confidence)
+        lower, upper = (end.reshape(many, -1) for end in (column.lower, column.upper))
+        assert lower.shape[1] == request.plan.cells
+        slack = 1e-9 * np.maximum(1, np.abs(true))
+        missed = ((lower > true + slack) | (true - slack > upper)).sum(axis=0)
+        print(output.name, f"{1 - missed.max() / many:.2%}")
+        assert (missed <= stats.binom.isf(FALSE_ALARM, many, float(1 - request.confidence))).all()
+
+
+def test_intervals_of_counts_beside_others_hold_as_often_as_they_say(tmp_path):
+    curator = clinic(tmp_path)
     request = replace(curator.request(MIXED["a mean"], epsilon=1), confidence=Fraction(4, 5))
-    part = request.parts[0]
-    exact = np.arange(part.measure.width * request.plan.cells) * 11 + 5
-    rows = [output for output in request.outputs if isinstance(output, JointCountOutput)]
-    tables = exact.reshape(request.plan.cells, -1)
-    misses, runs = np.zeros((len(rows), request.plan.cells)), 400
-    for _ in range(runs):
-        draw = Draw(part=part, steps=part.mechanism.release(exact))
-        for place, output in enumerate(rows):
-            column = output.finish([draw], request.confidence)
-            truth = tables @ output.design.workload.row(output.row)
-            misses[place] += ~((column.lower <= truth) & (truth <= column.upper))
-    assert (misses <= stats.binom.isf(FALSE_ALARM, runs, 0.2)).all()
+    check_intervals(request, curator.tables, 400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offer", OFFERS, ids=str)
+@pytest.mark.parametrize("name", MIXED)
+def test_intervals_beside_counts_cover_in_many_releases(tmp_path, name, offer):
+    curator = clinic(tmp_path)
+    request = replace(curator.request(MIXED[name], **offer), confidence=Fraction(9, 10))
+    assert together(request)
+    check_intervals(request, curator.tables, releases(10_000))
 
 
 def several(condition, count):

@@ -28,7 +28,7 @@ from discreet.queries.outputs.window_values import (
     sums_over,
     whole_numbers,
 )
-from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow
+from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow, WindowOrder
 
 __all__ = ["SumOfGroups", "WindowEvaluation"]
 
@@ -118,14 +118,7 @@ class WindowEvaluation:
         if self.kept is not None:
             left = left[evaluation.truth(self.kept).value == 1]
         together = [words_of(evaluation.of(one)).values.tolist() for one in window.partition]
-        order = [
-            SortedBy(
-                values=words_of(evaluation.of(one.expression)).values.tolist(),
-                descending=one.descending,
-                missing_first=one.missing_first,
-            )
-            for one in window.order
-        ]
+        order = [_sorted_by(evaluation, one) for one in window.order]
         yield from partitioned(left.tolist(), together, order)
 
     def _adding(self, window: AnswerWindow) -> SumOfGroups | None:
@@ -165,47 +158,20 @@ class WindowEvaluation:
             for place, one in enumerate(window.order)
             if not self._is_certain(columns_of(one.expression))
         ]
-        bounds: tuple[Evaluation, int] | None = None
+        ends: _RankEnds | None = None
         if noisy:
             settled = self._settled(replace(window, order=()))
             entering = max(map(len, (one.rows for one in partitions)), default=1)
             expressions = [one.expression for one in window.order]
             count = self._outputs_in(expressions[noisy[0]]) * (entering if settled else self.rows.size)
-            bounds = self._evaluation(expressions, of_several(confidence, max(count, 1))), noisy[0]
+            evaluation = self._evaluation(expressions, of_several(confidence, max(count, 1)))
+            ends = _rank_ends(window, evaluation, noisy[0], self.rows.size)
         found = []
         for one in partitions:
-            by = None if bounds is None else self._ranked_by(window, one, *bounds)
+            by = None if ends is None else ends.of(one)
             low, value, high = ranks(window.function, window.parameter, one, by)
             found.append((one.rows, possible_ranks(low, value, high, whole=window.function.whole)))
         return self._joined(found)
-
-    def _ranked_by(
-        self, window: AnswerWindow, partition: Partition, evaluation: Evaluation, noisy: int
-    ) -> RankedBy:
-        before = [
-            SortedBy(
-                values=words_of(evaluation.of(one.expression)).values.tolist(),
-                descending=one.descending,
-                missing_first=one.missing_first,
-            )
-            for one in window.order[:noisy]
-        ]
-        order = window.order[noisy]
-        found = evaluation.of(order.expression)
-        size = len(partition.rows)
-        low, high = np.full(size, -np.inf), np.full(size, np.inf)
-        if isinstance(found, PossibleNumbers):
-            ends = [end[partition.rows] for end in found.outward()]
-            null = found.null[partition.rows] | (ends[0] > ends[1])
-            low, high = np.where(null, low, ends[0]), np.where(null, high, ends[1])
-        if order.descending:
-            low, high = -high, -low
-        (sorted_again,) = partitioned(partition.rows.tolist(), [], before)
-        place = {
-            row: int(first) for row, first in zip(sorted_again.rows, sorted_again.first_peer, strict=True)
-        }
-        classes = np.array([place[row] for row in partition.rows], np.int64)
-        return RankedBy(classes=classes, low=low, high=high, ties=len(window.order) > noisy + 1)
 
     def _placed(self, frames: Frames, one: PossibleNumbers) -> PossibleNumbers:
         """Return the numbers of places as those of all rows."""
@@ -235,6 +201,52 @@ class WindowEvaluation:
                 found[row] = others.values[row]
         certain = words.certain and (others is None or others.certain) and self._settled(window)
         return PossibleWords(values=found, certain=certain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _RankEnds:
+    """What ranks are decided by, in every row: certain orders, and then what a noisy number can be."""
+
+    before: Sequence[SortedBy]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    ties: bool
+
+    def of(self, partition: Partition) -> RankedBy:
+        """Return the same of the rows of a partition."""
+        (sorted_again,) = partitioned(partition.rows.tolist(), [], self.before)
+        place = {
+            row: int(first) for row, first in zip(sorted_again.rows, sorted_again.first_peer, strict=True)
+        }
+        classes = np.array([place[row] for row in partition.rows], np.int64)
+        rows = partition.rows
+        return RankedBy(classes=classes, low=self.low[rows], high=self.high[rows], ties=self.ties)
+
+
+def _rank_ends(window: AnswerWindow, evaluation: Evaluation, noisy: int, size: int) -> _RankEnds:
+    """Return what the first noisy order of a window can be, and the certain ones before it.
+
+    It is worked out once for all partitions: an answer may have as many of them as rows.
+    """
+    order = window.order[noisy]
+    found = evaluation.of(order.expression)
+    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    if isinstance(found, PossibleNumbers):
+        ends = found.outward()
+        null = found.null | (ends[0] > ends[1])
+        low, high = np.where(null, low, ends[0]), np.where(null, high, ends[1])
+    if order.descending:
+        low, high = -high, -low
+    before = [_sorted_by(evaluation, one) for one in window.order[:noisy]]
+    return _RankEnds(before=before, low=low, high=high, ties=len(window.order) > noisy + 1)
+
+
+def _sorted_by(evaluation: Evaluation, one: WindowOrder) -> SortedBy:
+    return SortedBy(
+        values=words_of(evaluation.of(one.expression)).values.tolist(),
+        descending=one.descending,
+        missing_first=one.missing_first,
+    )
 
 
 def _taken(
