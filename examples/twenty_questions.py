@@ -38,7 +38,8 @@ from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 import discreet as dp
 from discreet.curator.release.release import Release, finish
-from discreet.curator.request.histogram_choices import Choices, FrequencyRule
+from discreet.curator.request.histogram_choices import Choices
+from discreet.curator.request.histogram_rules import FrequencyRule
 from discreet.curator.request.request import AnswerColumn, Draw, Part
 from discreet.data import Exact, compute
 from discreet.queries.outputs.frequent import FrequentOutput
