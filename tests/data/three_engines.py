@@ -149,8 +149,6 @@ def start_spark() -> object:
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # statements are short
             "spark.log.level": "OFF",
             "spark.sql.ui.retainedExecutions": "1",
-            # As Spark's own tests do: else small tables are calculated while a plan is made, slowly.
-            "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
         }.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()

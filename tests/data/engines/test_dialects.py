@@ -52,7 +52,7 @@ CONDITIONS = {
 @pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS)
 def test_a_condition_is_compared_as_a_whole(name, condition):
-    """What stands to the left of ``= FALSE`` is a call, or has parentheses around it: nothing binds across."""
+    """What stands to the left of ``= FALSE`` is a call, or has parentheses around it."""
     whole = condition(table(name)[0])
     text = written(name, lambda rows: rows.select(c=whole == ibis.literal(False)))
     left = text.partition("SELECT ")[2].rpartition(" = FALSE")[0].strip()
