@@ -38,7 +38,8 @@ from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 import discreet as dp
 from discreet.curator.release.release import Release, finish
-from discreet.curator.request.histogram_choices import Choices, FrequencyRule
+from discreet.curator.request.histogram_choices import Choices
+from discreet.curator.request.histogram_rules import FrequencyRule, HistogramReachRule
 from discreet.curator.request.request import AnswerColumn, Draw, Part
 from discreet.data import Exact, compute
 from discreet.queries.outputs.frequent import FrequentOutput
@@ -242,6 +243,9 @@ def _best(part: Part, integers: np.ndarray) -> np.ndarray:
     counts = integers.reshape(part.mechanism.cells, part.mechanism.width)
     places = []
     for choice in part.mechanism.choices:
+        if isinstance(choice.rule, HistogramReachRule):  # exact values need no interval around them
+            places.append(np.zeros((len(counts), 1), np.int64))
+            continue
         order = np.argsort(-choice.rule.scores(counts), axis=1, kind="stable")
         places.append(order[:, : choice.rule.picks])
     return np.concatenate(places, axis=1).reshape(-1)

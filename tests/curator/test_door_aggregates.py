@@ -91,7 +91,7 @@ def test_what_is_stored_has_the_sizes_of_its_parts():
     sizes = dict(zip((type(part.measure).__name__ for part in asked.parts), asked.sizes, strict=True))
     assert sizes["CountRows"] == 3
     choices = [part.mechanism for part in asked.parts if isinstance(part.mechanism, Choices)]
-    assert [one.picks for one in choices] == [6, 2]
+    assert [one.picks for one in choices] == [4, 2]
     draws = drawn(asked)
     assert [draw.steps.tolist() for draw in unpack(asked, pack(draws))] == [
         draw.steps.tolist() for draw in draws

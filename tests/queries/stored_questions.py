@@ -1,7 +1,8 @@
 """Questions whose identities are stored beside the tests, so that earlier answers are found again.
 
 `stored_identities.json` was written before modules and classes got their present names. It is never written
-again: `write` is kept to say what is in it, and to write one for questions of a later form.
+again: `write` is kept to say what is in it, and to write one for questions of a later form. Only the question
+with quantiles has a later one: since intervals are chosen around values, it is another measurement.
 """
 
 from __future__ import annotations

@@ -12,12 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Part
-from discreet.curator.request.histogram_choices import (
-    Choices,
-    FrequencyRule,
-    HistogramChoice,
-    HistogramRankRule,
-)
+from discreet.curator.request.histogram_choices import Choices, HistogramChoice
+from discreet.curator.request.histogram_rules import FrequencyRule, HistogramRankRule
 from discreet.data import Bounds, CountRows, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK

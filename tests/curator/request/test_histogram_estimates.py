@@ -9,13 +9,14 @@ from math import exp
 import numpy as np
 import pytest
 
-from discreet.curator.request.histogram_choices import Choices, HistogramChoice, HistogramRankRule
+from discreet.curator.request.histogram_choices import Choices, HistogramChoice
 from discreet.curator.request.histogram_estimates import (
     FINENESS,
     HistogramEstimate,
     SmoothQuantileRule,
     TrimmedMeanRule,
 )
+from discreet.curator.request.histogram_rules import HistogramRankRule
 from discreet.curator.request.request import Part
 from discreet.data import Bounds, Histogram, Statistic
 from discreet.errors import ParameterError

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.curator.request.histogram_choices import HistogramChoice, HistogramRankRule
+from discreet.curator.request.histogram_rules import reaches
 from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col
 from discreet.queries import Offer, expectations
@@ -111,8 +111,8 @@ def probabilities(scores, rate):
     st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(12)]),
     st.sampled_from([Fraction(1, 2), Fraction(95, 100)]),
 )
-def test_ends_are_on_their_sides_by_the_law(values, share, epsilon, confidence):
-    """The exact probability that an end misses, by enumeration: at most half of the failure probability."""
+def test_intervals_cover_by_the_law(values, share, epsilon, confidence):
+    """The exact probability that an interval misses, by enumeration, for whatever value it lies around."""
     request = request_for(
         {"q": col("age").quantile(share)},
         Offer(epsilon=epsilon),
@@ -122,13 +122,15 @@ def test_ends_are_on_their_sides_by_the_law(values, share, epsilon, confidence):
         columns={"age": Bounds(0, 6)},
     )
     counts = np.array([[values.count(k) for k in range(7)]])
-    true = next(c for c in range(7) if sum(x <= c for x in values) >= share * len(values)) if values else None
-    for choice in request.parts[0].mechanism.choices:
-        chances = probabilities(choice.rule.scores(counts)[0], choice.mechanism.rate)
-        if true is not None and choice.rule.shift < 0:
-            assert chances[true + 1 :].sum() <= (1 - confidence) / 2
-        if true is not None and choice.rule.shift > 0:
-            assert chances[:true].sum() <= (1 - confidence) / 2
+    if not values:
+        return
+    true = next(c for c in range(7) if sum(x <= c for x in values) >= share * len(values))
+    reach = request.parts[0].mechanism.choices[1]
+    for center in range(7):
+        (scores,) = reach.rule.scores(counts, np.array([center]))
+        chances = probabilities(scores, reach.mechanism.rate)
+        missed = reaches(7)[: len(scores)] < abs(true - center)
+        assert chances[missed].sum() <= 1 - confidence
 
 
 @settings(max_examples=examples(60))
@@ -180,39 +182,63 @@ def test_intervals_hold_what_a_coarser_grid_rounded_away(tmp_path):
     curator.close()
 
 
-def test_ends_that_are_not_moved_far_enough_promise_nothing():
+def unmoved(request):
+    """The choices of a quantile, of which the reach is to go beyond the rank by nothing."""
+    value, reach = request.parts[0].mechanism.choices
+    return value, replace(reach, rule=replace(reach.rule, shift=0))
+
+
+def test_a_reach_that_is_not_far_enough_promises_nothing():
     """A request made with too small a shift gets the whole range, not an interval that fails to cover."""
     request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
     right, column = covered(request, request.parts[0].mechanism.choices)
     assert right > 0.94
     assert (column.upper - column.lower < 100).any()
-    narrow = tuple(
-        HistogramChoice(
-            rule=HistogramRankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
-            mechanism=one.mechanism,
-            groups=one.groups,
-        )
-        for one in request.parts[0].mechanism.choices
-    )
-    unmoved, column = covered(request, narrow)
-    assert unmoved == 1
+    right, column = covered(request, unmoved(request))
+    assert right == 1
     assert (column.lower == -20).all()
     assert (column.upper == 80).all()
 
 
-def test_unmoved_ends_would_not_cover(monkeypatch):
-    """The control: taken at their word, ends that were not moved cover too rarely."""
+def test_a_reach_to_the_rank_itself_would_not_cover(monkeypatch):
+    """The control: taken at its word, a reach that does not go beyond the rank covers too rarely."""
     request = request_for({"q": QUANTILES["q2"]}, Offer(epsilon=1), cells=300, limits=ROWS)
     monkeypatch.setattr("discreet.queries.outputs.quantiles_and_extremes.shortfall", lambda *_: 0)
-    narrow = tuple(
-        HistogramChoice(
-            rule=HistogramRankRule(share=one.rule.share, shift=int(np.sign(one.rule.shift))),
-            mechanism=one.mechanism,
-            groups=one.groups,
-        )
-        for one in request.parts[0].mechanism.choices
+    assert covered(request, unmoved(request))[0] < 0.9
+
+
+@pytest.mark.parametrize("offer", [Offer(epsilon=1), Offer(rho="1/50")])
+@pytest.mark.parametrize(("highest", "part"), [(100, 0.45), (600, 0.4), (4095, 0.35)])
+def test_a_reach_aims_at_half_the_ranks_that_separate_ends_need(offer, highest, part):
+    """Two ends, each chosen from all grid points with a third of the budget, at half the failure rate."""
+    columns = {"age": Bounds(0, highest)}
+    request = request_for({"q": col("age").median()}, offer, cells=1, limits=ROWS, columns=columns)
+    value, reach = request.parts[0].mechanism.choices
+    separate = value.mechanism.error.quantile((1 + request.confidence) / 2, candidates=highest + 1)
+    slower = 1 if offer.rho is None else 2**0.5
+    assert reach.rule.shift <= part * slower * separate
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_intervals_are_no_wider_than_those_of_a_distribution_function(tmp_path):
+    days = np.random.default_rng(3).gamma(2, 3, 3000)
+    table = dp.Table(
+        pyarrow.table({"who": range(3000), "days": days}),
+        person="who",
+        limits=Limits(rows=1),
+        columns={"days": Bounds(0, 60, step="1/10")},
     )
-    assert covered(request, narrow)[0] < 0.9
+    curator = dp.Curator({"t": table}, budget=dp.Budget(epsilon=100), ledger=tmp_path / "ledger")
+    own, other = [], []
+    for number in range(7):
+        epsilon = Fraction(1, 3) + Fraction(number, 10**9)
+        found = curator.ask("SELECT MEDIAN(days) AS q FROM t", epsilon=epsilon).columns()
+        own.append(found["q_upper"][0] - found["q_lower"][0])
+        curve = curator.ask(dp.cdf("t", "days"), epsilon=epsilon).quantile("1/2")
+        other.append(curve.upper - curve.lower)
+    assert np.median(own) <= np.median(other)
+    curator.close()
 
 
 @pytest.mark.few(2)
@@ -278,7 +304,7 @@ def test_the_same_question_is_asked_once():
         cells=1,
         limits=ROWS,
     )
-    assert len(request.parts[0].mechanism.choices) == 4
+    assert len(request.parts[0].mechanism.choices) == 3
     columns = answers(request, [GROUPED["spread"]])
     assert columns["a"].values.tolist() == columns["b"].values.tolist()
     assert columns["c"].values.tolist() == columns["d"].values.tolist()

@@ -1,13 +1,13 @@
 """Choices among a histogram's values, one for each group: quantiles, and the most frequent.
 
 A rule turns the counts of a group into a score for each value; a selection mechanism chooses by the scores.
-Only positions in the histogram leave, never counts.
+Only positions in the histogram and distances between them leave, never counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil
 from typing import TypeAlias
 
@@ -16,120 +16,24 @@ import numpy as np
 from discreet.array_types import Integers
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.histogram_estimates import HistogramEstimate, SmoothRule
+from discreet.curator.request.histogram_rules import HistogramReachRule, Rule, reaches
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
-from discreet.mechanisms.selection.scores import LARGEST_SCORE
 from discreet.noise.entropy import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import Neighbors
-from discreet.privacy.rational import show, whole
+from discreet.privacy.rational import whole
 
-__all__ = ["Choices", "FrequencyRule", "HistogramChoice", "HistogramRankRule", "Rule", "Selector"]
+__all__ = ["Choices", "HistogramChoice", "Selector"]
 
 LARGEST_CHOICES = 300_000
 """How many choices one part may make, over all groups: each takes a fraction of a millisecond."""
-LARGEST_SHIFT = 1 << 60
 
 _AT_ONCE = 1 << 20
 
 Selector: TypeAlias = Exponential | PermuteAndFlip | TopK
 """What chooses."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramRankRule:
-    """Prefer values near a rank: that of the share a / b of n values, moved by some rows.
-
-    With #{x < c} and #{x <= c} the values below and up to a candidate c, and the target T = a n + shift,
-    the score of c is -max(0, b #{x < c} - T, T - b #{x <= c}): how far T lies outside the ranks that c
-    holds, b times. The lowest candidate counts as never too high, the highest as never too low, so that one
-    of score 0 exists for every shift.
-
-    Attributes
-    ----------
-    share : Fraction
-        a / b, from 0 to 1.
-    shift : int
-        In b-ths of a row.
-    """
-
-    share: Fraction
-    shift: int = 0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.share, Fraction) or not 0 <= self.share <= 1:
-            raise ParameterError("share", "is not a share", "a fraction from 0 to 1")
-        whole(self.shift, "shift", least=-LARGEST_SHIFT, most=LARGEST_SHIFT)
-
-    @property
-    def slope(self) -> int:
-        """The most by which one row moves a score: max(a, b - a)."""
-        return max(self.share.numerator, self.share.denominator - self.share.numerator)
-
-    @property
-    def monotone(self) -> bool:
-        """A row that comes may raise some scores and lower others."""
-        return False
-
-    @property
-    def picks(self) -> int:
-        """How many values it chooses."""
-        return 1
-
-    @property
-    def identity(self) -> dict[str, object]:
-        """What makes this rule differ from others."""
-        return {"share": str(self.share), "shift": self.shift}
-
-    def scores(self, counts: Integers) -> Integers:
-        """Return the scores of each group, one row of counts for each."""
-        above, below = self.share.numerator, self.share.denominator
-        counts = np.minimum(counts, LARGEST_SHIFT // (below * counts.shape[1]))
-        at_most = np.cumsum(counts, axis=1)
-        target = above * at_most[:, -1:] + self.shift
-        too_high = below * (at_most - counts) - target
-        too_low = target - below * at_most
-        too_high[:, 0] = 0
-        too_low[:, -1] = 0
-        return np.asarray(-np.maximum(np.maximum(too_high, too_low), 0))
-
-    def __repr__(self) -> str:
-        moved = f", shift={self.shift}" if self.shift else ""
-        return f"RankRule(share={show(self.share)}{moved})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrequencyRule:
-    """Prefer the most frequent values: the score is the count."""
-
-    picks: int = 1
-
-    def __post_init__(self) -> None:
-        whole(self.picks, "picks", least=1)
-
-    @property
-    def slope(self) -> int:
-        """One row moves one count by 1."""
-        return 1
-
-    @property
-    def monotone(self) -> bool:
-        """Rows that come raise counts, rows that go lower them."""
-        return True
-
-    @property
-    def identity(self) -> dict[str, object]:
-        """What makes this rule differ from others."""
-        return {"picks": self.picks}
-
-    def scores(self, counts: Integers) -> Integers:
-        """Return the counts."""
-        return np.minimum(counts, LARGEST_SCORE)
-
-
-Rule: TypeAlias = HistogramRankRule | FrequencyRule
-"""How counts become scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -190,14 +94,24 @@ class HistogramChoice:
             and self.groups * bound.linf**2 >= bound.squared_l2
         )
 
-    def release(self, table: Integers) -> Integers:
-        """Return the positions chosen in each group, by the counts in its row."""
+    def release(self, table: Integers, centers: Integers | None = None) -> Integers:
+        """Return the positions chosen in each group, by the counts in its row.
+
+        A rule of reaches gets the positions around which they lie, which were chosen before.
+        """
         chosen = np.empty((len(table), self.picks), np.int64)
         block = ceil(_AT_ONCE / table.shape[1])
         for first in range(0, len(table), block):
-            for number, row in enumerate(self.rule.scores(table[first : first + block]), first):
+            here = slice(first, first + block)
+            for number, row in enumerate(self._scores(table[here], centers, here), first):
                 chosen[number] = self.mechanism.release(row)
-        return chosen
+        return reaches(table.shape[1])[chosen] if isinstance(self.rule, HistogramReachRule) else chosen
+
+    def _scores(self, table: Integers, centers: Integers | None, here: slice) -> Iterable[Integers]:
+        if not isinstance(self.rule, HistogramReachRule):
+            return self.rule.scores(table)
+        assert centers is not None  # noqa: S101
+        return self.rule.scores(table, centers[here])
 
     def __repr__(self) -> str:
         return f"{self.rule!r} by {self.mechanism!r}"
@@ -229,6 +143,10 @@ class Choices(HistogramMechanism):
             whole(getattr(self, name), name, least=1)
         if any(one.picks > self.width for one in self.choices):
             raise ParameterError("choices", "choose more values than there are", "at most the width")
+        for place, one in enumerate(self.choices):
+            before = [other.rule for other in self.choices[:place]]
+            if isinstance(one.rule, HistogramReachRule) and one.rule.center not in before:
+                raise ParameterError("choices", "have a reach around what was not chosen before", "it first")
 
     @property
     def selections(self) -> tuple[HistogramChoice, ...]:
@@ -272,8 +190,13 @@ class Choices(HistogramMechanism):
     def release(self, counts: Integers) -> Integers:
         """Return the integers drawn, group by group, in the order of `choices`."""
         table = np.asarray(counts, np.int64).reshape(self.cells, self.width)
-        drawn = np.hstack([one.release(table) for one in self.choices])
-        return current().mark(drawn.reshape(-1))
+        rules, drawn = [one.rule for one in self.choices], list[Integers]()
+        for one in self.choices:
+            if isinstance(one, HistogramChoice) and isinstance(one.rule, HistogramReachRule):
+                drawn.append(one.release(table, drawn[rules.index(one.rule.center)][:, 0]))
+            else:
+                drawn.append(one.release(table))
+        return current().mark(np.hstack(drawn).reshape(-1))
 
     def may_draw(self, steps: Integers) -> bool:
         """Return whether integers are such as `release` returns."""

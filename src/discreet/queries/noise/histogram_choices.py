@@ -1,7 +1,7 @@
 """How the budget of a histogram is divided over the choices that outputs make from it.
 
 Every question that outputs ask about it gets a share: as many parts as it has picks or, with a split, what
-its outputs were given. Each pick of a question gets an equal part. A person may fill g groups, so that a
+its outputs were given. A choice gets one of these parts, or several. A person may fill g groups, so that a
 choice of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having
 bounded range. Permute-and-flip, which has less error at the same epsilon, has no such range and would cost g
 e^2 / 2: it is taken for the most frequent key where epsilon is what counts.
@@ -13,22 +13,17 @@ are there, so that with a limit on rows it is charged for as many groups as rows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.curator.request.histogram_choices import (
-    LARGEST_CHOICES,
-    Choices,
-    HistogramChoice,
-    Rule,
-    Selector,
-)
+from discreet.curator.request.histogram_choices import LARGEST_CHOICES, Choices, HistogramChoice, Selector
 from discreet.curator.request.histogram_estimates import (
     FINENESS,
     LARGEST_ESTIMATES,
     HistogramEstimate,
     SmoothRule,
 )
+from discreet.curator.request.histogram_rules import Rule
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
@@ -110,6 +105,9 @@ class _Pure(Maker):
     statistic: Statistic
     epsilon: Fraction
 
+    def parts(self, count: int) -> Maker:
+        return replace(self, epsilon=self.epsilon * count)
+
     def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)
         share, most = self.epsilon / groups, int(self.statistic.sensitivity.linf * rule.slope)
@@ -132,6 +130,9 @@ class _Concentrated(Maker):
 
     statistic: Statistic
     rho: Fraction
+
+    def parts(self, count: int) -> Maker:
+        return replace(self, rho=self.rho * count)
 
     def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.curator.release.release import as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Histogram, Measure, to_object
+from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.outputs.base import QueryOutput
 from discreet.workloads import Plan
 from discreet.workloads.error.combined_noise import combined_half_width
@@ -105,9 +106,17 @@ class JointCountOutput(QueryOutput):
 
     def _margin(self, confidence: Fraction) -> int:
         """Return what the count is off by at most: it is an integer, and so is what it estimates."""
-        strategy, noise = self.design.strategy, self.design.mechanism
+        together = self.measured_together
+        if together is None:
+            return floor(half_width(self.design.mechanism, self._factor, confidence) + 0.5)
+        return floor(combined_half_width(*together, confidence) + 0.5 + _ROUNDING)
+
+    @property
+    def measured_together(self) -> tuple[Laplace | Gaussian, tuple[float, ...]] | None:
+        """The noise, and by what that of each measurement is multiplied, before rounding to an integer."""
+        strategy = self.design.strategy
         if strategy.measurements > _MOST_MEASUREMENTS:
-            return floor(half_width(noise, self._factor, confidence) + 0.5)
+            return None
         weights = strategy.reconstruct(np.eye(strategy.measurements)) @ self._coefficients
         weights[np.abs(weights) < _ROUNDING * np.abs(weights).max()] = 0
-        return floor(combined_half_width(noise, weights.tolist(), confidence) + 0.5 + _ROUNDING)
+        return self.design.mechanism, tuple(weights.tolist())

@@ -52,6 +52,11 @@ class QueryOutput(Output):
         return nan
 
     @property
+    def measured_together(self) -> tuple[Laplace | Gaussian, tuple[float, ...]] | None:
+        """The noise, and by what that of each measurement is multiplied, of a rounded count of several."""
+        return None
+
+    @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, and the measures it reads."""
         measures = [to_object(measure) for measure in self.measures]

@@ -16,6 +16,7 @@ from discreet.data.language.description import describe_expression
 from discreet.queries.outputs.answer_rows import AnswerRows, possible_numbers
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
+from discreet.queries.outputs.linear import Combinations, Term, independent, linear_parts
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
 __all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
@@ -34,7 +35,8 @@ class CalculatedOutput(Output):
     The interval holds all that the expression gives for numbers within the intervals of the k outputs that it
     reads, each of which is made at the confidence 1 - (1 - c) / k: with at least the confidence c all of
     them hold their statistics (union bound), and then the result's holds that of the exact statistics (proof:
-    aggregates, lemma 15).
+    aggregates, lemma 15). A linear combination of counts and sums, such as a difference, counts as one of
+    the k, and has the error of the combination of their noises (proof: windows, lemma 7).
 
     Attributes
     ----------
@@ -81,7 +83,9 @@ class CalculatedOutput(Output):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return what the expression gives for released values, with its interval."""
         by_measure = {draw.part.measure: draw for draw in draws}
-        share = self._share(confidence)
+        noises = {measure: draw.part for measure, draw in by_measure.items()}
+        linear = self._linear(noises)
+        share = of_several(confidence, max(linear.entering, 1))
         columns = [
             output.finish([by_measure[measure] for measure in output.measures], share)
             for output in self.reads
@@ -91,10 +95,29 @@ class CalculatedOutput(Output):
             for output, column in zip(self.reads, columns, strict=True)
         }
         size = self._rows.size if self.chosen is None else len(next(iter(self.chosen.values())))
-        found = self._evaluated({**numbers, **self._further(by_measure, share)}, size)
+        numbers |= self._further(by_measure, share)
+        found = self._evaluated(
+            {**numbers, **linear.numbers(numbers, noises, share)}, size, linear.expression
+        )
         if isinstance(found, PossibleNumbers) and self._is_noisy:
             return self._column(found, columns, draws)
         return self._without_interval(found)
+
+    @property
+    def _entering(self) -> int:
+        """How many columns with noise it reads."""
+        return len(self.reads)
+
+    def _terms(self, noises: Mapping[Measure, Part]) -> dict[str, Term]:
+        """Return which of the columns that it reads have noises of their own."""
+        found = {
+            output.name: independent(output, [noises[measure] for measure in output.measures])
+            for output in self.reads
+        }
+        return {name: one for name, one in found.items() if one is not None}
+
+    def _linear(self, noises: Mapping[Measure, Part]) -> Combinations:
+        return linear_parts(self.expression, self._terms(noises), self._entering)
 
     def _further(self, draws: Mapping[Measure, Draw], confidence: Fraction) -> Mapping[str, Evaluated]:
         """Return what else the expression reads, at a confidence for each."""
@@ -117,7 +140,9 @@ class CalculatedOutput(Output):
         is of first order: each output is moved by its own.
         """
         by_measure = {part.measure: part for part in parts}
-        share, supposed, deviations = self._share(confidence), {}, {}
+        linear, deviations = self._linear(by_measure), dict[str, float]()
+        supposed: dict[str, PossibleNumbers] = {}
+        share = of_several(confidence, max(linear.entering, 1))
         for output in self.reads:
             one = output.expect([by_measure[measure] for measure in output.measures], share, rows)
             value = np.array([output.supposed(rows)])
@@ -125,11 +150,12 @@ class CalculatedOutput(Output):
                 low=value - one.margin, value=value, high=value + one.margin, null=np.array([False])
             )
             deviations[output.name] = one.standard_deviation
-        found = self._evaluated(supposed, 1)
+        further = linear.numbers(supposed, by_measure, share)
+        found = self._evaluated({**supposed, **further}, 1, linear.expression)
         if not isinstance(found, PossibleNumbers) or not self._is_noisy:
             means = BY_NOISE if self._is_noisy else "exact"
             return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
-        middle, squares = found.value[0], 0.0
+        middle, squares = found.value[0], 0.0  # the same as without combinations
         for name, one_supposed in supposed.items():
             moved = {**supposed, name: replace(one_supposed, value=one_supposed.value + deviations[name])}
             other = self._evaluated(moved, 1)
@@ -145,14 +171,15 @@ class CalculatedOutput(Output):
             means="" if known else "depends on the values",
         )
 
-    def _share(self, confidence: Fraction) -> Fraction:
-        return of_several(confidence, max(len(self.reads), 1))
-
-    def _evaluated(self, numbers: Mapping[str, Evaluated], groups: int) -> Evaluated:
+    def _evaluated(
+        self, numbers: Mapping[str, Evaluated], groups: int, expression: Expression | None = None
+    ) -> Evaluated:
+        """Return what the calculation gives, or one in the place of it."""
+        node = self.expression if expression is None else expression
         if self.chosen is not None:
             keys = {name: list(one)[:groups] for name, one in self.chosen.items()}
-            return Evaluation(numbers, keys, groups).of(self.expression)
-        return self._rows.evaluation(numbers, [self.expression], groups).of(self.expression)
+            return Evaluation(numbers, keys, groups).of(node)
+        return self._rows.evaluation(numbers, [node], groups).of(node)
 
     def _column(
         self, found: PossibleNumbers, columns: Sequence[AnswerColumn], draws: Sequence[Draw]

@@ -56,6 +56,11 @@ class CountOutput(QueryOutput):
         return (Fraction(1),)
 
     @property
+    def factors(self) -> tuple[Fraction, ...]:
+        """What each noisy integer is multiplied by."""
+        return (Fraction(1),)
+
+    @property
     def formula(self) -> str:
         """The count itself."""
         return "the count"
@@ -114,6 +119,11 @@ class SumOutput(QueryOutput):
             return (Fraction(1, self.total.largest),)
         center = Fraction(abs(self.total.center_steps), largest)
         return (Fraction(1, largest),) if self.count is None else (Fraction(1, largest), center)
+
+    @property
+    def factors(self) -> tuple[Fraction, ...]:
+        """What each noisy integer is multiplied by."""
+        return (self._step,) if self.count is None else (self._step, self._center * self._step)
 
     @property
     def formula(self) -> str:

@@ -8,10 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.curator.request.histogram_choices import (
-    FrequencyRule,
-    HistogramChoice,
-)
+from discreet.curator.request.histogram_choices import HistogramChoice
+from discreet.curator.request.histogram_rules import FrequencyRule
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Histogram, Keys
 from discreet.queries.outputs.quantiles_and_extremes import (

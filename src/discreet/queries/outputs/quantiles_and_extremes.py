@@ -10,24 +10,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import pi, sqrt
+from math import hypot, pi, sqrt
 
 import numpy as np
 
 from discreet.array_types import Integers
-from discreet.curator.request.histogram_choices import (
-    Choices,
-    HistogramChoice,
-    HistogramRankRule,
-    Rule,
-    Selector,
-)
+from discreet.curator.request.histogram_choices import Choices, HistogramChoice, Selector
 from discreet.curator.request.histogram_estimates import HistogramEstimate, SmoothRule
+from discreet.curator.request.histogram_rules import (
+    FrequencyRule,
+    HistogramRankRule,
+    HistogramReachRule,
+    Rule,
+    reaches,
+)
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import Bounds, Histogram, Measure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.privacy.rational import float_above, show
-from discreet.queries.outputs.base import QueryOutput, of_several
+from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.rounding import enclosed
 
 __all__ = [
@@ -40,11 +41,20 @@ __all__ = [
     "shortfall",
 ]
 
+_DEVIATIONS = 2.5
+"""Nearly all intervals go at most this many deviations of both choices beyond the ranks that are aimed at."""
+_ROUNDED_UP = Fraction(9, 8)
+"""Reaches are an eighth apart."""
+
 
 class Maker(ABC):
     """Makes what outputs draw from a histogram, from its part of the budget."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def parts(self, count: int) -> Maker:
+        """Return a maker with as many times the budget."""
 
     @abstractmethod
     def choice(self, rule: Rule) -> HistogramChoice:
@@ -86,17 +96,17 @@ class ChoiceOutput(QueryOutput):
 class QuantileOutput(ChoiceOutput):
     """The least grid point c such that at least the share q of the n values are at most c.
 
-    Three choices of equal budget: one near the rank q n is the value; one a little below and one a little
-    above are the ends of the interval, so far from q n that they lie on their sides with the confidence.
-    The value is moved into the interval. Several quantiles of one column are in order: values are sorted,
-    lower ends lowered to those of higher quantiles, upper ends raised to those of lower ones.
+    Two choices: with a third of the budget a value near the rank q n; then, with the rest, how far to both
+    sides of it the interval reaches, so that it goes beyond the rank q n on either side with the confidence.
+    Several quantiles of one column are in order: values are sorted, lower ends lowered to those of higher
+    quantiles, upper ends raised to those of lower ones.
 
     Error
     -----
-    With t the most by which a choice's score falls short (except for half of the failure probability), the
-    lower end has less than q n values below it, and the upper end at least q n up to it: the quantile is
-    between. Where the grid is coarser than the declared one, values were rounded to it: the ends are half a
-    step farther out.
+    With t the most by which the score of the reach falls short (except for the failure probability), reaches
+    are scored for going beyond q n by t: the chosen one has less than q n values below its interval, and at
+    least q n up to its upper end. The quantile is between, whatever the value is. Where the grid is coarser
+    than the declared one, values were rounded to it: the ends are half a step farther out.
     """
 
     name: str
@@ -107,7 +117,7 @@ class QuantileOutput(ChoiceOutput):
 
     @property
     def picks(self) -> int:
-        """The value and both ends."""
+        """One for the value and two for the reach of its interval."""
         return 3
 
     @property
@@ -117,7 +127,7 @@ class QuantileOutput(ChoiceOutput):
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
-        """Three choices, whose scores a row moves by max(q, 1 - q) rows."""
+        """Three parts for choices, whose scores a row moves by max(q, 1 - q) rows."""
         return (3 * max(self.share, 1 - self.share),)
 
     @property
@@ -132,16 +142,11 @@ class QuantileOutput(ChoiceOutput):
         return {**super(QuantileOutput, self).identity, **shares}
 
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
-        """Return the choices of the value, of the lower end and of the upper end."""
-        rule = HistogramRankRule(share=self.share)
-        choice = make.choice(rule)
-        shift = shortfall(choice.mechanism, of_several(confidence, 2), self.histogram.width) + 1
-        rules = (
-            rule,
-            HistogramRankRule(share=self.share, shift=-shift),
-            HistogramRankRule(share=self.share, shift=shift),
-        )
-        return tuple(replace(choice, rule=one) for one in rules)
+        """Return the choices of the value and of the reach of its interval."""
+        value = make.choice(HistogramRankRule(share=self.share))
+        reach = make.parts(2).choice(HistogramReachRule(share=self.share))
+        shift = _reach_shortfall(reach.mechanism, confidence, self.histogram.width)
+        return value, replace(reach, rule=HistogramReachRule(share=self.share, shift=shift))
 
     def supposed(self, rows: int) -> float:
         """The middle of the bounds."""
@@ -152,12 +157,11 @@ class QuantileOutput(ChoiceOutput):
         """Return grid points as floats."""
         mechanism = choices_of(draws[0].part)
         shares = sorted({self.share, *self.beside})
-        found = [_three(mechanism, draws[0].steps, share, confidence) for share in shares]
+        found = [_with_ends(mechanism, draws[0].steps, share, confidence) for share in shares]
         value, lower, upper = (np.stack(parts) for parts in zip(*found, strict=True))
         value = np.sort(value, axis=0)
         lower = np.minimum.accumulate(lower[::-1], axis=0)[::-1]
         upper = np.maximum.accumulate(upper, axis=0)
-        lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
         place = shares.index(self.share)
         return _on_grid(
             self.name,
@@ -168,11 +172,14 @@ class QuantileOutput(ChoiceOutput):
         )
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return half the width of the interval, if the values are spread evenly over the bounds."""
-        mechanism = choices_of(parts[0]).of(HistogramRankRule(share=self.share))
-        short = shortfall(mechanism, of_several(confidence, 2), self.histogram.width)
-        ranks = Fraction(2 * short + 1, self.share.denominator)
-        return _spread_evenly(self.name, self.histogram, ranks, _deviation(mechanism, self.share), rows)
+        """Return half the width of nearly every interval, if the values are spread evenly over the bounds."""
+        mechanism = choices_of(parts[0])
+        reach = _reach_rule(mechanism, self.share)
+        deviation = deviation_in_rows(reach.center, mechanism.of(reach.center))
+        beyond = _reach_shortfall(mechanism.of(reach), confidence, self.histogram.width)
+        off = hypot(deviation, deviation_in_rows(reach, mechanism.of(reach)))
+        ranks = (Fraction(beyond, self.share.denominator) + Fraction(_DEVIATIONS * off)) * _ROUNDED_UP
+        return _spread_evenly(self.name, self.histogram, ranks, deviation, rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +289,7 @@ def deviation_in_rows(rule: Rule, mechanism: Selector) -> float:
     noise for permute-and-flip (1 / rate).
     """
     unit = 1.0 if isinstance(mechanism, PermuteAndFlip) else pi / sqrt(6)
-    scale = rule.share.denominator if isinstance(rule, HistogramRankRule) else 1
+    scale = 1 if isinstance(rule, FrequencyRule) else rule.share.denominator
     return unit / float(mechanism.rate * scale)
 
 
@@ -310,23 +317,26 @@ def _reach(rule: Rule) -> int:
     return abs(rule.shift)
 
 
-def _three(
+def _with_ends(
     mechanism: Choices, steps: Integers, share: Fraction, confidence: Fraction
 ) -> tuple[Integers, Integers, Integers]:
     """Return the value, the lower and the upper end of a quantile, as positions; ends only if they hold."""
-    rules = {
-        np.sign(one.rule.shift): one.rule
-        for one in mechanism.selections
-        if isinstance(one.rule, HistogramRankRule) and one.rule.share == share
-    }
-    value, lower, upper = (mechanism.drawn(steps, rules[side])[:, 0] for side in (0, -1, 1))
-    for side in (-1, 1):
-        short = shortfall(mechanism.of(rules[side]), of_several(confidence, 2), mechanism.width)
-        if _reach(rules[side]) <= short and side < 0:
-            lower = np.zeros_like(lower)
-        elif _reach(rules[side]) <= short:
-            upper = np.full_like(upper, mechanism.width - 1)
-    return value, lower, upper
+    reach = _reach_rule(mechanism, share)
+    value, far = (mechanism.drawn(steps, rule)[:, 0] for rule in (reach.center, reach))
+    if reach.shift < _reach_shortfall(mechanism.of(reach), confidence, mechanism.width):
+        far = np.full_like(far, mechanism.width)
+    return value, np.maximum(value - far, 0), np.minimum(value + far, mechanism.width - 1)
+
+
+def _reach_rule(mechanism: Choices, share: Fraction) -> HistogramReachRule:
+    """Return the rule by which the interval of a quantile was chosen."""
+    rules = (one.rule for one in mechanism.selections)
+    (found,) = (rule for rule in rules if isinstance(rule, HistogramReachRule) and rule.share == share)
+    return found
+
+
+def _reach_shortfall(mechanism: Selector, confidence: Fraction, width: int) -> int:
+    return shortfall(mechanism, confidence, len(reaches(width)))
 
 
 def _on_grid(

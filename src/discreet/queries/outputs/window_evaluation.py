@@ -30,7 +30,7 @@ from discreet.queries.outputs.window_values import (
 )
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow, WindowOrder
 
-__all__ = ["SumOfGroups", "WindowEvaluation"]
+__all__ = ["SumOfGroups", "WindowEvaluation", "row_taken"]
 
 _SINGLE = {
     AnswerFunction.LAG,
@@ -247,6 +247,24 @@ def _sorted_by(evaluation: Evaluation, one: WindowOrder) -> SortedBy:
         descending=one.descending,
         missing_first=one.missing_first,
     )
+
+
+def row_taken(
+    window: AnswerWindow, rows: AnswerRows, outputs: Sequence[QueryOutput], kept: Expression | None
+) -> _Places | None:
+    """Return from which row a window takes its value, or -1; None unless keys alone decide, and it is one."""
+
+    def unread(*_: object) -> Any:
+        raise AssertionError("what keys alone decide reads no output")
+
+    evaluation = WindowEvaluation(rows=rows, outputs=outputs, numbers=unread, added=unread, kept=kept)
+    if window.function not in _SINGLE or window.default is not None or not evaluation._settled(window):
+        return None
+    frames = framed(list(evaluation._partitions(window, Fraction(1, 2))), window.frame)
+    places = place_in_frame(window.function, window.parameter, frames)
+    found = np.full(rows.size, -1, np.int64)
+    found[frames.rows] = np.where(places >= 0, frames.rows[places], -1)
+    return found
 
 
 def _taken(

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.curator.request.request import Draw, Expectation, Part
 from discreet.data import Expression, Measure
-from discreet.data.language.expressions import columns_of
+from discreet.data.language.expressions import Column, columns_of
 from discreet.queries.outputs.answer_rows import possible_numbers
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.calculation import Evaluated
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
+from discreet.queries.outputs.linear import Term, independent
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.outputs.summed import exact_sums, noise_adds_up, summed_draw, summed_part
 from discreet.queries.outputs.window_evaluation import (
     SumOfGroups,
     WindowEvaluation,
+    row_taken,
 )
 from discreet.queries.question.answer_windows import AnswerWindow
 
@@ -67,8 +69,25 @@ class WindowedOutput(CalculatedOutput):
         decided = self.kept is not None and bool(columns_of(self.kept) & names)
         return bool(self.reads) or decided or any(one.reads & names for one in self.windows)
 
-    def _share(self, confidence: Fraction) -> Fraction:
-        return of_several(confidence, max(len(self.reads) + len(self.windows), 1))
+    @property
+    def _entering(self) -> int:
+        return len(self.reads) + len(self.windows)
+
+    def _terms(self, noises: Mapping[Measure, Part]) -> dict[str, Term]:
+        """Return also the windows that take another row of a column with noises of its own."""
+        found = CalculatedOutput._terms(self, noises)
+        if self.levels or self.chosen is not None:
+            return found
+        by_name = {output.name: output for output in self.sources}
+        for window in self.windows:
+            output = by_name.get(window.operand.name) if isinstance(window.operand, Column) else None
+            if output is None:
+                continue
+            term = independent(output, [noises[measure] for measure in output.measures])
+            places = row_taken(window, self._rows, self.sources, self.kept)
+            if term is not None and places is not None:
+                found[window.name] = replace(term, places=places)
+        return found
 
     def _further(self, draws: Mapping[Measure, Draw], confidence: Fraction) -> Mapping[str, Evaluated]:
         def numbers(output: QueryOutput, level: Fraction) -> PossibleNumbers:
@@ -120,7 +139,8 @@ class WindowedOutput(CalculatedOutput):
     def _expected(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> float | None:
         """Return the largest margin of any group, or None if it cannot be said."""
         by_measure = {part.measure: part for part in parts}
-        size, share = self._rows.size, self._share(confidence)
+        size, linear = self._rows.size, self._linear(by_measure)
+        share = of_several(confidence, max(linear.entering, 1))
 
         def numbers(output: QueryOutput, level: Fraction) -> PossibleNumbers:
             read = [by_measure[measure] for measure in output.measures]
@@ -136,8 +156,11 @@ class WindowedOutput(CalculatedOutput):
         names = {output.name for output in self.sources}
         if any(one.function.ranks and one.placing & names for one in self.windows):
             return None
-        known = {output.name: numbers(output, share) for output in self.reads}
-        found = self._evaluated({**known, **self._windows(numbers, added, share)}, size)
+        known: dict[str, Evaluated] = {output.name: numbers(output, share) for output in self.reads}
+        known |= self._windows(numbers, added, share)
+        found = self._evaluated(
+            {**known, **linear.numbers(known, by_measure, share)}, size, linear.expression
+        )
         if not isinstance(found, PossibleNumbers):
             return 0.0
         present = ~np.isnan(found.value)
