@@ -120,8 +120,7 @@ class _Reader:
         names = tuple(field.name for field in scope.fields)
         if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
-                "two columns of the answer would have the same name, apart from case; give them different "
-                "names with AS"
+                "two columns of the answer would have the same name, apart from case; rename them with AS"
             )
         keys = [field for field in scope.fields if self._statement.is_key(field.column)]
         others = [field for field in scope.fields if not self._statement.is_key(field.column)]
