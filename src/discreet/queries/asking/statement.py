@@ -76,7 +76,7 @@ class AskedStatement(Asked):
             raise UnsupportedQuery(
                 "of some key that is not declared no value was shown, so that there is nothing to calculate "
                 "with; the choice of keys is paid for, and asking again in this way costs and gives nothing "
-                "more: offer more, or list the keys with with_keys(...)"
+                "more: offer more, or list the keys with WHERE key IN (...)"
             )
         release = door.answer(self._settled(offers, keys), analyst=analyst)
         return replace(release, chosen=tuple(chosen), label=with_choices(release, choices))
