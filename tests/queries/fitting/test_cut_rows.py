@@ -24,9 +24,11 @@ def exact(frame, limit, most=None):
     tables = {"visits": visits(frame)}
     bound = bind(cut_query(VISITS, limit, most)[0], tables)
     found = compute(bound.plan, tables, salt=fresh_salt())
-    values = {output.name: int(found[output.measure][0]) for output in bound.outputs}
     moves = {one.measure: int(one.sensitivity.l1) for one in sensitivity(bound.plan, tables).statistics}
-    return values, {output.name: moves[output.measure] for output in bound.outputs}
+    measured = {output.name: output.measures for output in bound.outputs}
+    assert all(len(measures) == 1 for measures in measured.values())
+    values = {name: int(found[measures[0]][0]) for name, measures in measured.items()}
+    return values, {name: moves[measures[0]] for name, measures in measured.items()}
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1, None), (2, None), (2, 90), (7, 8), (100, None)])
