@@ -72,7 +72,7 @@ def test_the_whole_path_on_postgresql(tmp_path, monkeypatch, postgres):  # noqa:
     again = answered("query --epsilon 1", COUNT)
     assert again.output.splitlines()[:2] == first.output.splitlines()[:2]
     assert "paid  nothing" in again.output
-    assert "4 entries and 2 answers are intact" in answered("ledger verify").output
+    assert "4 entries and what is stored for 2 of them are intact" in answered("ledger verify").output
     Path("clinic.toml").write_text(IN_A_DATABASE.replace("epsilon = 20", "epsilon = 2"))
     ledger_trouble("query --epsilon 2", COUNT)
     answered("ledger amend --reason less")

@@ -28,7 +28,7 @@ def test_the_walk_from_data_to_plot():
     assert "refused: 'patient_id' is the person column" in said
     assert "refused: it costs" in said
     assert "would fit" in said
-    assert "answers are intact" in said
+    assert "of them are intact" in said
     assert sorted(path.name for path in Path("clinic").iterdir()) == [
         "cities.png",
         "clinic.ledger",

@@ -24,7 +24,7 @@ def clinic(tmp_path, monkeypatch):
 
 def test_an_intact_ledger_is_verified_with_and_without_its_declaration():
     found = answered("ledger verify").output
-    assert "4 entries and 2 answers are intact" in found
+    assert "4 entries and what is stored for 2 of them are intact" in found
     Path("visits.csv").unlink()
     assert answered("ledger verify").output == found
     Path("clinic.toml").unlink()
@@ -89,7 +89,10 @@ def test_a_ledger_that_is_not_there_is_not_made(what):
 def test_an_export_is_checked_without_the_ledger():
     found = answered("ledger export entries.jsonl").output
     assert found.startswith("wrote entries.jsonl: 4 entries; head 4 ")
-    assert "4 entries and 2 answers" in answered("ledger verify --export entries.jsonl").output
+    assert (
+        "4 entries and what is stored for 2 of them"
+        in answered("ledger verify --export entries.jsonl").output
+    )
     assert "is not overwritten" in refused("ledger export entries.jsonl")
     assert "is not overwritten" in refused("ledger export clinic.ledger")
     text = Path("entries.jsonl").read_text()

@@ -32,13 +32,15 @@ def charges():
 def test_a_table_with_an_interval_for_every_number():
     found = answered("query --epsilon 5", BY_CITY)
     header, taipei, hamilton, *rest = found.output.splitlines()
-    assert header.split() == ["city", "n", "95%", "interval", "mean_cost", "95%", "interval"]
+    assert header.split() == ["city", "n", "mean_cost"]
     assert taipei.startswith("Taipei")
     assert hamilton.startswith("Hamilton")
     assert abs(int(taipei.split()[1]) - 200) < 60
-    assert rest[0] == ""
-    assert rest[1] == "paid  epsilon 5"
-    assert rest[2].startswith("left  a pure epsilon of ")
+    *_, about, empty, paid, left = rest
+    assert about == "at most 2 rows per person counted, cost within 0 to 5,000; intervals at 95%"
+    assert empty == ""
+    assert paid == "paid  epsilon 5"
+    assert left.startswith("left  a pure epsilon of ")
 
 
 def test_the_same_question_is_free():
@@ -102,7 +104,11 @@ def test_csv_and_json_hold_the_same_numbers():
 def test_parquet_carries_its_label():
     refused("query --epsilon 5 --format parquet", BY_CITY)
     found = answered("query --epsilon 5 --output answer.parquet --label answer.json", BY_CITY)
-    assert found.output.startswith("wrote answer.parquet\npaid  epsilon 5\n")
+    first, *_, about, paid, left = found.output.splitlines()
+    assert first == "wrote answer.parquet"
+    assert about.startswith("at most 2 rows per person counted, cost within 0 to 5,000")
+    assert paid == "paid  epsilon 5"
+    assert left.startswith("left  ")
     table = pyarrow.parquet.read_table("answer.parquet")
     assert table.column("city").to_pylist() == ["Taipei", "Hamilton"]
     assert table.column_names[1:4] == ["n", "n_lower", "n_upper"]
@@ -111,10 +117,19 @@ def test_parquet_carries_its_label():
     assert label["outputs"] == ["n", "mean_cost"]
 
 
-@pytest.mark.parametrize(("name", "starts"), [("a.csv", "n,n_lower"), ("a.json", "{"), ("a.txt", "  n")])
+@pytest.mark.parametrize(("name", "starts"), [("a.csv", "n,n_lower"), ("a.json", "{"), ("a.txt", "n")])
 def test_the_name_of_a_file_tells_its_form(name, starts):
     answered(f"query --epsilon 1 --output {name}", COUNT)
-    assert Path(name).read_text().startswith(starts)
+    assert Path(name).read_text().lstrip().startswith(starts)
+
+
+def test_a_file_of_an_unknown_form_is_refused_before_the_charge():
+    reason = refused("query --epsilon 1 --output answer.xlsx", COUNT)
+    assert "ends in .xlsx" in reason
+    assert ".csv, .json, .parquet" in reason
+    assert not Path("clinic.ledger").exists()
+    answered("query --epsilon 1 --format csv --output answer.xlsx", COUNT)
+    assert Path("answer.xlsx").read_text().startswith("n,n_lower")
 
 
 @pytest.mark.parametrize("options", ["--output {0}", "--label {0}", "--output new.csv --label {0}"])

@@ -13,45 +13,56 @@ import numpy as np
 import pytest
 
 from discreet.cli.rendering import grid, render, write
+from discreet.curator import Release
+from discreet.curator.request.request import AnswerColumn
+from discreet.privacy import events
 
 
 def release(keys, *columns):
-    """A stand-in with what is read of a release."""
-    outputs = [
-        SimpleNamespace(name=name, values=np.array(v), lower=np.array(low), upper=np.array(high))
+    """An answer with a stand-in for its request."""
+    outputs = tuple(
+        AnswerColumn(name=name, values=np.array(v), lower=np.array(low), upper=np.array(high))
         for name, v, low, high in columns
-    ]
-    table = dict(keys)
-    for one in outputs:
-        table |= {one.name: one.values.tolist()}
-        table |= {f"{one.name}_lower": one.lower.tolist(), f"{one.name}_upper": one.upper.tolist()}
-    request = SimpleNamespace(confidence=Fraction(9, 10))
-    return SimpleNamespace(
-        keys=keys, outputs=outputs, request=request, columns=lambda: table, label={"format": "x"}
     )
+    request = SimpleNamespace(confidence=Fraction(9, 10), event=events.Laplace(epsilon=1))
+    label = {"format": "x", "private": True, "counted": "at most 1 row per person counted"}
+    return Release(request=request, keys=keys, outputs=outputs, label=label)
 
 
 ODD = release(
     {"day": [datetime.date(2026, 1, 1), None], 'a,"b': ["x\ny", "Tromsø"]},
     ("n", [12345, -3], [12000, -5], [13000, 4]),
     ("m", [1234.5678, float("nan")], [-0.0, float("-inf")], [2000.0, float("inf")]),
+    ("lag", [float("nan"), 1234567.8], [float("nan"), 1234000.0], [float("nan"), 1236000.0]),
 )
 
 
 def test_a_table_shows_every_group():
     many = release({"k": list(range(50))}, ("n", list(range(50)), [0] * 50, [99] * 50))
     lines = render(many, "table").decode().splitlines()
-    assert len(lines) == 51
-    assert lines[0].split() == ["k", "n", "90%", "interval"]
+    assert len(lines) == 53
+    assert lines[0].split() == ["k", "n"]
+    assert "49  49 (0 to 99)" in lines[50]
+    assert lines[52] == "at most 1 row per person counted; intervals at 90%"
+
+
+def test_years_are_printed_as_they_are_and_values_to_their_error():
+    years = release({"year": [2023, 2024]}, ("m", [1234.5678, 1300.0], [1230.0, 1296.0], [1239.0, 1304.0]))
+    assert render(years, "table").decode().splitlines()[1:3] == [
+        "2023  1,234.6 (1,230.0 to 1,239.0)",
+        "2024                     1,300 ± 4",
+    ]
 
 
 def test_odd_values_in_a_table():
     text = render(ODD, "table").decode()
-    assert "12,345  12,000 to 13,000" in text
-    assert "NULL" in text
+    assert "12,340 (12,000 to 13,000)" in text
+    assert "1,200 (0 to 2,000)" in text
+    lines = text.splitlines()
+    assert lines[2].endswith("  NULL")  # the first LAG; the text before it has a line break
+    assert lines[3].startswith("NULL  ")
     assert "unknown" in text
     assert "nan" not in text
-    assert " 0 to 2,000" in text
 
 
 def test_odd_values_in_csv_and_json():
@@ -59,6 +70,7 @@ def test_odd_values_in_csv_and_json():
     assert rows[0] == {
         **{"day": "2026-01-01", 'a,"b': "x\ny", "n": "12345", "n_lower": "12000", "n_upper": "13000"},
         **{"m": "1234.5678", "m_lower": "0.0", "m_upper": "2000.0"},
+        **{"lag": "", "lag_lower": "", "lag_upper": ""},
     }
     assert [rows[1][name] for name in ("day", "m", "m_lower", "m_upper")] == ["", "", "", ""]
     content = json.loads(render(ODD, "json"))

@@ -57,3 +57,21 @@ def test_public_tables_are_declared_by_their_content():
     assert declare({"cities": other}) != declare({"cities": cities})
     with pytest.raises(ParameterError, match="at least one private table"):
         checked_tables({"cities": cities})
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        (
+            {"visits": pyarrow.table({"a": [1]})},
+            r"holds under 'visits' a Table, not declared; .*Table\(…, person=…",
+        ),
+        ({"visits": "visits.csv"}, "holds under 'visits' a str, not declared"),
+        ({3: usual_visits()}, "is not a mapping of names to tables"),
+        ([usual_visits()], "is not a mapping of names to tables"),
+        ({}, "is not a mapping of names to tables"),
+    ],
+)
+def test_frames_and_files_are_no_tables_yet(tables, words):
+    with pytest.raises(ParameterError, match=words):
+        checked_tables(tables)

@@ -21,4 +21,4 @@ def test_it_prints(capsys):
     clinic.main(rows=2000)
     said = capsys.readouterr().out
     assert "Taipei" in said
-    assert "spent: epsilon 0.5; 8 entries and 2 answers are intact" in said
+    assert "spent: epsilon 0.5; 8 entries and what is stored for 2 of them are intact" in said

@@ -225,7 +225,8 @@ def test_an_answer_from_the_store_says_so(place):
     first, again = curator.ask(COUNT, epsilon=1), curator.ask(COUNT, epsilon=1)
     words = "answered from the store, nothing spent"
     assert (first.stored, again.stored) == (False, True)
-    assert repr(again) == f"{first!r}\n{words}"
+    *_, paid = repr(first).splitlines()
+    assert repr(again) == repr(first).replace(paid, f"{words}; left: a pure epsilon of 9")
     assert words in again._repr_html_()
     assert words not in first._repr_html_()
     assert again.label == first.label

@@ -77,6 +77,8 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
                 for one in found.keys
             ],
             "bought": list(found.bought),
+            "counted": found.counted,
+            "groups": found.groups,
             "confidence": float(found.confidence),
             "budget": [
                 {

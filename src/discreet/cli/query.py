@@ -84,7 +84,7 @@ def _delivered(options: Namespace, release: Release, bill: str) -> str:
         rendering.write(options.label, f"{label}\n".encode())
     if options.output is not None:
         rendering.write(options.output, content)
-        return f"wrote {options.output}\n{bill}"
+        return "\n".join([f"wrote {options.output}", *release.remarks(), bill])
     text = content.decode().removesuffix("\n")
     return f"{text}\n\n{bill}" if form == "table" else text
 

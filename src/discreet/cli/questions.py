@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
-from discreet.privacy.decimals import above
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
@@ -111,18 +110,10 @@ def fits_of(options: Namespace) -> dict[str, Any]:
 
 
 def cost(event: Event) -> str:
-    """Write what an event costs: a pure epsilon, else a rho, else an epsilon with its delta; rounded up."""
-    if event.pure_epsilon is not None:
-        return f"epsilon {above(event.pure_epsilon)}"
-    if event.concentrated_rho is not None:
-        return f"rho {above(event.concentrated_rho)}"
-    from discreet.accounting.filters import Odometer
-    from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+    """Write what an event costs."""
+    from discreet.curator.release.about import price
 
-    alone = Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
-    if alone.epsilon is None:
-        return "what its event says"
-    return f"epsilon {above(alone.epsilon)} and delta {above(alone.delta)}"
+    return price(event)
 
 
 def _pairs(typed: list[str] | None, name: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "write"]
 
 FORMATS = ("table", "csv", "json", "parquet")
+_ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".table": "table"}
 
 
 def add_output_options(parser: ArgumentParser) -> None:
@@ -31,11 +32,18 @@ def add_output_options(parser: ArgumentParser) -> None:
 
 
 def format_of(options: Namespace) -> str:
-    """Return the form that is wanted."""
+    """Return the form that is wanted: as stated, or by the ending of the file's name."""
     if options.format is not None:
         return str(options.format)
-    suffix = Path(options.output).suffix.lower().lstrip(".") if options.output else ""
-    return suffix if suffix in FORMATS else "table"
+    suffix = Path(options.output).suffix.lower() if options.output else ""
+    if suffix and suffix not in _ENDINGS:
+        known = ", ".join(one for one in _ENDINGS)
+        raise ParameterError(
+            "output",
+            f"ends in {suffix}, which is no form of an answer",
+            f"a file that ends in {known}; or --format {'|'.join(FORMATS)}",
+        )
+    return _ENDINGS.get(suffix, "table")
 
 
 def check_output(options: Namespace) -> None:
@@ -79,21 +87,10 @@ def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
 
 
 def _table(release: Release) -> str:
-    from discreet.curator.release.release import bought_in_words
-
-    level = f"{100 * float(release.request.confidence):.6g}%"
-    header = list(release.keys)
-    columns: list[list[str]] = [[_shown(key) for key in keys] for keys in release.keys.values()]
-    for output in release.outputs:
-        columns.append([_shown(value) for value in output.values.tolist()])
-        if output.lower is None or output.upper is None:
-            header.append(f"{output.name} ({output.offers})")
-            continue
-        header += [output.name, f"{level} interval"]
-        ends = zip(output.lower.tolist(), output.upper.tolist(), strict=True)
-        columns.append([f"{_shown(low)} to {_shown(high)}" for low, high in ends])
-    table = grid([header, *zip(*columns, strict=True)], left=len(release.keys))
-    return "\n".join([table, *bought_in_words(release.label)])
+    """Write every group as Python prints it, and what has to be said below."""
+    header, rows = release.texts()
+    left = next((place for place, name in enumerate(header) if name not in release.keys), len(header))
+    return "\n".join([grid([header, *rows], left=left), *release.remarks()])
 
 
 def _csv(release: Release) -> str:
@@ -138,15 +135,3 @@ def _plain(value: object) -> object:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool | str | datetime.date):
-        return str(value)
-    if isinstance(value, list):
-        return ", ".join(_shown(one) for one in value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "unknown" if math.isnan(number := float(str(value))) else f"{number + 0.0:,.6g}"

@@ -153,12 +153,12 @@ class Door:
         """
         check_analyst(analyst)
         rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
-        declared = declare(_checked(request, self._tables))
+        declared = declare(tables := _checked(request, self._tables))
         account = self.account()
         check_current(account, declared)
         charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
         answered = charge is not None and all(self.is_charged(one) for one in chosen)
-        return preview(request, account, analyst, rows, answered=answered, chosen=chosen)
+        return preview(request, account, analyst, rows, tables, answered=answered, chosen=chosen)
 
     def is_charged(self, request: AnyRequest) -> bool:
         """Return whether a request was charged before, so that asking again costs nothing."""
@@ -179,7 +179,7 @@ class Door:
         """
         paid = self._charge_and_fetch(request, analyst, request.draw)
         chosen = request.read(paid.content)
-        label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
+        label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=chosen.private)
         keys, outputs = request.keys_of(chosen), request.columns_for(chosen)
         return Release(request=request, keys=keys, outputs=outputs, label=label, stored=paid.stored)
 
@@ -206,7 +206,7 @@ class Door:
         paid = self._charge_and_fetch(request, analyst, draw)
         draws = unpack_several(request, paid.content)
         private = all(map(are_private, draws))
-        label = label_of(request, paid.tables, paid.account, paid.charge, private=private)
+        label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=private)
         return assembled(request, draws, label, stored=paid.stored)
 
     def remeasure_request(self, before: Sequence[Request], request: Request, *, analyst: str = "") -> Release:

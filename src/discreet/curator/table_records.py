@@ -50,10 +50,24 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
         or not all(isinstance(name, str) and name.isprintable() and name for name in tables)
         or not all(isinstance(table, Table | PublicTable) for table in tables.values())
     ):
-        raise ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
+        raise _not_tables(tables)
     if all(isinstance(table, PublicTable) for table in tables.values()):
         raise ParameterError("tables", "are all public", "at least one private table, such as Table(…)")
     return cast("dict[str, Table]", owned_tables(tables))
+
+
+def _not_tables(tables: object) -> ParameterError:
+    """Return the refusal of what is no mapping of names to tables: frames and files need declarations."""
+    if isinstance(tables, Mapping):
+        for name, one in tables.items():
+            if isinstance(name, str) and name.isprintable() and name:
+                if isinstance(one, Table | PublicTable):
+                    continue
+                made = f"{{{name!r}: Table(…, person=…, limits=Limits(rows=…))}}, or PublicTable(…)"
+                return ParameterError(
+                    "tables", f"holds under {name!r} a {type(one).__name__}, not declared", made
+                )
+    return ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
 
 
 def declare(tables: Mapping[str, Table | PublicTable]) -> DeclaredRecord:

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
 from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
+from discreet.front import limit_cuts, suggestions
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
-from discreet.front.suggestions import Suggestion, apply_suggestions, suggest_bounds, suggest_limits
+from discreet.front.suggestions import Suggestion, apply_suggestions
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_below
@@ -370,13 +371,8 @@ class Curator(Door):
         self.budget.check_offer(offer)
         return remeasure(self, release, offer, analyst=analyst)
 
-    def suggest_bounds(self, table: str, column: str, **offer: Any) -> Suggestion:
-        """Spend on bounds for a column of unknown numbers: see `discreet.front.suggestions`."""
-        return suggest_bounds(self, table, column, **offer)
-
-    def suggest_limits(self, table: str, **offer: Any) -> Suggestion:
-        """Spend on limits for a table with unknown rows per person: see `discreet.front.suggestions`."""
-        return suggest_limits(self, table, **offer)
+    suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
+    cut_by_limits = limit_cuts.cut_by_limits
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

@@ -133,7 +133,8 @@ def test_each_rule_of_the_schema_is_kept(place):
 
     assert list(problems(label, schema())) == []
     for path, value in [
-        *(((name,), None) for name in label if name != "price"),  # labels of earlier versions have none
+        # Labels of earlier versions have none of these.
+        *(((name,), None) for name in label if name not in {"price", "counted", "left"}),
         *((("budget", name), None) for name in label["budget"]),
         (("format",), "discreet-label-2"),
         (("private",), 1),
@@ -146,6 +147,8 @@ def test_each_rule_of_the_schema_is_kept(place):
         (("cost", "epsilon"), "-1"),
         (("price", "epsilon"), 0.5),
         (("price", "certified"), None),
+        (("counted",), 1),
+        (("left",), 0.5),
         (("charge", "entry"), 0),
         (("charge", "time"), "yesterday"),
         (("budget", "lifetime_epsilon"), "much"),

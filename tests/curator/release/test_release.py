@@ -61,13 +61,16 @@ def test_groups_come_in_their_declared_order(place):
     days = list(keys["day"].values)
     assert release.keys == {"ok": [False] * 3 + [True] * 3, "day": days * 2, "ward": [3] * 6}
     assert release.to_arrow().num_rows == len(release.to_pandas()) == release.to_polars().height == 6
-    assert str(release).count("\n") == 6
+    assert [line.split()[0] for line in str(release).splitlines()[1:7]] == ["False"] * 3 + ["True"] * 3
 
 
 def test_values_by_name(release, place):
     assert release["n"].dtype == np.int64
     assert release["mean_cost"].dtype == np.float64
-    with pytest.raises(KeyError):
+    assert release["city"].tolist() == list(CITIES)
+    assert len(release) == 3
+    assert release.at([])
+    with pytest.raises(KeyError, match="'n_lower'; the answer has city, n, mean_cost"):
         release["n_lower"]
     with pytest.raises(ValueError, match="several values"):
         float(release.value)
@@ -80,12 +83,17 @@ def test_values_by_name(release, place):
 def test_what_is_printed(release):
     lines = str(release).splitlines()
     assert lines[0].split() == ["city", "n", "mean_cost"]
-    assert [line.split()[0] for line in lines[1:]] == list(CITIES)
-    assert all("±" in line for line in lines[1:])
+    assert [line.split()[0] for line in lines[1:4]] == list(CITIES)
+    assert all("±" in line for line in lines[1:4])
+    assert lines[-2:] == [
+        "at most 3 rows per person counted, cost within 0 to 5,000; intervals at 95%",
+        "paid epsilon 5; left: a pure epsilon of 5",
+    ]
     assert repr(release) == str(release)
     html = release._repr_html_()
     assert html.count("<tr>") == 4
     assert html.count("<td>") == 9
+    assert "<br>".join(lines[-2:]) in html
 
 
 def test_counts_are_printed_in_full_and_long_answers_are_cut(place):
@@ -97,7 +105,7 @@ def test_counts_are_printed_in_full_and_long_answers_are_cut(place):
     lines = str(release).splitlines()
     assert "12,345,678 ±" in lines[1]
     assert len(lines) == 22
-    assert lines[-1] == "… 30 more groups"
+    assert lines[-1] == "… 30 more groups: to_pandas() has all of them"
     assert release._repr_html_().count("<tr>") == 21
 
 

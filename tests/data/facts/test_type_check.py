@@ -201,3 +201,17 @@ def test_what_would_grow_too_long_is_refused():
     for _ in range(7):
         wide = wide + col("age")
     type_of(wide.bins(0, 1, 1000).expression, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        (col("city") < datetime.date(2026, 1, 1), r"'city' is text, .* CAST\(city AS DATE\), .*Dates\("),
+        (col("city").year() == 2026, r"YEAR takes dates .*'city' is text, .* CAST\(city AS DATE\)"),
+        (col("city") > 3, r"'city' is text, .* CAST\(city AS DOUBLE\), .*Bounds\("),
+        (col("city").isin([3, 4]), r"IN compares text with integer; .*'city' is text"),
+    ],
+)
+def test_a_column_that_is_text_for_want_of_a_declaration_is_named(formula, words):
+    with pytest.raises(UnsupportedQuery, match=words):
+        type_of(formula.expression, SCHEMA)

@@ -13,6 +13,8 @@ def test_limits_are_of_one_kind():
     assert repr(Limits(rows=10)) == "Limits(rows=10)"
     assert repr(Limits(groups=4, rows_per_group=2)) == "Limits(groups=4, rows_per_group=2)"
     assert repr(EACH_ROW) == "EACH_ROW"
+    with pytest.raises(ParameterError, match=r"by name; allowed: Limits\(rows=…\)"):
+        Limits(3)
 
 
 def test_a_limit_may_be_bought_up_to_a_number():

@@ -192,7 +192,10 @@ def test_a_key_that_is_the_person_is_the_person_column():
 def test_declarations_that_cannot_hold_are_refused_when_tables_meet():
     each = Table(pyarrow.table({"id": [1]}), person=EACH_ROW)
     for tables, words in (
-        (shop(through("nowhere", on="parent")), "not declared"),
+        (
+            shop(through("nowhere", on="parent")),
+            "not declared; allowed: one of 'parents', or {'nowhere': Table",
+        ),
         (shop(through("public", on="parent"), public=PublicTable(pyarrow.table({"parent": [1]}))), "public"),
         (shop(through("parents", on="parent")), "does not have"),
         (shop(through("parents", on="parent", to="who")), "integer, with 'who', text"),

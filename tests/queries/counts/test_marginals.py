@@ -146,7 +146,7 @@ def test_words_and_figures(clinic):
     pytest.importorskip("matplotlib").use("Agg")
     tables = clinic.ask(dp.marginals("visits", ["city", "sex"], ways=1), epsilon=1)
     assert "2 tables of counts: (city), (sex)" in str(tables)
-    assert "counting at most 2 rows of a person" in str(tables)
+    assert "at most 2 rows per person counted" in str(tables)
     assert clinic.ask(dp.marginals("visits", ["city", "age"], width=20), epsilon=1).axis("age").cells == 6
     assert tables.plot("city").get_xlabel() == "city"
     pairs = clinic.ask(dp.marginals("visits", ["city", "sex"]), epsilon=1)

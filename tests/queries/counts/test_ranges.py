@@ -279,7 +279,7 @@ def test_words_and_figures(clinic):
     pytest.importorskip("matplotlib").use("Agg")
     ages = clinic.ask(dp.ranges("visits", "age", by="city"), epsilon=1)
     assert "in each of 3 groups" in str(ages)
-    assert "counting at most 2 rows of a person in a group" in str(ages)
+    assert "at most 2 rows per person counted" in str(ages)
     assert str(dp.ranges("visits", ["age", "cost"])) == str(dp.ranges("visits", "age", "cost"))
     assert "none is below" in str(ages)
     assert ages.plot().get_xlabel() == "age"

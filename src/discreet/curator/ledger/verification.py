@@ -63,7 +63,8 @@ class VerificationReport:
 
     def __str__(self) -> str:
         compared = "no anchor was given" if self.anchor is None else f"holds the anchor {self.anchor}"
-        return f"{self.entries} entries and {self.answers} answers are intact; {compared}; head {self.head}"
+        stored = f"what is stored for {self.answers} of them"  # the opening stores the ledger's secret
+        return f"{self.entries} entries and {stored} are intact; {compared}; head {self.head}"
 
 
 def checked_entries(store: Store) -> Iterator[Entry]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 
 from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.decimals import decimals_of, number
 
-__all__ = ["cell", "remark_of"]
+__all__ = ["cell", "key_text", "remark_of"]
 
+_MISSING = "NULL"
 _ALIKE = 0.01
 """Two margins that differ by less than this share are printed as one."""
 
@@ -17,8 +18,10 @@ def cell(column: AnswerColumn, place: int) -> str:
     """Write a value with its interval, if it has one."""
     value = column.values[place]
     if column.lower is None or column.upper is None:
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return ", ".join(map(key_text, value)) if isinstance(value, list) else key_text(value)
     shown, lower, upper = float(value), float(column.lower[place]), float(column.upper[place])
+    if all(map(isnan, (shown, lower, upper))):  # no number is possible: as the first LAG
+        return _MISSING
     if not all(map(isfinite, (shown, lower, upper))):
         return "unknown"
     below, above = shown - lower, upper - shown
@@ -38,6 +41,15 @@ def cell(column: AnswerColumn, place: int) -> str:
         error = round(error, decimals)  # a difference of floats is off in its last digit
         return f"{text} ± {number(error, error, side=1, whole=whole, decimals=decimals)}"
     return f"{text} ({low} to {high})"
+
+
+def key_text(value: object) -> str:
+    """Write a key, or a value without an interval: as it is, without separated thousands."""
+    if value is None:
+        return _MISSING
+    if isinstance(value, float):
+        return _MISSING if isnan(value) else f"{value + 0.0:.10g}"
+    return str(value)
 
 
 def remark_of(column: AnswerColumn) -> str:

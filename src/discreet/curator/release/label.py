@@ -16,13 +16,14 @@ from discreet.accounting import epsilon
 from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
 from discreet.curator.budget.account import Account
 from discreet.curator.ledger import Entry
+from discreet.curator.release.about import counted
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.errors import ParameterError
-from discreet.privacy.decimals import show_above
+from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above
@@ -52,6 +53,7 @@ def label_of(
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,
+    analyst: str = "",
     *,
     private: bool,
 ) -> dict[str, object]:
@@ -67,6 +69,8 @@ def label_of(
         What was spent, this release included.
     charge : Entry
         The entry that paid for it.
+    analyst : str
+        Who asks, of whose share is said what is left.
     private : bool
         Whether the noise came from the operating system, not from a replay for tests.
     """
@@ -85,6 +89,8 @@ def label_of(
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
         "plan": "; and ".join(describe(plan) for plan in request.plans),
+        "counted": counted(request, tables),
+        "left": show_below(account.largest_epsilon(analyst)),
         "confidence": float(request.confidence),
         "outputs": list(request.names),
         "assumptions": list(_ASSUMPTIONS),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.release.about import counted, counted_groups
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
+from discreet.data import Table
 from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
@@ -78,6 +80,10 @@ class Preview:
         The limits and bounds that are bought first, in words; their cost is included.
     remark : str
         What else there is to say about how it is measured.
+    counted : str
+        At most how many rows of each person are counted, and within which bounds, in words.
+    groups : str
+        How many groups are answered, in words; empty where their keys are still to be chosen.
     """
 
     event: Event
@@ -91,6 +97,8 @@ class Preview:
     cap: str = "the budget"
     bought: tuple[str, ...] = ()
     remark: str = ""
+    counted: str = ""
+    groups: str = ""
 
     @property
     def epsilon(self) -> float | None:
@@ -103,7 +111,8 @@ class Preview:
         for expectation in self.expectations:
             if expectation.name == name:
                 return expectation
-        raise KeyError(name)
+        names = ", ".join(one.name for one in self.expectations)
+        raise KeyError(f"there is no output {name!r}; the question has {names}")
 
     def __str__(self) -> str:
         level = f"{float(self.confidence):.0%}"
@@ -111,12 +120,15 @@ class Preview:
         for one in self.expectations:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
-        lines += [*self.bought, *(str(one) for one in self.keys)]
+        lines += [*filter(None, [self._about()]), *self.bought, *(str(one) for one in self.keys)]
         lines += [self.remark] if self.remark else []
         lines.append(self._price())
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _about(self) -> str:
+        return "; ".join(words for words in (self.groups, self.counted) if words)
 
     def _price(self) -> str:
         if self.answered:
@@ -145,7 +157,7 @@ class Preview:
             f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
             for one in self.expectations
         )
-        said = f"{self.remark}; {self._price()}" if self.remark else self._price()
+        said = "; ".join(words for words in (self._about(), self.remark, self._price()) if words)
         price = f"<caption>{escape(said)}</caption>"
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
@@ -155,6 +167,7 @@ def preview(
     account: Account,
     analyst: str,
     rows: int,
+    tables: Mapping[str, Table],
     *,
     answered: bool,
     chosen: Sequence[KeyRequest] = (),
@@ -171,6 +184,8 @@ def preview(
         Who would ask.
     rows : int
         A hypothetical number of rows in a group, for outputs whose error depends on it.
+    tables : mapping
+        The declared tables.
     answered : bool
         Whether there is an answer already.
     chosen : sequence of KeyRequest
@@ -188,6 +203,8 @@ def preview(
         fits=fewest,
         answered=answered,
         remark=_remark(request),
+        counted=counted(request, tables),
+        groups="" if chosen else counted_groups(request),
         keys=tuple(
             KeyExpectation(
                 column=one.plan.column,

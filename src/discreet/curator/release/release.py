@@ -7,11 +7,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from discreet.curator.release.cell_text import cell, remark_of
+from discreet.curator.release import said
+from discreet.curator.release.cell_text import cell, key_text
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
@@ -37,7 +38,6 @@ __all__ = [
     "are_private",
     "as_drawn",
     "assembled",
-    "bought_in_words",
     "finish",
     "pack",
     "pack_several",
@@ -50,9 +50,6 @@ _Numbers = TypeVar("_Numbers", bound=np.ndarray)
 _SHOWN = 20
 _REPLAYED = "replayed"
 _MEASURED = "measured"
-_STORED = "answered from the store, nothing spent"
-_NO_KEY = "no key was shown: none was found with enough persons"
-_NO_GROUP = "no group is left: none meets the conditions on released values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,6 +72,9 @@ class Release:
         The earlier measurements that it is averaged with. They were paid for as well.
     bought : tuple of Request
         What its limits and bounds were derived from, if they were bought. This was paid for as well.
+    order : tuple of str
+        The keys and outputs that are shown, in order, if these are not all keys and then all outputs: those
+        of SELECT, and keys that are needed to tell the rows apart.
     """
 
     request: Request | CompoundRequest | KeyRequest
@@ -85,6 +85,7 @@ class Release:
     chosen: tuple[KeyRequest, ...] = ()
     before: tuple[Request, ...] = ()
     bought: tuple[Request, ...] = ()
+    order: tuple[str, ...] = ()
 
     def at(self, places: Sequence[int]) -> Release:
         """Return the groups at some places, in their order."""
@@ -130,11 +131,24 @@ class Release:
         return self.request.plans[0]
 
     def __getitem__(self, name: str) -> AnswerValues:
-        """Return the values of an output."""
+        """Return the values of an output, or the keys of a column."""
         for column in self.outputs:
             if column.name == name:
                 return column.values
-        raise KeyError(name)
+        if name in self.keys:
+            values = np.empty(len(self.keys[name]), np.object_)
+            values[:] = self.keys[name]
+            return values
+        names = ", ".join([*self.keys, *(column.name for column in self.outputs)])
+        raise KeyError(f"there is no column {name!r}; the answer has {names}; intervals are in to_pandas()")
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return self._groups
+
+    def __bool__(self) -> bool:
+        """Return True: an answer without groups is an answer, too."""
+        return True
 
     @property
     def value(self) -> object:
@@ -149,13 +163,23 @@ class Release:
 
         An output of keys has no interval, only n; the top k of them are a list for each group.
         """
-        table: dict[str, Sequence[object]] = dict(self.keys)
-        for column in self.outputs:
+        table: dict[str, Sequence[object]] = {}
+        outputs = {column.name: column for column in self.outputs}
+        for shown in self.shown:
+            if shown not in outputs:
+                table[shown] = self.keys[shown]
+                continue
+            column = outputs[shown]
             arrays = (column.values, column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
                 if array is not None:
                     table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
         return table
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of the keys and outputs that are shown, in order."""
+        return self.order or (*self.keys, *(column.name for column in self.outputs))
 
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table."""
@@ -184,56 +208,43 @@ class Release:
         return plot_release(self, output, ax)
 
     def __str__(self) -> str:
-        header, rows = self._cells()
+        header, rows = self.texts(_SHOWN)
         widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
         text = [
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in [header, *rows]
         ]
-        return "\n".join([*text, *self._remarks(), *self._notes()])
+        return "\n".join([*text, *said.cut(self, _SHOWN), *self.remarks(), *said.notes(self)])
 
     __repr__ = __str__
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header, and the first groups as text."""
-        count = min(self._groups, _SHOWN)
-        columns = [[str(value) for value in values[:count]] for values in self.keys.values()]
-        columns += [[cell(column, place) for place in range(count)] for column in self.outputs]
-        header = [*self.keys, *(column.name for column in self.outputs)]
-        return header, [list(row) for row in zip(*columns, strict=True)]
+    def texts(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+        """Return the header, and the first groups as text: each value with its interval."""
+        count = self._groups if most is None else min(self._groups, most)
+        outputs = {column.name: column for column in self.outputs}
+        columns = [
+            [cell(outputs[name], place) for place in range(count)]
+            if name in outputs
+            else [key_text(value) for value in self.keys[name][:count]]
+            for name in self.shown
+        ]
+        return list(self.shown), [list(row) for row in zip(*columns, strict=True)]
 
     @property
     def _groups(self) -> int:
         return len(self.outputs[0].values) if self.outputs else len(next(iter(self.keys.values())))
 
-    def _remarks(self) -> list[str]:
-        """Return what has to be said below the table: of what is not in it, and of columns."""
-        said = []
-        if self._groups == 0:
-            said.append(_NO_KEY if isinstance(self.request, KeyRequest) else _NO_GROUP)
-        if self._groups > _SHOWN:
-            said.append(f"… {self._groups - _SHOWN:,} more groups")
-        return said + [remark for column in self.outputs if (remark := remark_of(column))]
-
-    def _notes(self) -> list[str]:
-        """Return what has to be said about the answer as a whole."""
-        notes = bought_in_words(self.label)
-        if not self.label["private"]:
-            notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
-        return [*notes, _STORED] if self.stored else notes
+    def remarks(self) -> list[str]:
+        """Return what has to be said below the table: of columns, of what was counted and bought."""
+        return said.remarks(self)
 
     def _repr_html_(self) -> str:
-        names, rows = self._cells()
+        names, rows = self.texts(_SHOWN)
         header = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows)
-        notes = [*self._remarks(), *self._notes()]
-        caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
+        notes = "<br>".join(map(escape, [*said.cut(self, _SHOWN), *self.remarks(), *said.notes(self)]))
+        caption = f"<caption>{notes}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
-
-
-def bought_in_words(label: Mapping[str, object]) -> list[str]:
-    """Return which limits and bounds were bought for an answer, and what they cut."""
-    return [str(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
 
 
 class WholeOutput(Output):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.data.facts.operands import Typed
-from discreet.data.language.expressions import Call, Cast, Literal
+from discreet.data.language.expressions import Call, Cast, Column, Expression, Literal
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.functions.rules import INTEGERS, MOMENTS, NUMBERS, TEXTS, TIMES, is_long
 from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["CASTS", "call_type", "cast_type"]
+__all__ = ["CASTS", "call_type", "cast_type", "declared_otherwise"]
 
 _WRITTEN = {
     NUMBERS: "numbers",
@@ -90,5 +90,26 @@ def _check_types(function: ScalarFunction, taken: frozenset[Type], operands: Seq
         if not is_taken:
             raise UnsupportedQuery(
                 f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "
-                f"write {function.example}"
+                f"write {function.example}{_of_text(operand, taken)}"
             )
+
+
+def declared_otherwise(expression: Expression, *, days: bool) -> str:
+    """Say what to write, and what its owner declares, where a column that is text holds days or numbers."""
+    what, declaration = ("days", "Dates(first, last)") if days else ("numbers", "Bounds(lower, upper)")
+    if not isinstance(expression, Column):
+        return f"; if a column holds {what}, have its owner declare {declaration} or its type"
+    name = expression.name
+    return (
+        f"; {name!r} is text, as columns of CSV files and of Python objects are unless declared: if it holds "
+        f"{what}, write CAST({name} AS {'DATE' if days else 'DOUBLE'}), or have its owner declare "
+        f"columns={{{name!r}: {declaration}}}"
+    )
+
+
+def _of_text(operand: Typed, taken: frozenset[Type]) -> str:
+    if operand.type is not Type.TEXT or not isinstance(operand.expression, Column):
+        return ""
+    if Type.DATE in taken:
+        return declared_otherwise(operand.expression, days=True)
+    return declared_otherwise(operand.expression, days=False) if Type.INTEGER in taken else ""

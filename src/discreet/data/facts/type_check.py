@@ -7,7 +7,7 @@ contains a literal's value, which may be sensitive.
 from __future__ import annotations
 
 from discreet.data.facts.operands import Typed
-from discreet.data.facts.signatures import call_type, cast_type
+from discreet.data.facts.signatures import call_type, cast_type, declared_otherwise
 from discreet.data.facts.size_limits import LARGEST_LITERAL_EXPONENT, check_growth, magnitude
 from discreet.data.language.expressions import (
     And,
@@ -34,10 +34,7 @@ __all__ = ["check_condition", "type_of"]
 
 _LARGEST_EXACT = 1 << 53
 _NUMBERS = (Type.INTEGER, Type.DECIMAL, Type.FLOAT)
-_DECLARE_NUMBERS = (
-    "; if the column holds numbers, have its owner declare its bounds or its type: "
-    "a column of a CSV file is text unless it is declared"
-)
+_DAYS = (Type.DATE, Type.TIMESTAMP)
 
 
 def check_condition(expression: Expression, schema: Schema) -> None:
@@ -114,7 +111,7 @@ def _check_comparison(expression: Compare, schema: Schema) -> None:
         raise UnsupportedQuery("a comparison of two constants says nothing about a row; leave it out")
     if not isinstance(expression.right, Literal) and {left, right} == {Type.DATE, Type.TIMESTAMP}:
         raise UnsupportedQuery("a date is compared with a timestamp column; compare each with a constant")
-    _check_pair(left, right, expression.operator.value)
+    _check_pair(left, right, expression.operator.value, expression.left)
 
 
 def _check_membership(expression: IsIn, schema: Schema) -> None:
@@ -122,10 +119,10 @@ def _check_membership(expression: IsIn, schema: Schema) -> None:
     if isinstance(expression.operand, Literal):
         raise UnsupportedQuery("IN asks about a constant; ask about a column, such as city IN (...)")
     for value in expression.values:
-        _check_pair(operand, value.type, "IN")
+        _check_pair(operand, value.type, "IN", expression.operand)
 
 
-def _check_pair(left: Type, right: Type, operator: str) -> None:
+def _check_pair(left: Type, right: Type, operator: str, compared: Expression) -> None:
     if comparable(left, right):
         return
     if Type.OTHER in (left, right):
@@ -133,8 +130,9 @@ def _check_pair(left: Type, right: Type, operator: str) -> None:
             f"{operator} is not defined on a column of this type; it can only be tested with IS NULL"
         )
     # To quote a number would compare its digits as text: what is wanted is a column of numbers.
-    is_number_wanted = left is Type.TEXT and right in _NUMBERS
-    rewrite = _DECLARE_NUMBERS if is_number_wanted else _rewrite(left)
+    rewrite = _rewrite(left)
+    if left is Type.TEXT and right in (*_NUMBERS, *_DAYS):
+        rewrite = declared_otherwise(compared, days=right in _DAYS)
     raise UnsupportedQuery(
         f"{operator} compares {left.value} with {right.value}; write both sides as one type{rewrite}"
     )

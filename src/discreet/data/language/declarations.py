@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from itertools import islice
-from typing import Final, TypeAlias, cast
+from typing import Final, NoReturn, TypeAlias, cast
 
 from discreet.data.language.literals import literal_value
 from discreet.data.language.types import Type
@@ -130,7 +130,7 @@ class Limits(Record):
 
     def __init__(
         self,
-        *,
+        *unnamed: NoReturn,
         rows: int | Auto | None = None,
         groups: int | None = None,
         rows_per_group: int | None = None,
@@ -138,9 +138,11 @@ class Limits(Record):
     ) -> None:
         by_rows = rows is not None
         by_groups = groups is not None or rows_per_group is not None
-        if by_rows == by_groups:
+        if unnamed or by_rows == by_groups:
             raise ParameterError(
-                "limits", "must be of one kind", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
+                "limits",
+                "must be of one kind, by name",
+                "Limits(rows=…) or Limits(groups=…, rows_per_group=…)",
             )
         if (rows is AUTO) != (at_most is not None):
             raise ParameterError(

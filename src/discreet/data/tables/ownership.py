@@ -97,6 +97,13 @@ def count_unowned(table: Table) -> int:
     return counts[0] - counts[1]
 
 
+def _declared_beside(name: str, parent: str, tables: Mapping[str, Table | PublicTable]) -> str:
+    """Say which tables a person can come through, or that the other one has to be declared, too."""
+    others = ", ".join(repr(one) for one in tables if one != name)
+    declare = f"{{{parent!r}: Table(…), {name!r}: …}}, both tables of one curator"
+    return f"one of {others}, or {declare}" if others else declare
+
+
 def _own(
     name: str,
     tables: Mapping[str, Table | PublicTable],
@@ -117,7 +124,7 @@ def _own(
         raise ParameterError(
             "person",
             f"of {name!r} comes through {through.table!r}, which is not declared",
-            f"one of {', '.join(repr(one) for one in tables if one != name) or 'none'}",
+            _declared_beside(name, through.table, tables),
         )
     parent = _own(through.table, tables, found, (*above, name))
     if isinstance(parent, PublicTable):

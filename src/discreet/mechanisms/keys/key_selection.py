@@ -254,5 +254,9 @@ def entered_counts(counts: Counts) -> NDArray[np.int64]:
 def _moderate(loss: Number | None, name: str) -> Fraction | None:
     exact = None if loss is None else rational(loss, name, positive=True)
     if exact is not None and exact > LARGEST_EPSILON:
-        raise ParameterError(name, "is out of range", f"at most {LARGEST_EPSILON}")
+        raise ParameterError(
+            name,
+            "is out of range for choosing keys that are not declared",
+            f"at most {LARGEST_EPSILON}, beyond which there is hardly any noise; or keys that are listed",
+        )
     return exact

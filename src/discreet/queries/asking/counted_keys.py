@@ -36,6 +36,8 @@ class AskedByCountedKeys(AskedQuery):
         Whoever states a share or a split, or wants keys in rounds, gets two measurements.
         """
         two = AskedByUnknownKeys(tables=tables, terms=terms, query=query)
+        if not query.keys:
+            raise _not_counted(query, terms)
         check_unknown(query, tables)
         stated = terms.key_share is not None or terms.split is not None or terms.keys == IN_ROUNDS
         if terms.offer is not None and not stated:
@@ -45,10 +47,7 @@ class AskedByCountedKeys(AskedQuery):
             if counted is not None:
                 return cls(tables=tables, terms=terms, query=query, counted=counted)
         if terms.keys == CHOSEN:
-            raise UnsupportedQuery(
-                "keys='chosen' shows keys with their counts, for an offer of epsilon or rho, and delta; ask "
-                "for COUNT(*) or COUNT(DISTINCT person) alone, or list the keys with with_keys(...)"
-            )
+            raise _not_counted(query, terms)
         return two
 
     def explain(self, *, sql: bool) -> str:
@@ -89,6 +88,27 @@ class AskedByCountedKeys(AskedQuery):
         if offer.rho is not None or not unknown_keys(self.query, self.tables):
             return None
         return self._two if was_chosen_before(self.query, self.tables, offer, door) else None
+
+
+def _not_counted(query: Query, terms: Terms) -> UnsupportedQuery:
+    """Return the refusal of keys that cannot be chosen with their counts, by what is in the way."""
+    if not query.keys:
+        return UnsupportedQuery("keys='chosen' chooses what is grouped by, and there is no GROUP BY; add one")
+    if terms.offer is not None and terms.offer.delta is None:
+        return UnsupportedQuery(
+            "keys='chosen' shows keys that enough persons have, which takes a delta; offer one beside "
+            "epsilon or rho, as in epsilon=1, delta=1e-6"
+        )
+    if terms.key_share is not None or terms.split is not None:
+        return UnsupportedQuery(
+            "keys='chosen' measures keys and counts at once, so that there is nothing to divide; leave out "
+            "key_share and split"
+        )
+    return UnsupportedQuery(
+        "keys='chosen' shows keys with their counts, and here something else is asked; ask for COUNT(*) or "
+        "COUNT(DISTINCT person) alone, or list the keys: in SQL with WHERE key IN (...), else with "
+        "with_keys(...)"
+    )
 
 
 def _with_threshold(label: Mapping[str, object], counted: CountedKeysRequest) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import Any
 from discreet.curator import Door, Release, Request
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
+from discreet.queries.asking.column_order import in_order, order_of
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.build_request import build_request, for_error
 from discreet.queries.noise.unknown_keys import unknown_keys
@@ -35,12 +36,14 @@ class AskedQuery(Asked):
     def answer(self, door: Door, *, analyst: str) -> Release:
         """Spend, answer, and show the groups that HAVING, ORDER BY and LIMIT ask for."""
         if not self.query.after.chooses_groups:
-            return self._release(door, analyst)
+            release = self._release(door, analyst)
+            return in_order(release, order_of(release, self.query.selected))
         release = replace(self, query=self.query.showing_all())._release(door, analyst)
+        order = order_of(release, self.query.selected)
         columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
         places = shown_groups(self.query.after, columns, unknown, self._absent(release))
-        return release.at(places).showing(self.query.shown)
+        return in_order(release.at(places).showing(self.query.shown), order)
 
     def _absent(self, release: Release) -> list[bool] | None:
         """Return which groups may have no rows, if only others are listed; a key that was chosen has some."""

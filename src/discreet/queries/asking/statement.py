@@ -14,6 +14,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.queries.answers.build import build_statement, offer_for_error, shares_of_parts
 from discreet.queries.asking.asked import Asked
+from discreet.queries.asking.column_order import in_order
 from discreet.queries.asking.unknown_keys import with_choices
 from discreet.queries.explanation.statement import explain_statement
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for, unknown_keys
@@ -57,6 +58,10 @@ class AskedStatement(Asked):
 
     def answer(self, door: Door, *, analyst: str) -> Release:
         """Choose keys that nobody declared, then spend for all questions at once, and answer."""
+        release = self._release(door, analyst)
+        return in_order(release, self.statement.selected)
+
+    def _release(self, door: Door, analyst: str) -> Release:
         offers = self._offers(self._offer())
         chosen = [request for choice in self._choices(offers) for _, request in choice.requests]
         if not chosen:
@@ -71,7 +76,7 @@ class AskedStatement(Asked):
             raise UnsupportedQuery(
                 "of some key that is not declared no value was shown, so that there is nothing to calculate "
                 "with; the choice of keys is paid for, and asking again in this way costs and gives nothing "
-                "more: offer more, or list the keys with with_keys(...)"
+                "more: offer more, or list the keys with WHERE key IN (...)"
             )
         release = door.answer(self._settled(offers, keys), analyst=analyst)
         return replace(release, chosen=tuple(chosen), label=with_choices(release, choices))

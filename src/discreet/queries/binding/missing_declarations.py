@@ -67,7 +67,8 @@ def missing_keys(
         problem = f"{name!r} is grouped by, but its keys were never declared; "
         problem += f"group by {others}, " if others else ""
         problem += (
-            "offer epsilon or rho, with delta, to have them chosen privately, list them with with_keys(...), "
+            "offer epsilon or rho, with delta, to have them chosen privately, list them (in SQL with WHERE "
+            f"{name} IN (...), else with_keys(...)), "
         )
         problem += "use it in a condition only, or " if table else "or "
     if table is None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
+from discreet.curator.release.said import about, bought, notes
 from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.counts.cells import key_cell, labels, range_cells, range_words
-from discreet.queries.counts.range_release import grids, rows_kept
+from discreet.queries.counts.range_release import grids
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
 
@@ -118,7 +119,7 @@ class MarginalRelease(Release):
         return plot_marginal(self, tuple(columns), ax)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *self._notes()])
+        return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 
@@ -127,7 +128,7 @@ class MarginalRelease(Release):
         many = len(self.design.workload.sets)
         tables = "1 table" if many == 1 else f"{many:,} tables"
         yield f"{tables} of counts: {self._sets()}; count(…) answers within any, at no further cost"
-        yield f"{replace(self.count(), about='total')}, {rows_kept(self.request)}{grids(self.axes)}"
+        yield f"{replace(self.count(), about='total')}{grids(self.axes)}"
         yield (
             f"root mean square error over all {error.queries:,} cells {error.rmse:.6g}, by "
             f"{self.design.name}; with this noise none is below {self.design.lower_bound:.6g}"

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
-from discreet.curator.request.compound_request import CompoundRequest
-from discreet.curator.request.key_request import KeyRequest
-from discreet.curator.request.request import Request
+from discreet.curator.release.said import about, bought, notes
 from discreet.data import Axis, Bounds, GroupKey
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, show
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.curator.release.plot import Axes
 
-__all__ = ["RangeRelease", "grids", "rows_kept"]
+__all__ = ["RangeRelease", "grids"]
 
 _MOST_FITTED = 1024
 
@@ -126,7 +124,7 @@ class RangeRelease(Release):
         return plot_cells(self, ax)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *self._notes()])
+        return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 
@@ -134,7 +132,7 @@ class RangeRelease(Release):
         names = " by ".join(f"{axis.column} ({axis.cells:,} cells)" for axis in self.axes)
         error = self.design.expected_error
         yield f"ranges of {names}{self._in_groups}: count(…) answers any, at no further cost"
-        yield f"{replace(self.count(), about='total')}, {rows_kept(self.request)}{grids(self.axes)}"
+        yield f"{replace(self.count(), about='total')}{grids(self.axes)}"
         yield (
             f"root mean square error over all {error.queries:,} {error.rmse:.6g}, by {self.design.name}; "
             f"with this noise none is below {self.design.lower_bound:.6g}"
@@ -205,11 +203,3 @@ def grids(axes: Sequence[Axis]) -> str:
     steps = [(axis.column, axis.values.step) for axis in axes if isinstance(axis.values, Bounds)]
     said = [f"{column} rounded to {show(step)}" for column, step in steps]
     return "".join(f", {words}" for words in said)
-
-
-def rows_kept(request: Request | CompoundRequest | KeyRequest) -> str:
-    """Say how many rows of a person were counted: a public fact, which the counts do not show."""
-    assert isinstance(request, Request)  # noqa: S101
-    most = int(request.parts[0].statistic.sensitivity.linf)
-    many = "1 row" if most == 1 else f"{most:,} rows"
-    return f"counting at most {many} of a person{' in a group' if request.plan.keys else ''}"

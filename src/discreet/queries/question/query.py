@@ -10,7 +10,7 @@ Query(source visits; by city; n: count)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
 from discreet.data.facts.conditions.group_keys import facts_of_keys
@@ -39,8 +39,7 @@ class Query:
         Which rows: a table, filtered or not.
     keys : tuple of Named
         What to group by: columns or calculations, each under the name it has in the answer. The groups come
-        in the order of their keys' values, the last key fastest. An answer shows the keys first, then the
-        outputs.
+        in the order of their keys' values, the last key fastest.
     outputs : tuple of (name, Aggregate)
         What to compute for every group. An aggregate is taken of columns or calculations, or counts rows.
     after : After
@@ -49,6 +48,9 @@ class Query:
         Keys that come with the request, for columns with undeclared keys.
     given : tuple of str
         Columns of other answers of the same statement, which `after` reads, too.
+    selected : tuple of str
+        The keys and outputs that the answer shows, in order; without any, all keys and then all outputs. It
+        is no part of what is asked: the same question in another order is the same.
     """
 
     relation: Relation
@@ -57,6 +59,7 @@ class Query:
     after: PostProcessing = NO_POST_PROCESSING
     listed: tuple[tuple[str, Keys], ...] = ()
     given: tuple[str, ...] = ()
+    selected: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.outputs:

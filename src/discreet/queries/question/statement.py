@@ -8,7 +8,7 @@ all their aggregates, so that what is asked twice is measured once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from discreet.data import Aggregate
 from discreet.data.language.relations import Named
@@ -37,12 +37,15 @@ class Statement:
         The columns of `relation` that name its rows: keys of a part, or public columns, as they are.
     names : tuple of str
         Its other columns.
+    selected : tuple of str
+        Both in the order of SELECT, which is no part of what is asked.
     """
 
     parts: tuple[Query, ...]
     relation: AnswerRelation
     keys: tuple[str, ...]
     names: tuple[str, ...]
+    selected: tuple[str, ...] = field(default=(), compare=False)
 
 
 class MeasuredParts:

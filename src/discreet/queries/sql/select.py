@@ -19,8 +19,8 @@ not used further.
 
 - Names without quotes ignore upper and lower case; names in double quotes are exact.
 - Of a table's name with a schema, as in clinic.visits, the last part counts.
-- Keys may be anywhere in SELECT, or not at all: the answer shows all of them first, in the order of
-  GROUP BY, then the aggregates in order.
+- Keys may be anywhere in SELECT, or not at all: the answer has the columns of SELECT in their order. Keys
+  that only GROUP BY names come before them where rows could not be told apart otherwise.
 - An aggregate without AS is called count, count_x, sum_x or avg_x, a calculated key upper_x or floor_x; a
   calculation is called by its outermost function, or calculated; with a number, as in sum_2, if that is
   taken.
@@ -116,7 +116,12 @@ def query_of(
     select, scope = lifted_select(select, rows.of(select), rows)
     read = aggregates_in(select, scope, scope.over(tables))
     query = Query(
-        relation=scope.relation, keys=read.keys, outputs=read.outputs, after=read.after, given=given
+        relation=scope.relation,
+        keys=read.keys,
+        outputs=read.outputs,
+        after=read.after,
+        given=given,
+        selected=read.names,
     )
     return prune_person_keys(query, tables), read.names
 

@@ -117,11 +117,10 @@ class _Reader:
         scope = self._answer(tree, {}, whole=True)
         if not self._statement.parts.parts:
             return None
-        names = [field.name for field in scope.fields]
+        names = tuple(field.name for field in scope.fields)
         if len({name.lower() for name in names}) != len(names):
             raise UnsupportedQuery(
-                "two columns of the answer would have the same name, apart from case; give them different "
-                "names with AS"
+                "two columns of the answer would have the same name, apart from case; rename them with AS"
             )
         keys = [field for field in scope.fields if self._statement.is_key(field.column)]
         others = [field for field in scope.fields if not self._statement.is_key(field.column)]
@@ -133,6 +132,7 @@ class _Reader:
             relation=relation,
             keys=tuple(field.name for field in keys),
             names=tuple(field.name for field in others),
+            selected=names,
         )
         return pruned(found)
 

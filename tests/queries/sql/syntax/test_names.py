@@ -29,11 +29,20 @@ def test_columns(name, quoted, found):
     assert column_named(name, quoted=quoted, schema=SCHEMA) == found
 
 
-@pytest.mark.parametrize(("name", "quoted"), [("AGE", True), ("city", True), ("canary", False), ("", False)])
-def test_columns_that_are_not_there(name, quoted):
+@pytest.mark.parametrize(
+    ("name", "quoted"), [("AGE", True), ("canary", True), ("a canary", False), ("", False)]
+)
+def test_what_may_be_text_is_not_repeated(name, quoted):
     with pytest.raises(UndeclaredColumn, match="there is no such column; known columns:") as caught:
         column_named(name, quoted=quoted, schema=SCHEMA)
     assert "canary" not in str(caught.value)
+
+
+def test_a_word_that_was_not_found_is_named():
+    with pytest.raises(UndeclaredColumn, match="there is no column 'agee'; known columns: 'age'"):
+        column_named("agee", quoted=False, schema=SCHEMA)
+    with pytest.raises(UndeclaredColumn, match="there is no table 'visit'; known tables: 'visits'"):
+        table_named("visit", quoted=False, tables=TABLES)
 
 
 def test_two_that_differ_in_case_alone_need_quotes():

@@ -1,8 +1,8 @@
 """Which table or column a name in SQL means.
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
-the only one that differs in upper and lower case alone. What is not found is not repeated: an
-undeclared name may be text in the wrong quotes.
+the only one that differs in upper and lower case alone. What is not found is repeated only if it was written
+without quotes: an undeclared name in double quotes may be text in the wrong ones.
 
 Tables are declared without schemas, so that of ``clinic.visits`` the last part counts. A query in which
 two schemas have a table of one name means two tables, of which only one is declared.
@@ -21,13 +21,15 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
 __all__ = ["check_schemas", "column_named", "same", "table_named"]
 
+_LONGEST_WORD = 100
+
 
 def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
     """Return the declared table that a name means, or say which there are."""
     found = _found(name, quoted, tables)
     if found is None:
         known = suggestion(name, dict.fromkeys(tables, Type.OTHER)) if tables else "none"
-        raise UndeclaredColumn(f"there is no such table; known tables: {known}")
+        raise UndeclaredColumn(f"there is no {_word('table', name, quoted)}; known tables: {known}")
     return found
 
 
@@ -36,7 +38,8 @@ def column_named(name: str, *, quoted: bool, schema: Schema) -> str:
     found = _found(name, quoted, schema)
     if found is None:
         quotes = "; text is written in single quotes, as in 'x'" if quoted else ""
-        raise UndeclaredColumn(f"there is no such column; known columns: {suggestion(name, schema)}{quotes}")
+        word = _word("column", name, quoted)
+        raise UndeclaredColumn(f"there is no {word}; known columns: {suggestion(name, schema)}{quotes}")
     return found
 
 
@@ -59,6 +62,12 @@ def check_schemas(query: exp.Expression) -> None:
 def same(name: str, *, quoted: bool, other: str) -> bool:
     """Return whether a name means a thing that is called `other`."""
     return name == other or (not quoted and name.lower() == other.lower())
+
+
+def _word(kind: str, name: str, quoted: bool) -> str:
+    """Name what was not found, unless it may be text in the wrong quotes."""
+    shown = not quoted and 0 < len(name) <= _LONGEST_WORD and name.isidentifier()
+    return f"{kind} {name!r}" if shown else f"such {kind}"
 
 
 def _found(name: str, quoted: bool, known: Mapping[str, object]) -> str | None:

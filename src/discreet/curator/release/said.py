@@ -1,0 +1,62 @@
+"""What is said below an answer: what was counted, what its price was, and what the table does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from discreet.curator.release.about import price
+from discreet.curator.release.cell_text import remark_of
+from discreet.curator.release.drowned import drowned
+from discreet.curator.request.key_request import KeyRequest
+
+if TYPE_CHECKING:
+    from discreet.curator.release.release import Release
+
+__all__ = ["about", "bought", "cut", "notes", "remarks"]
+
+_STORED = "answered from the store, nothing spent"
+_NO_KEY = "no key was shown: none was found with enough persons"
+_NO_GROUP = "no group is left: none meets the conditions on released values"
+
+
+def cut(release: Release, shown: int) -> list[str]:
+    """Say how many groups are not printed, and where they are."""
+    more = len(release) - shown
+    return [f"… {more:,} more groups: to_pandas() has all of them"] if more > 0 else []
+
+
+def remarks(release: Release) -> list[str]:
+    """Return what has to be said of columns, of noise that hides most values, and of what was counted."""
+    said = []
+    if len(release) == 0:
+        said.append(_NO_KEY if isinstance(release.request, KeyRequest) else _NO_GROUP)
+    said += [remark for column in release.outputs if (remark := remark_of(column))]
+    hidden = drowned(release.outputs, release.request, release.event, release.label)
+    return [*said, *([hidden] if hidden else []), *about(release), *bought(release.label)]
+
+
+def about(release: Release) -> list[str]:
+    """Say what was counted, and at which confidence intervals hold."""
+    if "counted" not in release.label:
+        return []
+    level = f"{100 * float(release.request.confidence):.6g}%"
+    held = f"; intervals at {level}" if any(one.lower is not None for one in release.outputs) else ""
+    return [f"{release.label['counted']}{held}"]
+
+
+def bought(label: Mapping[str, object]) -> list[str]:
+    """Return which limits and bounds were bought for an answer, and what they cut."""
+    return [str(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
+
+
+def notes(release: Release) -> list[str]:
+    """Return what has to be said about the answer as a whole: whether it is private, and its price."""
+    made_up, left = bool(release.label.get("made_up")), release.label.get("left")
+    said = []
+    if not release.label["private"]:
+        said.append(f"{'made-up rows' if made_up else 'replayed noise'}: not private")
+    rest = "" if left is None or made_up else f"; left: a pure epsilon of {left}"
+    if release.stored:
+        return [*said, f"{_STORED}{rest}"]
+    return [*said, f"paid {price(release.event)}{rest}"] if rest else said

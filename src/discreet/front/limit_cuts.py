@@ -1,0 +1,70 @@
+"""How much the limits of a question cut, on request and for a price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.curator import Release
+from discreet.data import Limits, Relation
+from discreet.errors import ParameterError
+from discreet.queries import TableRequest
+from discreet.queries.counts.question import LinearQuestion
+from discreet.queries.fitting.cut_rows import cut_query, limit_that_cuts
+from discreet.queries.question.query import Query
+from discreet.queries.sql.statement import read
+
+if TYPE_CHECKING:
+    from discreet.front.curator import Curator
+
+__all__ = ["cut_by_limits"]
+
+
+def cut_by_limits(
+    curator: Curator,
+    question: str | Query | LinearQuestion | TableRequest,
+    *,
+    limits: Limits | None = None,
+    most: int | None = None,
+    **offer: Any,
+) -> Release:
+    """Spend on how many persons have more rows than a limit keeps, and which share of the rows it cuts.
+
+    An ordinary question with its own price: how many persons there are, how many have more rows than the
+    limit, how many rows it keeps and how many it cuts, with intervals. The rows are those of FROM and WHERE,
+    of all groups together. Of a person's rows no more than `most` are counted, so that the rows cut
+    are at least as many as stated where someone has more.
+
+    Parameters
+    ----------
+    question : str, Query, LinearQuestion or TableRequest
+        What is, or will be, asked under the limit; or ``curator.table("visits")``.
+    limits : Limits, optional
+        Another limit than the question would have.
+    most : int, optional
+        Up to how many rows of a person are counted; ten times the limit by default.
+    **offer
+        What `ask` takes, such as ``epsilon=0.1``.
+
+    Examples
+    --------
+    ``curator.cut_by_limits("SELECT COUNT(*) FROM visits", epsilon=0.1)``
+    """
+    relation = _rows_of(curator, question)
+    limit = limit_that_cuts(relation, curator.tables, limits)
+    query, largest = cut_query(relation, limit, most)
+    release = curator.ask(query, **offer)
+    rows = "1 row" if limit == 1 else f"{limit:,} rows"
+    words = f"what a limit of {rows} per person cuts, of at most {largest:,} rows per person"
+    return replace(release, label={**release.label, "counted": words})
+
+
+def _rows_of(curator: Curator, question: object) -> Relation:
+    asked = read(question, curator.tables, curator.today) if isinstance(question, str) else question
+    if isinstance(asked, TableRequest):
+        return asked._rows()
+    if not isinstance(asked, Query | LinearQuestion):
+        raise ParameterError(
+            "question", "is not about the rows of one relation", "one question, or curator.table(…)"
+        )
+    return asked.relation

@@ -1,0 +1,102 @@
+"""Where noise hides most values: what is said of it, and what would help."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from curator.doors import COLUMNS, clinic, visits
+from discreet.curator import Budget
+from discreet.curator.release.drowned import drowned
+from discreet.curator.request.request import AnswerColumn
+from discreet.data import Keys, Limits
+from discreet.privacy import events
+
+BY_HOUSEHOLD = "SELECT household, COUNT(*) AS n FROM visits GROUP BY household"
+
+
+def column(values, error, **more):
+    values = np.array(values, float)
+    return AnswerColumn(name="n", values=values, lower=values - error, upper=values + error, **more)
+
+
+def said(*columns, event=None):
+    request = SimpleNamespace(confidence=Fraction(95, 100))
+    return drowned(columns, request, event or events.Laplace(epsilon=1), {})
+
+
+def test_nothing_is_said_of_values_above_their_error():
+    assert said(column([100, 200, 300], 50)) == ""
+    assert said(column([100, 200, 3], 50)) == ""
+    assert said(column([0, 0, 0], 0)) == ""
+    assert said(AnswerColumn(name="k", values=np.array(["a"], object))) == ""
+    assert said() == ""
+
+
+def test_how_many_drown_and_what_would_help():
+    found = said(column([10, 12, 8, 200], 50))
+    assert found.startswith("n: the error is larger than the value in 3 of 4 groups; ")
+    small = column([10, 11, 9] * 12, 50)
+    assert said(small) == (
+        "n: the error is larger than the value in 36 of 36 groups; an error of half the value takes about "
+        "epsilon 10 or groups 10 times as coarse"
+    )
+    assert "rho 12.5 or" in said(small, event=events.Gaussian(noise_multiplier=2))
+    approximate = events.Approximate(epsilon=1, delta="1e-6")
+    assert "10 times the offer" in said(small, event=approximate)
+
+
+def test_values_that_may_all_be_0_get_no_number():
+    found = said(column([3, -2, 1, -4], 50))
+    assert found.endswith("; a larger epsilon or coarser groups would help")
+    assert said(column([20], 50)).endswith("; a larger epsilon would help")
+    unknown = column([4000, 10], 5000, unknown=np.array([True, True]))
+    assert "in 2 of 2 groups" in said(unknown)
+    nothing = column([0], np.inf)
+    assert said(nothing).startswith("n: the error is larger than the value; ")
+
+
+def test_null_does_not_drown():
+    lag = AnswerColumn(
+        name="lag",
+        values=np.array([np.nan, 50.0]),
+        lower=np.array([np.nan, 49.0]),
+        upper=np.array([np.nan, 51.0]),
+    )
+    assert said(lag) == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [(1, ""), (2, "a lower limit than 2 rows per person"), (5000, " per person instead of 5,000")],
+)
+def test_a_lower_limit_is_named_where_there_is_one(place, rows, words):
+    columns = {**COLUMNS, "household": Keys(range(7))}
+    table = visits(columns=columns, limits=Limits(rows=rows))
+    curator = clinic(place, tables={"visits": table}, budget=Budget(epsilon=10))
+    release = curator.ask(BY_HOUSEHOLD, epsilon="0.1")
+    values = np.array([8.0] * 7)
+    noisy = AnswerColumn(name="n", values=values, lower=values - 800, upper=values + 800)
+    sure = AnswerColumn(name="n", values=values, lower=values - 10, upper=values + 10)
+    few = drowned([sure], release.request, release.event, release.label)
+    assert words in few
+    assert ("per person" in few) == (rows > 1)
+    assert "would help" in drowned([noisy], release.request, release.event, release.label)
+    if rows == 5000:
+        assert "a limit of 1,666 rows per person instead of 5,000" in few
+
+
+def test_the_advice_holds(place):
+    """With the epsilon that is named, the error is about half of a typical value."""
+    columns = {**COLUMNS, "household": Keys(range(7))}
+    curator = clinic(place, tables={"visits": visits(columns=columns)}, budget=Budget(epsilon=10**6))
+    request = curator.request(BY_HOUSEHOLD, epsilon="0.1")
+    margin = curator.preview(BY_HOUSEHOLD, epsilon="0.1")["n"].margin
+    values = np.full(7, margin / 2)
+    one = AnswerColumn(name="n", values=values, lower=values - margin, upper=values + margin)
+    found = drowned([one], request, request.event, {})
+    assert "epsilon 0.4 " in found
+    assert curator.preview(BY_HOUSEHOLD, epsilon="0.4")["n"].margin == pytest.approx(margin / 4, rel=0.1)
