@@ -113,10 +113,10 @@ def compute_combination_counts(
         If the engine does not finish; the message says nothing about why.
     """
     check_combinations(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import key_name
 
-    counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
+    counted = fetch_plan(_counts, plan, tables, salt)
     values = tuple(counted.column(key_name(place)) for place in range(len(plan.columns)))
     return CombinationCounts(counts=counted.column(_COUNT).to_numpy(), _values=values)
 

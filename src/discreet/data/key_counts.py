@@ -115,9 +115,9 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
 
-    counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
+    counted = fetch_plan(_counts, plan, tables, salt)
     return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from discreet.data.key_counts import check_key_plan, named
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
-from discreet.data.language.relations import leftmost
 
 if TYPE_CHECKING:
     import ibis.expr.types
@@ -63,10 +62,10 @@ def compute_key_pairs(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt)
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import PERSON, key_name
 
-    found = fetch(_pairs(plan, tables, salt), tables[leftmost(plan.source).table]._backend)
+    found = fetch_plan(_pairs, plan, tables, salt)
     keys = found.column(key_name(0)).combine_chunks().dictionary_encode()
     if PERSON in found.column_names:
         persons = found.column(PERSON).combine_chunks().dictionary_encode().indices.to_numpy()
