@@ -36,6 +36,7 @@ __all__ = [
     "KeyCounts",
     "check_key_plan",
     "compute_key_counts",
+    "has_few_keys",
     "key_counts_sql",
     "keys_of_a_person",
     "named",
@@ -140,8 +141,18 @@ def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})
     limits = Limits(groups=plan.keys, rows_per_group=1) if rows.has_person else None
+    if limits is not None and has_few_keys(plan, tables):
+        table, limits = table.distinct(), None
     counted = add_partial_totals(limit_totals(table, limits, LARGEST_CELLS, salt))
     return counted.select(**{_KEY: counted[key_name(0)], _ROWS: counted[ROWS]})
+
+
+def has_few_keys(plan: KeyPlan, tables: Mapping[str, Table]) -> bool:
+    """Return whether nobody has more keys than a plan counts, because their rows were bounded in advance."""
+    from discreet.data.prepared.sample import needs_no_bounding
+
+    most = limits_of(plan.source, tables).rows
+    return most is not None and most <= plan.keys and needs_no_bounding(plan.source, tables)
 
 
 def _backend(plan: KeyPlan, tables: Mapping[str, Table]) -> ibis.BaseBackend:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.key_counts import check_key_plan, named
+from discreet.data.key_counts import check_key_plan, has_few_keys, named
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 
@@ -89,4 +89,5 @@ def _pairs(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.
     if not rows.has_person:
         return rows.table.select(**keys)
     table = rows.table.select(**{PERSON: rows.table[PERSON]}, **keys)
-    return kept_cells(table.distinct(), plan.keys, salt)
+    cells = table.distinct()
+    return cells if has_few_keys(plan, tables) else kept_cells(cells, plan.keys, salt)
