@@ -414,7 +414,7 @@ def test_constants_are_folded_in_operands():
 
 
 def test_the_page_of_functions_is_in_sql_what_it_is_in_python():
-    text = Path(__file__).parents[3].joinpath("docs", "functions.md").read_text(encoding="utf-8")
+    text = Path(__file__).parents[4].joinpath("docs", "functions.md").read_text(encoding="utf-8")
     table = text.split("## Functions")[1].split("## ")[0]
     names = {name: col(name) for name in ("x", "n", "s", "d", "v", "first", "last")}
     words = {"coalesce": coalesce, "least": least, "greatest": greatest, "concat": concat}
