@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow
@@ -15,7 +16,9 @@ from discreet.data.combination_counts import (
     combination_counts_sql,
     compute_combination_counts,
 )
-from discreet.data.language.plan import GroupKey, KeyCountPlan
+from discreet.data.key_counts import compute_key_counts, has_few_keys
+from discreet.data.key_pairs import compute_key_pairs
+from discreet.data.language.plan import GroupKey, KeyCountPlan, KeyPlan
 from discreet.data.language.relations import Source
 from discreet.data.language.serialization import from_json, to_json
 from discreet.data.salt import Salt
@@ -120,3 +123,38 @@ def test_texts_that_no_key_can_be_are_left_out():
     table = Table(pyarrow.table(data), person="who", limits=limits)
     found = compute_combination_counts(plan_of(limits, persons=True), {"t": table}, salt=Salt(value="s"))
     assert found.chosen(found.counts) == [(("x", 1), 2), (("x", 2), 1)]
+
+
+@pytest.mark.parametrize("persons", [True, False])
+def test_rows_that_were_bounded_in_advance_are_only_counted(persons, monkeypatch):
+    """Of a prepared table nobody has more rows than the limit: to bound them again changes nothing."""
+    limits = Limits(rows=3)
+    plan = plan_of(limits, persons=persons)
+    data = pyarrow.Table.from_pylist(rows_of(range(12), 5))
+    tables = {"t": Table(data, person="who", limits=limits, prepare=True)}
+    statement = combination_counts_sql(plan, tables)
+    assert "ROW_NUMBER" not in statement
+    found = compute_combination_counts(plan, tables, salt=Salt(value="salt"))
+    monkeypatch.setattr("discreet.data.prepared.sample.needs_no_bounding", lambda *_: False)
+    assert "ROW_NUMBER" in combination_counts_sql(plan, tables)
+    again = compute_combination_counts(plan, tables, salt=Salt(value="salt"))
+    assert found.chosen(found.counts) == again.chosen(again.counts) != []
+
+
+def test_narrower_limits_bound_a_prepared_table_again():
+    data = pyarrow.Table.from_pylist(rows_of(range(12), 5))
+    tables = {"t": Table(data, person="who", limits=Limits(rows=3), prepare=True)}
+    narrow = replace(plan_of(Limits(rows=2), persons=False), source=Source(table="t", limits=Limits(rows=2)))
+    assert "ROW_NUMBER" in combination_counts_sql(narrow, tables)
+
+
+def test_keys_of_rows_bounded_in_advance_are_counted_once_for_each_person(monkeypatch):
+    data = pyarrow.Table.from_pylist(rows_of(range(12), 6))
+    tables = {"t": Table(data, person="who", limits=Limits(rows=3), prepare=True)}
+    plans = [KeyPlan(source=Source(table="t"), column="b", keys=keys) for keys in (3, 1)]
+    assert [has_few_keys(plan, tables) for plan in plans] == [True, False]
+    found = compute_key_counts(plans[0], tables, salt=Salt(value="salt"))
+    pairs = compute_key_pairs(plans[0], tables, salt=Salt(value="salt"))
+    monkeypatch.setattr("discreet.data.prepared.sample.needs_no_bounding", lambda *_: False)
+    again = compute_key_counts(plans[0], tables, salt=Salt(value="salt"))
+    assert sorted(found.counts) == sorted(again.counts) == sorted(Counter(pairs.keys.tolist()).values())

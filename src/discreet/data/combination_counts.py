@@ -113,10 +113,10 @@ def compute_combination_counts(
         If the engine does not finish; the message says nothing about why.
     """
     check_combinations(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import key_name
 
-    counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
+    counted = fetch_plan(_counts, plan, tables, salt)
     values = tuple(counted.column(key_name(place)) for place in range(len(plan.columns)))
     return CombinationCounts(counts=counted.column(_COUNT).to_numpy(), _values=values)
 
@@ -135,6 +135,7 @@ def _counts(plan: KeyCountPlan, tables: Mapping[str, Table], salt: Salt) -> ibis
     from discreet.data.compile.keys import is_listed
     from discreet.data.compile.relations import rows_of
     from discreet.data.lots import PERSON, ROWS, key_name
+    from discreet.data.prepared.sample import needs_no_bounding
 
     rows = rows_of(plan.source, tables, salt)
     listed = {key.column: key.values for key in plan.listed}
@@ -144,7 +145,11 @@ def _counts(plan: KeyCountPlan, tables: Mapping[str, Table], salt: Salt) -> ibis
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     keys = {key_name(place): rows.columns[name] for place, name in enumerate(plan.columns)}
     table = rows.table.select(**columns, **keys)
-    counted = add_partial_totals(limit_totals(table, _limits(plan, rows.has_person), LARGEST_CELLS, salt))
+    limits = _limits(plan, rows.has_person)
+    if limits is not None and needs_no_bounding(plan.source, tables):
+        # No person has more rows than `total`, nor more keys. Of counts of persons each pair is one.
+        table, limits = (table if limits.rows is not None else table.distinct()), None
+    counted = add_partial_totals(limit_totals(table, limits, LARGEST_CELLS, salt))
     return counted.select(**{_COUNT: counted[ROWS]}, **{name: counted[name] for name in keys})
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "KeyCounts",
     "check_key_plan",
     "compute_key_counts",
+    "has_few_keys",
     "key_counts_sql",
     "keys_of_a_person",
     "named",
@@ -115,9 +116,9 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
 
-    counted = fetch(_counts(plan, tables, salt), _backend(plan, tables))
+    counted = fetch_plan(_counts, plan, tables, salt)
     return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
 
 
@@ -140,8 +141,18 @@ def _counts(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr
     columns = {PERSON: rows.table[PERSON]} if rows.has_person else {}
     table = rows.table.select(**columns, **{key_name(0): rows.columns[plan.column]})
     limits = Limits(groups=plan.keys, rows_per_group=1) if rows.has_person else None
+    if limits is not None and has_few_keys(plan, tables):
+        table, limits = table.distinct(), None
     counted = add_partial_totals(limit_totals(table, limits, LARGEST_CELLS, salt))
     return counted.select(**{_KEY: counted[key_name(0)], _ROWS: counted[ROWS]})
+
+
+def has_few_keys(plan: KeyPlan, tables: Mapping[str, Table]) -> bool:
+    """Return whether nobody has more keys than a plan counts, because their rows were bounded in advance."""
+    from discreet.data.prepared.sample import needs_no_bounding
+
+    most = limits_of(plan.source, tables).rows
+    return most is not None and most <= plan.keys and needs_no_bounding(plan.source, tables)
 
 
 def _backend(plan: KeyPlan, tables: Mapping[str, Table]) -> ibis.BaseBackend:

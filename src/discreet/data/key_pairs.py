@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.key_counts import check_key_plan, named
+from discreet.data.key_counts import check_key_plan, has_few_keys, named
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
-from discreet.data.language.relations import leftmost
 
 if TYPE_CHECKING:
     import ibis.expr.types
@@ -63,10 +62,10 @@ def compute_key_pairs(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt)
         If the engine does not finish; the message says nothing about why.
     """
     check_key_plan(plan, tables)
-    from discreet.data.engines.base import fetch
+    from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import PERSON, key_name
 
-    found = fetch(_pairs(plan, tables, salt), tables[leftmost(plan.source).table]._backend)
+    found = fetch_plan(_pairs, plan, tables, salt)
     keys = found.column(key_name(0)).combine_chunks().dictionary_encode()
     if PERSON in found.column_names:
         persons = found.column(PERSON).combine_chunks().dictionary_encode().indices.to_numpy()
@@ -90,4 +89,5 @@ def _pairs(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.
     if not rows.has_person:
         return rows.table.select(**keys)
     table = rows.table.select(**{PERSON: rows.table[PERSON]}, **keys)
-    return kept_cells(table.distinct(), plan.keys, salt)
+    cells = table.distinct()
+    return cells if has_few_keys(plan, tables) else kept_cells(cells, plan.keys, salt)

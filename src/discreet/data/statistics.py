@@ -225,11 +225,10 @@ def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:
         If the engine does not finish; the message says nothing about why.
     """
     statistics = sensitivity(plan, tables)
-    from discreet.data.contributions import backend_of_plan, bounded_totals
-    from discreet.data.engines.base import fetch
+    from discreet.data.contributions import bounded_totals
+    from discreet.data.engines.statements import fetch_plan
 
-    rows = fetch(bounded_totals(plan, tables, salt), backend_of_plan(plan, tables))
-    values = _placed(rows, plan)
+    values = _placed(fetch_plan(bounded_totals, plan, tables, salt), plan)
     return Exact(statistics=statistics, values=values)
 
 

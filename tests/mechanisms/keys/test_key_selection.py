@@ -296,3 +296,15 @@ def test_neighboring_inputs_differ_by_one_person():
             assert before.min() >= 0
             assert set((after - before).tolist()) == {1}
             assert len(before) <= mechanism.keys
+
+
+def test_the_best_of_an_offer_is_found_once_and_is_that_of_its_constructors():
+    """Offers that are spelled otherwise are equal; what is refused is refused each time."""
+    first = KeySelection.best(epsilon=0.5, delta=1e-6, keys=3)
+    assert KeySelection.best(epsilon=Fraction(1, 2), delta="1e-6", keys=3) is first
+    made = [kind(epsilon=0.5, delta=1e-6, keys=3) for kind in (TruncatedGeometric, LaplaceThreshold)]
+    assert first == min(made, key=lambda one: (one.size_for(0.5), one.size_for(0.95)))
+    assert KeySelection.best(epsilon=0.5, delta=1e-6, keys=4) != first
+    for _ in range(2):
+        with pytest.raises(ParameterError):
+            KeySelection.best(epsilon=0.5, delta=0, keys=3)

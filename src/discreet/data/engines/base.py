@@ -14,13 +14,15 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import ibis
 import ibis.expr.datatypes as dt
 import pyarrow
-from ibis.expr.operations import DatabaseTable, PhysicalTable
+from ibis.expr.operations import DatabaseTable, InMemoryTable, PhysicalTable
+from ibis.expr.schema import Schema
 from ibis.expr.types import Column, Table, Value
 
 from discreet.data.engines.column_types import to_agreed_types
@@ -30,6 +32,7 @@ from discreet.errors import EngineFailed, ParameterError
 
 __all__ = [
     "LARGEST_TOTAL",
+    "Shape",
     "await_table",
     "backend_of",
     "bounded_total",
@@ -40,9 +43,11 @@ __all__ = [
     "lot",
     "normalized",
     "public_type",
+    "run",
     "run_guarded",
     "sql_of",
     "total",
+    "written",
 ]
 
 T = TypeVar("T")
@@ -110,10 +115,10 @@ class _Engine(Protocol):
     def normalized(self, table: Table, backend: ibis.BaseBackend) -> Table:
         """Return a table's columns in the types that all engines share."""
 
-    def fetch(self, table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+    def fetch(self, shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
         """Run the statement that computes a table of public values and private aggregates."""
 
-    def store_table(self, name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+    def store_table(self, name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
         """Keep what a statement computes under a name, for this connection alone."""
 
 
@@ -131,20 +136,53 @@ def _engine(backend: ibis.BaseBackend) -> _Engine:
     return duckdb
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is known of a statement beside its text. It refers to no connection.
+
+    Attributes
+    ----------
+    schema : Ibis schema
+        The columns that it gives.
+    listed : tuple of tables in memory
+        The public values that it reads, which live as long as they are referred to.
+    stored : tuple of str
+        The tables of the engine that it reads.
+    """
+
+    schema: Schema
+    listed: tuple[InMemoryTable, ...]
+    stored: tuple[str, ...]
+
+
 def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Compute a table of aggregates; one at a time on each connection. Awaited tables are made first."""
-    _make_awaited(table)
+    return run(*written(table, backend), backend)
+
+
+def written(table: Table, backend: ibis.BaseBackend) -> tuple[str, Shape]:
+    """Return the statement that computes a table, and what else is known of it. This reads nothing."""
+    shape = Shape(
+        schema=table.schema(),
+        listed=tuple(table.op().find(InMemoryTable)),
+        stored=tuple(part.name for part in table.op().find(DatabaseTable)),
+    )
+    return sql_of(table, backend), shape
+
+
+def run(text: str, shape: Shape, backend: ibis.BaseBackend) -> pyarrow.Table:
+    """Run a statement that was written before; one at a time on each connection."""
+    _make_awaited(shape)
     with exclusive(backend):
-        return run_guarded(
-            lambda: _engine(backend).fetch(table, statement(table, backend), backend), EngineFailed
-        )
+        return run_guarded(lambda: _engine(backend).fetch(shape, text, backend), EngineFailed)
 
 
-def _make_awaited(table: Table) -> None:
+def _make_awaited(shape: Shape) -> None:
     """Make the tables that a statement reads and that are made when they are first read."""
-    for part in table.op().find(DatabaseTable):
-        if part.name in _awaited:
-            _awaited[part.name].draw()
+    for name in shape.stored:
+        awaited = _awaited.get(name)
+        if awaited is not None:
+            awaited.draw()
 
 
 def await_table(name: str, made: _Awaited) -> None:
@@ -157,12 +195,10 @@ def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
 
     Awaited tables are made first.
     """
-    _make_awaited(table)
+    text, shape = written(table, backend)
+    _make_awaited(shape)
     with exclusive(backend):
-        run_guarded(
-            lambda: _engine(backend).store_table(name, table, statement(table, backend), backend),
-            EngineFailed,
-        )
+        run_guarded(lambda: _engine(backend).store_table(name, shape, text, backend), EngineFailed)
 
 
 def exclusive(backend: ibis.BaseBackend) -> threading.Lock:

@@ -19,12 +19,13 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import pyarrow
-from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
+from ibis.formats.pyarrow import PyArrowData
 
-from discreet.data.engines.base import run_guarded
+from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
@@ -267,21 +268,32 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
     return {name: "" if value in {None, "binary"} else value for name, value in rows}
 
 
-def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
-    _check_meanings(backend)
-    settle_file(backend)
-    backend._run_pre_execute_hooks(table)
-    found = backend.con.sql(statement).to_arrow_table()
-    return table.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
+    _make_ready(shape, backend)
+    return _Fetched.convert_table(backend.con.sql(statement).to_arrow_table(), shape.schema)
 
 
-def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+class _Fetched(PyArrowData):  # type: ignore[misc]
+    """Columns in the types that Ibis expects; the mapper of Ibis for DuckDB would load pandas."""
+
+    @classmethod
+    def convert_column(cls, column: pyarrow.ChunkedArray, dtype: dt.DataType) -> pyarrow.ChunkedArray:
+        return pyarrow.nulls(len(column)) if dtype.is_null() else super().convert_column(column, dtype)
+
+
+def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
+    _make_ready(shape, backend)
+    backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
+
+
+def _make_ready(shape: Shape, backend: ibis.BaseBackend) -> None:
+    """Check the connection, and give it the lists that a statement reads."""
     _check_meanings(backend)
     settle_file(backend)
-    backend._run_pre_execute_hooks(table)
-    backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
+    for listed in shape.listed:
+        backend._register_in_memory_tables(listed.to_expr())
 
 
 def check_names(names: object) -> None:

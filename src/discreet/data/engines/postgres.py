@@ -26,7 +26,7 @@ import ibis.expr.schema as sch
 import pyarrow
 from ibis.expr.types import Table
 
-from discreet.data.engines.base import run_guarded
+from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import MissingExtra, ParameterError
@@ -126,29 +126,29 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     ).to_expr()
 
 
-def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement in a read-only transaction, and take its rows in batches."""
-    schema = _arrow_schema(table)
-    with _prepared(table, backend) as cursor:
+    schema = _arrow_schema(shape)
+    with _prepared(shape, backend) as cursor:
         cursor.execute(_READ_ONLY)
         return pyarrow.Table.from_batches(_batches(cursor.stream(statement), schema), schema)
 
 
-def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes in a temporary table."""
-    with _prepared(table, backend) as cursor:
+    with _prepared(shape, backend) as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE {_quoted(name)} AS {statement}")
         cursor.execute(f"ANALYZE {_quoted(name)}")
 
 
 @contextmanager
-def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[psycopg.Cursor]:
-    """Begin a transaction with our settings and the lists that a table needs."""
+def _prepared(shape: Shape, backend: ibis.BaseBackend) -> Iterator[psycopg.Cursor]:
+    """Begin a transaction with our settings and the lists that a statement needs."""
     connection = backend.con
     with connection.transaction(), _cursor(connection) as cursor:
         for setting in _SETTINGS:
             cursor.execute(setting)
-        for listed in table.op().find(ops.InMemoryTable):
+        for listed in shape.listed:
             _copy_in(cursor, listed, backend)
         yield cursor
 
@@ -236,8 +236,8 @@ def _batches(rows: Iterator[Sequence[object]], schema: pyarrow.Schema) -> Iterat
         yield pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _arrow_schema(table: Table) -> pyarrow.Schema:
-    return pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in table.schema().items()])
+def _arrow_schema(shape: Shape) -> pyarrow.Schema:
+    return pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in shape.schema.items()])
 
 
 def _quoted(name: str) -> str:

@@ -33,7 +33,7 @@ import ibis.expr.schema as sch
 import pyarrow
 from ibis.expr.types import Table
 
-from discreet.data.engines.base import run_guarded
+from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import ParameterError
@@ -196,36 +196,35 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     ).to_expr()
 
 
-def fetch(table: Table, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
+def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows in batches."""
-    with _prepared(table, backend) as session:
+    with _prepared(shape, backend) as session:
         found = session.sql(statement).toArrow()
-    return found.cast(pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in table.schema().items()]))
+    return found.cast(pyarrow.schema([(name, kind.to_pyarrow()) for name, kind in shape.schema.items()]))
 
 
-def store_table(name: str, table: Table, statement: str, backend: ibis.BaseBackend) -> None:
+def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
     """Keep what a statement computes as a checkpoint, which is never computed again."""
-    with _prepared(table, backend) as session:
+    with _prepared(shape, backend) as session:
         session.sql(statement).localCheckpoint(eager=True).createTempView(name)
 
 
 @contextmanager
-def _prepared(table: Table, backend: ibis.BaseBackend) -> Iterator[Any]:
-    """Return our session, with the lists that a table needs."""
+def _prepared(shape: Shape, backend: ibis.BaseBackend) -> Iterator[Any]:
+    """Return our session, with the lists that a statement needs."""
     session: Any = own_session(backend._session)
-    listed = list(table.op().find(ops.InMemoryTable))
     with warnings.catch_warnings():
         # Spark leaves a socket to the collector of garbage: where warnings are errors it would fail.
         warnings.simplefilter("ignore", ResourceWarning)
         try:
             _settle(session)
             with _inactive(session):
-                for one in listed:
+                for one in shape.listed:
                     arrow = one.data.to_pyarrow(one.schema)
                     session.createDataFrame(arrow).createOrReplaceTempView(one.name)
             yield session
         finally:
-            for one in listed:
+            for one in shape.listed:
                 session.catalog.dropTempView(one.name)
 
 

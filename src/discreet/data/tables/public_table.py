@@ -63,7 +63,7 @@ class PublicTable:
     A table that was computed from private rows is not public.
     """
 
-    __slots__ = ("_arrow", "_equal", "_facts", "_lock", "_memtable", "schema", "version")
+    __slots__ = ("__weakref__", "_arrow", "_equal", "_facts", "_lock", "_memtable", "schema", "version")
 
     schema: Schema
     version: str

@@ -104,6 +104,7 @@ class Table:
         "_ownership",
         "_prepared",
         "_relation",
+        "_statements",
         "_stored",
         "_through",
         "columns",
@@ -165,7 +166,10 @@ class Table:
 
     def _own(self, rows: ibis.expr.types.Table) -> None:
         """Set the rows of the table, each with its person. Without them a table cannot be asked."""
+        from discreet.data.engines.statements import Statements
+
         self._all_rows = rows
+        self._statements = Statements()
         self._prepared = self._ready() if self._is_prepared else None
         self._relation: ibis.expr.types.Table = rows if self._prepared is None else self._prepared.relation
 

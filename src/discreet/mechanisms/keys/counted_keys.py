@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,12 +203,17 @@ class CountedKeys(Record):
             How far one person moves the counts; by default that of one key by 1.
         """
         reach = reach or Reach()
-        offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=reach.keys)
-        kinds = [_gaussian, _laplace] if epsilon is None else [_truncated, _gaussian, _laplace]
-        return least_error(
-            [partial(kind, offer, reach) for kind in kinds],
-            lambda made: (made.threshold, made.noise.variance_of_noise),
-        )
+        return _best(KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=reach.keys), reach)
+
+
+@lru_cache(maxsize=256)
+def _best(offer: KeyOffer, reach: Reach) -> CountedKeys:
+    """Return what an offer, which is public, makes; a question needs it several times on its way."""
+    kinds = [_gaussian, _laplace] if offer.epsilon is None else [_truncated, _gaussian, _laplace]
+    return least_error(
+        [partial(kind, offer, reach) for kind in kinds],
+        lambda made: (made.threshold, made.noise.variance_of_noise),
+    )
 
 
 def _laplace(offer: KeyOffer, reach: Reach) -> CountedKeys:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -229,16 +229,24 @@ class KeySelection(Record, ABC):
         keys : int
             In how many keys a person counts at most.
         """
-        from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
-        from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
-        from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
+        return _best(KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys))
 
-        KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
-        kinds: list[Callable[..., KeySelection]] = [TruncatedGeometric, LaplaceThreshold, GaussianThreshold]
-        return least_error(
-            [partial(kind, epsilon=epsilon, rho=rho, delta=delta, keys=keys) for kind in kinds],
-            lambda made: (made.size_for(Fraction(1, 2)), made.size_for(Fraction(19, 20))),
-        )
+
+@lru_cache(maxsize=256)
+def _best(offer: KeyOffer) -> KeySelection:
+    """Return what an offer, which is public, makes; a question needs it several times on its way."""
+    from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
+    from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
+    from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
+
+    kinds: list[Callable[..., KeySelection]] = [TruncatedGeometric, LaplaceThreshold, GaussianThreshold]
+    return least_error(
+        [
+            partial(kind, epsilon=offer.epsilon, rho=offer.rho, delta=offer.delta, keys=offer.keys)
+            for kind in kinds
+        ],
+        lambda made: (made.size_for(Fraction(1, 2)), made.size_for(Fraction(19, 20))),
+    )
 
 
 def entered_counts(counts: Counts) -> NDArray[np.int64]:

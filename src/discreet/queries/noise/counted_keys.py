@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.request import Output
@@ -26,6 +27,8 @@ from discreet.data.language.plan import KeyCountPlan
 from discreet.data.language.relations import Project
 from discreet.errors import ParameterError
 from discreet.mechanisms.keys.counted_keys import CountedKeys, Reach
+from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery, bind
 from discreet.queries.noise.unknown_keys import hypothetical_keys, selection_for, unknown_keys
@@ -128,8 +131,13 @@ def _kind(measure: Measure, keys: set[str]) -> type[CountRows] | type[CountPerso
 def _shows_as_much(mechanism: CountedKeys, query: Query, tables: Mapping[str, Table], offer: Offer) -> bool:
     """Return whether keys are shown at no more rows than a choice by persons needs persons."""
     chosen = selection_for(query, tables, offer)
-    sizes = [request.mechanism.size_for(Fraction(1, 2)) for _, request in chosen.requests]
-    return mechanism.size_for(Fraction(1, 2)) <= max(sizes)
+    return _usual_size(mechanism) <= max(_usual_size(request.mechanism) for _, request in chosen.requests)
+
+
+@lru_cache(maxsize=256)
+def _usual_size(mechanism: CountedKeys | KeySelection | KeysInRounds) -> int:
+    """Return how large a key is that is shown half the time."""
+    return mechanism.size_for(Fraction(1, 2))
 
 
 def _reads_all_groups(query: Query, bound: BoundQuery) -> bool:

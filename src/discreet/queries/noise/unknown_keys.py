@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
 
 from discreet.curator.request.key_request import KeyRequest
@@ -155,6 +156,7 @@ def _grouped(query: Query) -> Project:
     return Project(source=query.relation, columns=query.keys)
 
 
+@lru_cache(maxsize=64)
 def _made_up(kind: Type, count: int) -> Keys:
     if kind is Type.BOOLEAN:
         return Keys([False, True][:count])

@@ -1,0 +1,129 @@
+"""Statements that were written before: a plan that is asked again is not compiled again.
+
+A statement is a function of a plan, of what is declared, and of the salt of its release, and reads no data.
+It takes longer to write than a small table takes to answer it. So each table keeps the statements of the
+plans that it answered, cut at the places where the salt stands; the next release puts its own salt there. A
+salt is drawn anew for every release, 128 bits that nobody knew when the plan was made, so that no literal
+of a plan contains it, but for a chance of 2^-128 at each place of a literal.
+
+What is kept is text, names and types of columns, and the lists of public values that a statement reads:
+nothing of it depends on private data. It is found by the canonical bytes of the plan and by the very tables
+that were declared: an amended table is another one. That the same plan was asked before, by whomever, can be
+seen by the time that it takes, and nothing else. (Proof: contribution_bounding, lemma 15.)
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import pyarrow
+from ibis.expr.types import Table
+
+from discreet.data.engines import base
+from discreet.data.language.plan import Group, KeyCountPlan, KeyPlan
+from discreet.data.language.relations import leftmost
+from discreet.data.language.serialization import to_json
+from discreet.data.salt import Salt
+
+__all__ = ["Statements", "fetch_plan"]
+
+MOST_STATEMENTS = 64
+"""A table keeps so many statements at most, those used last."""
+MOST_CHARACTERS = 1 << 22
+"""They and the plans that they are of have so many characters at most, lists of keys included."""
+_LEAST_SALT = 32
+"""A salt this long stands in a statement only where it was put."""
+
+AnyPlan = TypeVar("AnyPlan", Group, KeyPlan, KeyCountPlan)
+Build: TypeAlias = Callable[[AnyPlan, Mapping[str, Any], Salt], Table]
+Key: TypeAlias = tuple[object, bytes, tuple[tuple[str, int], ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A statement, the tables it is of, and how much room it takes."""
+
+    parts: tuple[str, ...]
+    shape: base.Shape
+    tables: tuple[weakref.ref[Any], ...]
+    size: int
+
+    def is_of(self, tables: Mapping[str, object]) -> bool:
+        """Return whether it was written for these tables, not for others that were in their places."""
+        return all(known() is table for known, table in zip(self.tables, tables.values(), strict=True))
+
+
+class Statements:
+    """The statements that a table answered last, for all threads."""
+
+    __slots__ = ("_kept", "_lock", "_size")
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def size(self) -> int:
+        """How many characters are kept."""
+        return self._size
+
+    def find(self, key: Key, tables: Mapping[str, object]) -> _Kept | None:
+        """Return a statement for these tables, if it is kept."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None or not found.is_of(tables):
+                return None
+            self._kept.move_to_end(key)
+            return found
+
+    def keep(self, key: Key, kept: _Kept) -> None:
+        """Keep a statement, and drop those that were used least recently while there are too many."""
+        if kept.size > MOST_CHARACTERS:
+            return
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._kept[key] = kept
+            self._size += kept.size - (0 if before is None else before.size)
+            while len(self._kept) > MOST_STATEMENTS or self._size > MOST_CHARACTERS:
+                _, dropped = self._kept.popitem(last=False)
+                self._size -= dropped.size
+
+
+def fetch_plan(build: Build[AnyPlan], plan: AnyPlan, tables: Mapping[str, Any], salt: Salt) -> pyarrow.Table:
+    """Compute what `build` makes of a plan, by the statement that was written before if there is one.
+
+    Parameters
+    ----------
+    build : callable
+        Makes an Ibis table of a plan, the tables and a salt. It must be a function of a module, and may not
+        decide anything by the salt, only put it into literals.
+    plan : Group, KeyPlan or KeyCountPlan
+        What is computed.
+    tables : mapping of names to tables
+        All that are declared; the first one of the plan computes.
+    salt : Salt
+        The secret of this release.
+    """
+    first = tables[leftmost(plan.source).table]
+    kept, backend = first._statements, first._backend
+    if len(salt.value) < _LEAST_SALT or not (salt.value.isascii() and salt.value.isalnum()):
+        return base.fetch(build(plan, tables, salt), backend)
+    known_as = to_json(plan)
+    key = build, known_as, tuple((name, id(one)) for name, one in tables.items())
+    found = kept.find(key, tables)
+    if found is not None:
+        return base.run(salt.value.join(found.parts), found.shape, backend)
+    text, shape = base.written(build(plan, tables, salt), backend)
+    listed = tuple(weakref.ref(one) for one in tables.values())
+    parts = tuple(text.split(salt.value))
+    kept.keep(key, _Kept(parts=parts, shape=shape, tables=listed, size=len(text) + len(known_as)))
+    return base.run(text, shape, backend)
