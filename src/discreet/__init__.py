@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.data import (
         EACH_ROW,
         Bounds,
+        Csv,
         Dates,
         Keys,
         Limits,
@@ -48,6 +49,7 @@ __all__ = [
     "EACH_ROW",
     "Bounds",
     "Budget",
+    "Csv",
     "Curator",
     "Dates",
     "Gaussian",
@@ -90,6 +92,7 @@ _HOMES = {
     "EACH_ROW": "discreet.data",
     "Bounds": "discreet.data",
     "Budget": "discreet.curator",
+    "Csv": "discreet.data",
     "Curator": "discreet.front",
     "Dates": "discreet.data",
     "Gaussian": "discreet.mechanisms",

@@ -46,6 +46,7 @@ from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
 from discreet.data.language.types import Schema, Type
+from discreet.data.reading.csv_format import Csv
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.public_table import PublicTable
@@ -65,6 +66,7 @@ __all__ = [
     "CountNonNull",
     "CountPersons",
     "CountRows",
+    "Csv",
     "Dates",
     "Exact",
     "Expression",

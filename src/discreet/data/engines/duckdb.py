@@ -28,6 +28,7 @@ from discreet.data.engines.base import run_guarded
 from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
+from discreet.data.reading.csv_format import Csv
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.lost import Lost
 from discreet.data.reading.object_forms import from_pandas
@@ -109,25 +110,27 @@ def from_parquet(path: Path) -> Table:
     return table
 
 
-def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
-    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
+def from_csv(form: Csv, types: Mapping[str, Type]) -> Table:
+    """Load CSV files, written as the owner states, a record on every line.
 
     The types of columns are the ones declared, never guessed from the data: a value that does not
     convert is NULL, and a column without a declared type is text. Lines that are not records are left out
     (`csv_records`).
     """
     connection = _connect()
-    with open(_existing(path), "rb") as file:
-        names = run_guarded(lambda: header(file), _unreadable)
-        check_names(names)
-        records = Records(file=file, names=names)
-        reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.batches())
-        run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
-        run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
-        connection.con.unregister("lines")
+    for path in form.paths:
+        _existing(path)
+    names = header(form)
+    check_names(names)
+    records = Records(form=form, names=names)
+    reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.all_batches())
+    run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
+    run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
+    connection.con.unregister("lines")
     columns = ", ".join(
-        f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
+        f"{form.converted(_identifier(name), kind, _TYPES[kind])} AS {_identifier(name)}"
         for name in names
+        for kind in (types.get(name, Type.TEXT),)
     )
     run_guarded(
         partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608

@@ -42,9 +42,10 @@ class Table:
     Parameters
     ----------
     source : path, frame, address or Ibis table
-        A Parquet file (read in place), a CSV file or a frame of pandas, Polars or Arrow
-        (copied into an embedded DuckDB); a table of PostgreSQL, as ``postgresql://host/clinic#visits`` or
-        ``…#schema.visits``; a frame of Spark; or a table of an Ibis connection to one of these engines.
+        A Parquet file (read in place); a CSV file, `Csv` for files that are written otherwise, or a frame
+        of pandas, Polars or Arrow (copied into an embedded DuckDB); a table of PostgreSQL, as
+        ``postgresql://host/clinic#visits`` or ``…#schema.visits``; a frame of Spark; or a table of an Ibis
+        connection to one of these engines.
     person : str or EACH_ROW
         The column that identifies the person of a row; rows in which it is NULL are left
         out. `EACH_ROW` if every row is a separate person.
@@ -270,6 +271,7 @@ def _open_source(source: object, person: Person, columns: Mapping[str, Declared]
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark
+    from discreet.data.reading.csv_format import Csv, is_records
 
     if isinstance(source, ibis.expr.types.Table):
         return source
@@ -282,14 +284,18 @@ def _open_source(source: object, person: Person, columns: Mapping[str, Declared]
     types = {name: _implied_type(declared) for name, declared in columns.items()}
     if isinstance(person, str):
         types.setdefault(person, Type.TEXT)
+    if isinstance(source, Csv):
+        return duckdb.from_csv(source, types)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.suffix.lower() == ".parquet":
             return duckdb.from_parquet(path)
-        if path.suffix.lower() == ".csv":
-            return duckdb.from_csv(path, types)
+        if is_records(path):
+            return duckdb.from_csv(Csv(path), types)
         raise ParameterError(
-            "source", "is a path with another ending", "a path that ends in .parquet or .csv"
+            "source",
+            "is a path with another ending",
+            "a path that ends in .parquet, .csv or .tsv, or in .csv.gz",
         )
     return duckdb.from_frame(source, types)
 
