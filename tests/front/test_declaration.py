@@ -291,7 +291,7 @@ def test_days(tmp_path):
     for new, words in (
         ("{ first = 2024-01-01, last = 2020-01-01 }", "is after last"),
         ("{ first = 2020-01-01 }", "last is missing"),
-        ('{ first = "2020-01-01", last = 2024-12-31 }', "is not a date"),
+        ('{ first = "2020-31-01", last = 2024-12-31 }', "is not a date"),
         ("{ first = 2020-01-01T00:00:00, last = 2024-12-31 }", "is not a date"),
         ("{ first = 2020-01-01, last = 2024-12-31, step = 1 }", "step is not a key"),
         ("2020-01-01", "is not a section"),
