@@ -7,13 +7,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow mutants lint bench clean
+.PHONY: help demo test test-slow coverage corpus mutants lint bench clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
 # that is done takes tests from another.
-test test-slow mutants: export OMP_NUM_THREADS := 1
-test test-slow mutants: export PYTHONDONTWRITEBYTECODE :=
+test test-slow coverage mutants: export OMP_NUM_THREADS := 1
+test test-slow coverage mutants: export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 help:  ## list the targets
@@ -28,6 +28,12 @@ test: $(VENV)/.test  ## every test, the long ones in part
 test-slow: $(VENV)/.test  ## the long tests, and those of properties with all examples
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
 
+coverage: $(VENV)/.test  ## intervals of calculated answers over ten thousand releases each
+	RELEASES=all $(PYTEST) -m slow -k "cover" tests/queries
+
+corpus: $(VENV)/.test  ## how many of 400 queries, as people write them, are answered
+	$(BIN)/python -m tests.corpus
+
 mutants: $(VENV)/.test  ## faults planted one by one: which of them the nearest tests let pass
 	$(BIN)/python -m tests.mutation $(MUTANTS)
 
@@ -38,12 +44,13 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
-bench: $(VENV)/.bench $(PEER)/.done  ## speed against NumPy and the peers
+bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.accounting
 	$(BIN)/python -m benchmarks.stability
 	$(BIN)/python -m benchmarks.workloads
 	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
+	$(BIN)/python -m benchmarks.accuracy --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) $(PEER) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

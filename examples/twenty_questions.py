@@ -190,7 +190,9 @@ def answers(
 
 def ask(curator: dp.Curator, question: Question, plain: duckdb.DuckDBPyConnection) -> Answer:
     """Ask one question, overhear what is exact, and ask plain SQL the same."""
-    offer = {"epsilon": question.epsilon} | ({} if question.delta is None else {"delta": question.delta})
+    offer = {"epsilon": question.epsilon} | (
+        {} if question.delta is None else {"delta": question.delta, "key_share": "1/3"}
+    )
     with overheard() as kept:
         shown = curator.ask(f"{question.sql} {question.then}", **offer)
     whole = curator.answer(shown.request)  # from the store: with the groups that HAVING or LIMIT left out

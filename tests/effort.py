@@ -8,11 +8,14 @@ long come in two sizes, in one of three ways:
 - ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
 - `sizes`: one body is run with a small number, and with a large one, which is slow.
 
+`make coverage` simulates ten times as many releases as `make test-slow` (`releases`).
+
 Whatever needs Spark is slow, so that `make test` starts no Java.
 """
 
 from __future__ import annotations
 
+import os
 from itertools import groupby
 
 import pytest
@@ -28,7 +31,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=100)
-    settings.register_profile("usual", deadline=None, max_examples=30)
+    settings.register_profile("usual", deadline=None, max_examples=20)
     settings.load_profile("usual")
 
 
@@ -37,6 +40,11 @@ def examples(full: int) -> int:
     if settings.get_current_profile_name() == "thorough":
         return full
     return min(full, max(LEAST, full // SHARE))
+
+
+def releases(full: int) -> int:
+    """Return how many releases to simulate: all of them in `make coverage`, else a tenth."""
+    return full if os.environ.get("RELEASES") == "all" else full // 10
 
 
 def sizes(small: object, *full: object) -> list[object]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
     from discreet.curator import Budget
     from discreet.data import (
+        AUTO,
         EACH_ROW,
         Bounds,
         Csv,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         covariance,
         greatest,
         least,
+        through,
         when,
     )
     from discreet.front import Curator, open
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AUTO",
     "EACH_ROW",
     "Bounds",
     "Budget",
@@ -84,11 +87,13 @@ __all__ = [
     "ranges",
     "sensitivity",
     "stability",
+    "through",
     "when",
     "workloads",
 ]
 
 _HOMES = {
+    "AUTO": "discreet.data",
     "EACH_ROW": "discreet.data",
     "Bounds": "discreet.data",
     "Budget": "discreet.curator",
@@ -119,6 +124,7 @@ _HOMES = {
     "open": "discreet.front",
     "ranges": "discreet.queries.counts",
     "sensitivity": "discreet.privacy",
+    "through": "discreet.data",
     "when": "discreet.data",
 }
 

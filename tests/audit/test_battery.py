@@ -10,6 +10,7 @@ from discreet import mechanisms
 from discreet.audit import check_mechanism
 from discreet.mechanisms import (
     AboveThreshold,
+    CountedKeys,
     DistanceToInstability,
     Exponential,
     Gaussian,
@@ -29,6 +30,7 @@ from discreet.mechanisms import (
     UnaryEncoding,
 )
 from discreet.mechanisms.admissible import ArcsinhNormal, Student
+from discreet.mechanisms.keys.counted_keys import Reach
 from effort import sizes
 from mechanisms.instability_oracle import Joined
 
@@ -56,6 +58,7 @@ ENUMERATED = [
     GaussianThreshold(epsilon=2, delta=0.05),
     GaussianThreshold(rho=0.5, delta=0.05, keys=2),
     GaussianThreshold(epsilon=2, delta=0.05, keys=2),
+    CountedKeys.best(epsilon=1, delta=0.05, reach=Reach(keys=2, rows=2, total=2)),
     AboveThreshold(threshold=2, sensitivity=1, epsilon=4),
     RandomizedResponse.two_coins(),
     RandomizedResponse(categories=5, epsilon=1),

@@ -26,6 +26,15 @@ def test_a_preview_says_error_and_cost_and_makes_no_ledger():
     assert not Path("clinic.ledger").exists()
 
 
+def test_what_will_be_bought_is_said():
+    assert (
+        "the limit on rows of each person is bought first, from 1 to 2"
+        in answered("preview --epsilon 1 --limits auto", COUNT).output
+    )
+    (words,) = json.loads(answered("preview --epsilon 1 --limits auto --json", COUNT).output)["bought"]
+    assert "bought first" in words
+
+
 def test_the_numbers_are_those_of_the_curator():
     content = json.loads(answered("preview --epsilon 0.5 --rows 50 --json", BY_CITY).output)
     expected = open_file("clinic.toml").preview(BY_CITY, epsilon=0.5, rows=50)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 import pytest
 
 from discreet.cli.questions import add_offer_options, cost, offer_of
+from discreet.data import AUTO, Limits
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
 
@@ -23,6 +24,19 @@ def test_offers():
     assert offer("--rho", "0.1", "--confidence", "0.9") == {"rho": "0.1", "confidence": "0.9"}
     assert offer("--error", "n=10", "--error", "a=b=3")["error"] == {"n": "10", "a=b": "3"}
     assert offer("--rho", "1", "--split", "n=2")["split"] == {"n": "2"}
+
+
+def test_limits_and_bounds_of_one_question():
+    assert offer("--epsilon", "1", "--limits", "auto", "--bounds", "auto") == {
+        "epsilon": "1",
+        "confidence": "0.95",
+        "limits": AUTO,
+        "bounds": AUTO,
+    }
+    assert offer("--epsilon", "1", "--limits", "8")["limits"] == Limits(rows=8)
+    for typed in ("many", "-1", "0", "1.5", ""):
+        with pytest.raises(ParameterError):
+            offer("--epsilon", "1", "--limits", typed)
 
 
 @pytest.mark.parametrize(

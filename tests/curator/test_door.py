@@ -79,7 +79,7 @@ def test_charge_compute_noise_keep_answer_in_this_order(place):
         spied(door_module, "compute", "compute"),
         spied(Laplace, "release", "noise"),
         spied(curator.ledger, "keep_answer", "keep"),
-        spied(door_module, "finish", "answer"),
+        spied(door_module, "assembled", "answer"),
     ):
         curator.answer(request)
     words = ["charge", "compute", "noise", "keep", "answer"]
@@ -168,7 +168,7 @@ def test_noise_that_fails_says_nothing_either(place):
         curator.ask(COUNT, **HALF)
 
 
-@pytest.mark.parametrize("moment", ["compute", "pack", "finish"])
+@pytest.mark.parametrize("moment", ["compute", "pack_several", "assembled"])
 def test_a_crash_after_the_charge_keeps_it_and_the_next_door_answers(place, moment):
     curator = clinic(place)
 
@@ -179,7 +179,7 @@ def test_a_crash_after_the_charge_keeps_it_and_the_next_door_answers(place, mome
         curator.ask(COUNT, **HALF)
     assert len(entries(curator, "charge")) == 1
     stored = len(entries(curator, "answer"))
-    assert stored == (2 if moment == "finish" else 1)
+    assert stored == (2 if moment == "assembled" else 1)
     first = clinic(place).ask(COUNT, **HALF)
     assert values(curator.ask(COUNT, **HALF)) == values(first)
     assert len(entries(curator, "charge")) == 1

@@ -72,13 +72,13 @@ def test_integers_at_the_ends_of_their_range(place):
     assert curator.ask("SELECT SUM(age) AS s FROM visits", epsilon=10_000).value == pytest.approx(330, abs=3)
 
 
-def test_sums_beyond_sixty_four_bits_are_clamped(place):
+def test_sums_beyond_sixty_four_bits_are_taken_on_a_coarser_grid(place):
     largest = 2**52
     frame = pyarrow.table({"p": list(range(5000)), "x": [2**62] * 5000})
     table = Table(frame, person="p", limits=Limits(rows=1), columns={"x": Bounds(-largest, largest)})
     curator = Curator({"t": table}, budget=RICH, ledger=place / "l")
     release = curator.ask("SELECT SUM(x) AS s FROM t", epsilon=10**5)
-    assert release.value == pytest.approx(2.0**62, rel=1e-6)
+    assert release.value == pytest.approx(5000 * 2.0**52, rel=1e-6)
 
 
 STRANGE = [
@@ -145,9 +145,7 @@ def test_what_is_no_name_of_an_analyst(place, analyst):
         {"epsilon": "one"},
         {"epsilon": True},
         {"epsilon": None},
-        {"epsilon": 1e300},
         {"epsilon": 1e-300},
-        {"epsilon": 10**7},
         {"epsilon": 1, "delta": 1},
         {"epsilon": 1, "delta": 2},
         {"epsilon": 1, "delta": -1},
@@ -155,7 +153,6 @@ def test_what_is_no_name_of_an_analyst(place, analyst):
         {"epsilon": 1, "rho": 1},
         {"rho": 0},
         {"rho": -1},
-        {"rho": 1, "delta": "1e-6"},
         {"delta": "1e-6"},
         {"epsilon": 1, "confidence": 0},
         {"epsilon": 1, "confidence": 1},

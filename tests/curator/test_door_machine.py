@@ -146,7 +146,7 @@ class Machine(RuleBasedStateMachine):
                 return decide(kind, *arguments, **options)
 
             return mock.patch.object(self.curator.ledger, "decide", crashing_decide)
-        name = {"charged": "compute", "computed": "pack", "stored": "finish"}[stage]
+        name = {"charged": "compute", "computed": "pack_several", "stored": "assembled"}[stage]
         return mock.patch.object(door_module, name, crash)
 
     @rule(amount=AMOUNTS, analyst=ANALYSTS)

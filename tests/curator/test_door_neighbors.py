@@ -19,7 +19,7 @@ from curator.ledger.backends import quick_directory
 from discreet.curator import Budget
 from discreet.curator import door as door_module
 from discreet.curator.release.label import label_of
-from discreet.curator.release.release import unpack
+from discreet.curator.release.release import unpack_several
 from discreet.curator.request.histogram_choices import Choices
 from discreet.data import Limits, compute
 from discreet.errors import DiscreetError
@@ -68,6 +68,16 @@ QUESTIONS = (
         {"epsilon": 2},
     ),
     ("SELECT MEDIAN(age) AS m, MAX(cost) AS x, MODE(city) AS c, COUNT(*) AS n FROM visits", {"epsilon": 2}),
+    (
+        "SELECT MAX(n) AS m, SUM(s) AS s FROM (SELECT city, COUNT(*) AS n, SUM(cost) AS s FROM visits "
+        "GROUP BY city) AS t WHERE city <> 'Atlantis'",
+        {"epsilon": 2},
+    ),
+    (
+        "SELECT city, COUNT(*) * 100.0 / (SELECT COUNT(*) FROM visits WHERE age > 7) AS share FROM visits "
+        "GROUP BY city UNION ALL SELECT 'all', (SELECT AVG(age) FROM visits)",
+        {"epsilon": 2},
+    ),
     ("SELECT COUNT(*) AS n FROM visits", {"epsilon": 1}),  # again
     ("SELECT COUNT(*) AS n FROM visits", {"epsilon": 10**6}),  # refused
     ("SELECT ARRAY_AGG(age) AS n FROM visits", {"epsilon": 1}),
@@ -130,7 +140,7 @@ def ask(seen, curator, sql, offer):
     request = release.request
     key = request.digest(curator._secret, door_module.declare(curator.tables))
     content = curator.ledger.answer(curator.ledger.find("charge", key))
-    seen.draws.append(unpack(request, content))
+    seen.draws.append([draw for draws in unpack_several(request, content) for draw in draws])
 
 
 def check_neighbors(rows, adverse, limits):
@@ -141,7 +151,7 @@ def check_neighbors(rows, adverse, limits):
         without = session(rows, limits, Path(one))
         with_person = session([*adverse[::2], *rows, *adverse[1::2]], limits, Path(other))
     assert without.words == with_person.words
-    assert len(without.draws) == len(with_person.draws) == 8
+    assert len(without.draws) == len(with_person.draws) == 10
     for first, second in zip(without.draws, with_person.draws, strict=True):
         for one, other in zip(first, second, strict=True):
             if isinstance(one.part.mechanism, Choices):

@@ -27,7 +27,14 @@ from discreet.data.language.expressions import (
     Not,
     Or,
 )
-from discreet.data.language.measures import ContingencyTable, CountDistinct, CountPersons, Histogram, Moment
+from discreet.data.language.measures import (
+    ContingencyTable,
+    CountDistinct,
+    CountPersons,
+    Histogram,
+    Moment,
+    SumDistinct,
+)
 
 
 def evaluate(node, row):
@@ -218,6 +225,8 @@ def contribution(row, measure):
     if isinstance(measure, CountDistinct):
         value = row[measure.column]
         return value + 0.0 if isinstance(value, float) else value
+    if isinstance(measure, SumDistinct):
+        return steps(row[measure.column], measure.bounds)
     if isinstance(measure, Histogram):
         value = row[measure.column]
         return steps(value, measure.values) if isinstance(measure.values, Bounds) else value
@@ -244,6 +253,8 @@ def summed(measure, brought):
         return [len({person for person, _ in brought})]
     if isinstance(measure, CountDistinct):
         return [len({"nan" if str(value) == "nan" else value for value in values if value is not None})]
+    if isinstance(measure, SumDistinct):
+        return [sum(value**measure.power for value in set(values) if value is not None)]
     if isinstance(measure, Histogram) and isinstance(measure.values, Bounds):
         grid = range(measure.values.lower_steps, measure.values.upper_steps + 1)
         return [values.count(point) for point in grid]

@@ -148,6 +148,7 @@ def start_spark() -> object:
             "spark.sql.timestampType": "TIMESTAMP_NTZ",
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # statements are short
             "spark.log.level": "OFF",
+            "spark.sql.ui.retainedExecutions": "1",
         }.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()

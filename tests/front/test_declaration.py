@@ -6,6 +6,7 @@ import copy
 import datetime
 import json
 import tomllib
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.curator import Budget
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type, through
 from discreet.errors import ParameterError
 from discreet.front.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
+from discreet.front.rehearsal import rehearse
 from effort import examples
 from front.declared_clinic import DECLARATION, write_clinic
 
@@ -157,6 +159,20 @@ def test_unknown_keys_are_refused_with_a_suggestion(tmp_path, old, new, said):
         ('person = "patient_id"', "each_row = false", "each_row is not true"),
         ('person = "patient_id"', "each_row = true", "limits are given, but each row is a person"),
         ('person = "patient_id"', "person = 3", "person is not text"),
+        ('"patient_id"', '{ through = "t" }', "[tables.visits.person]: on is missing"),
+        ('"patient_id"', '{ through = 3, on = "a" }', "[tables.visits.person]: through is not text"),
+        ('"patient_id"', '{ through = "t", on = 3 }', "[tables.visits.person]: on is not a column"),
+        (
+            '"patient_id"',
+            '{ through = "t", on = ["a"], to = [] }',
+            "[tables.visits.person]: to is not a column",
+        ),
+        (
+            '"patient_id"',
+            '{ through = "t", on = "a", name = "" }',
+            "[tables.visits.person]: name is not text",
+        ),
+        ('"patient_id"', '{ thru = "t", on = "a" }', "[tables.visits.person]: thru is not a key of this"),
         ("limits = { rows = 2 }", "", "limits are missing, which a person needs"),
         ("{ rows = 2 }", "{}", "[tables.visits.limits]: it is not a limit"),
         ("{ rows = 2 }", "{ rows = 2, groups = 1 }", "mixes two kinds"),
@@ -326,6 +342,33 @@ def test_public_tables_are_declared_by_their_source_alone(tmp_path):
         assert "SECRET" not in str(caught.value)
 
 
+def test_persons_that_come_through_another_table(tmp_path):
+    (tmp_path / "orders.csv").write_text("id,who\n1,ann\n2,bob\n")
+    (tmp_path / "lines.csv").write_text("order\n1\n1\n2\n3\n")
+    text = """
+[ledger]
+location = "keys.ledger"
+[budget]
+epsilon = 1000
+[tables.lines]
+source = "lines.csv"
+person = { through = "orders", on = "order", to = "id" }
+limits = { rows = 3 }
+[tables.orders]
+source = "orders.csv"
+person = "who"
+limits = { rows = 3 }
+"""
+    assert read(tmp_path, text).tables["lines"].person == through("orders", on="order", to="id")
+    two = text.replace('on = "order", to = "id"', 'on = ["order"], to = ["id"], name = "buyer"')
+    assert read(tmp_path, two).tables["lines"].person == through("orders", on="order", to="id", name="buyer")
+    path = tmp_path / "keys.toml"
+    path.write_text(text)
+    with closing(open_file(path)) as curator:
+        assert curator.tables["lines"].person == "who"
+        assert curator.ask("SELECT COUNT(*) AS n FROM lines", epsilon=100)["n"].tolist() == [3]
+
+
 def test_prepared_tables(tmp_path):
     ready = DECLARATION.replace("limits = { rows = 2 }", "limits = { rows = 2 }\nprepare = true")
     clinic = open_file(write_clinic(tmp_path, ready))
@@ -389,3 +432,29 @@ def test_forms_of_files_are_checked(tmp_path, written, said):
     )
     with pytest.raises(ParameterError, match=said):
         read_declaration(tmp_path / "clinic.toml")
+
+
+def test_a_limit_that_is_bought(tmp_path):
+    write_clinic(tmp_path)
+    automatic = '{ rows = "auto", at_most = 1000 }'
+    declared = read(tmp_path, DECLARATION.replace("{ rows = 2 }", automatic)).tables["visits"]
+    assert declared.limits == Limits(rows=AUTO, at_most=1000)
+    assert declared.open().declaration["limits"]["bought"] is True
+    assert "at_most goes with AUTO" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "auto" }')
+    assert "rows is" in refusal(tmp_path, "{ rows = 2 }", '{ rows = "many" }')
+    ready = f"limits = {automatic}\nprepare = true"
+    with pytest.raises(ParameterError, match="before a question could buy"):
+        read(tmp_path, DECLARATION.replace("limits = { rows = 2 }", ready)).tables["visits"].open()
+
+
+def test_the_day_that_current_date_means(tmp_path):
+    file = write_clinic(tmp_path, f"today = 2024-12-31\n{DECLARATION}")
+    assert read_declaration(file).today == datetime.date(2024, 12, 31)
+    with closing(open_file(file)) as clinic:
+        assert clinic.today == datetime.date(2024, 12, 31)
+    with rehearse(read_declaration(file)) as rehearsal:
+        assert rehearsal.today == datetime.date(2024, 12, 31)
+    for wrong in ('"2024-12-31"', "2024-12-31T10:00:00", "20241231", "true"):
+        with pytest.raises(ParameterError, match="today is not a day"):
+            read(tmp_path, f"today = {wrong}\n{DECLARATION}")
+    assert read(tmp_path, DECLARATION).today is None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 
-import numpy as np
 import pyarrow
 import pytest
 
 from curator.release.test_label import valid
 from discreet.curator import Budget
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
+from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type, through
 from discreet.data.tables.fake_rows import made_up
 from discreet.errors import ParameterError
 from discreet.front import Curator
@@ -118,7 +117,7 @@ def test_nothing_is_spent_where_it_was_made(curator):
 
 
 def test_a_seed_makes_the_same_rows():
-    tables = [made_up(visits(), 1000, np.random.default_rng([seed, 0])) for seed in (1, 1, 2)]
+    tables = [made_up({"visits": visits()}, 1000, seed)["visits"] for seed in (1, 1, 2)]
     rows = [table._rows() for table in tables]
     assert rows[0].equals(rows[1])
     assert not rows[0].equals(rows[2])
@@ -132,8 +131,41 @@ def test_a_seed_makes_the_same_rows():
 def test_persons_may_be_decimals_or_integers():
     for kind in (pyarrow.decimal128(10, 0), pyarrow.int64()):
         table = Table(pyarrow.table({"who": pyarrow.array([], kind)}), person="who", limits=Limits(rows=1))
-        assert made_up(table, 20, np.random.default_rng(0)).schema == table.schema
+        assert made_up({"t": table}, 20, 0)["t"].schema == table.schema
     assert table.schema["who"] is Type.INTEGER
+
+
+@pytest.mark.parametrize(
+    "kind", [pyarrow.int64(), pyarrow.string(), pyarrow.decimal128(9, 0), pyarrow.date32()]
+)
+def test_rows_that_belong_to_parents_have_some(tmp_path, kind):
+    keys = pyarrow.array([], kind)
+    tables = {
+        "notes": Table(
+            pyarrow.table({"line": keys, "on": keys}),
+            person=through("lines", on=["on", "line"], to=["order", "number"]),
+            limits=Limits(rows=9),
+        ),
+        "lines": Table(
+            pyarrow.table({"order": keys, "number": keys}),
+            person=through("orders", on="order", to="id"),
+            limits=Limits(rows=9),
+            prepare=True,
+        ),
+        "orders": Table(
+            pyarrow.table({"id": keys, "who": pyarrow.array([], pyarrow.int64())}),
+            person="who",
+            limits=Limits(rows=3),
+        ),
+    }
+    curator = Curator(tables, budget=Budget(epsilon=9), ledger=tmp_path / "keys.ledger")
+    made = curator.sandbox(rows=500)
+    assert {name: one.declaration for name, one in made.tables.items()} == {
+        name: one.declaration for name, one in curator.tables.items()
+    }
+    assert made.tables["notes"].version == "made up 1; lines: made up 1; orders: made up 1"
+    sql = "SELECT COUNT(*) AS n FROM notes n JOIN orders o ON n.on = o.id"
+    assert made.ask(sql, epsilon=9)["n"][0] > 100
 
 
 @pytest.mark.parametrize("options", [{"rows": 0}, {"rows": 1.5}, {"seed": -1}, {"seed": "x"}])

@@ -30,12 +30,42 @@ def clinic(tmp_path):
 
 
 def test_bounds_hold_most_values_between_round_numbers(clinic):
-    """A value beyond 500 has a chance of 0.0005, one of 18 to 89 lies between 10 and 100."""
+    """A value beyond 500 has a chance of 0.0005, one of 18 to 89 lies between 0 and 100."""
     cost = clinic.suggest_bounds("visits", "cost", epsilon=2).declared
-    assert (float(cost.lower), float(cost.upper)) in {(2, 500), (5, 500), (2, 1000), (5, 1000), (1, 500)}
-    assert clinic.suggest_bounds("visits", "age", epsilon=2).declared == dp.Bounds(10, 100)
+    assert (float(cost.lower), float(cost.upper)) in {(0, 500), (0, 1000)}
+    assert clinic.suggest_bounds("visits", "age", epsilon=2).declared == dp.Bounds(0, 100)
     change = clinic.suggest_bounds("visits", "change", epsilon=2).declared
     assert -20 <= change.lower <= -10 < 10 <= change.upper <= 20
+
+
+@pytest.mark.parametrize("limits", [dp.Limits(rows=1000), dp.Limits(groups=50, rows_per_group=20)])
+def test_loose_limits_do_not_make_bounds_cut_the_data(tmp_path, limits):
+    """Noise for a thousand rows of a person hides most cells: leaving those out cut a third of the values."""
+    values = np.random.default_rng(3).gamma(2, 50, 20_000)
+    frame = pandas.DataFrame({"patient": np.repeat(np.arange(5000), 4), "cost": values})
+    tables = {"visits": dp.Table(frame, person="patient", limits=limits)}
+    clinic = dp.Curator(tables, budget=dp.Budget(epsilon=50), ledger=tmp_path / "loose")
+    for epsilon in (2, 1, 0.5):
+        found = clinic.suggest_bounds("visits", "cost", epsilon=epsilon)
+        lower, upper = float(found.declared.lower), float(found.declared.upper)
+        assert np.mean((values < lower) | (values > upper)) < 0.02
+        assert upper <= 1000
+        assert "of values are clipped, at most" in str(found)
+    clinic.close()
+
+
+def test_suggestions_are_declared_in_one_word(clinic):
+    bounds = clinic.suggest_bounds("visits", "cost", epsilon=1)
+    limits = clinic.suggest_limits("visits", epsilon=1)
+    clinic.apply(bounds, limits)
+    declared = clinic.tables["visits"]
+    assert declared.columns["cost"] == bounds.declared
+    assert declared.limits == limits.declared
+    assert clinic.spent.requests == 2
+    answer = clinic.ask("SELECT AVG(cost) AS m FROM visits", epsilon=2)
+    assert abs(answer.value - 100) < 10
+    with pytest.raises(ParameterError):
+        clinic.apply("cost")
 
 
 def test_limits_are_what_most_persons_keep_to(clinic):

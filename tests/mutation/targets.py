@@ -31,6 +31,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "data/facts/group_keys.py",
         "data/facts/key_narrowing.py",
         "data/facts/monotone.py",
+        "data/facts/compared_values.py",
         "data/facts/condition_regions.py",
     ),
     "charging": ("curator/door.py", "curator/budget/*.py", "accounting/filters/*.py"),

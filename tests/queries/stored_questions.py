@@ -107,8 +107,13 @@ def identities(clinic: dp.Curator) -> dict[str, list[str]]:
         name: [_hash(clinic.request(question, **offer).identity) for question in QUESTIONS]
         for name, offer in OFFERS.items()
     }
-    answer = clinic.ask(CHOSEN, epsilon="1", delta="1e-6")
-    return {**found, "chosen keys": [_hash(answer.request.identity)]}
+    chosen = clinic.ask(CHOSEN, epsilon="1", delta="1e-6", key_share="1/3")
+    counted = clinic.ask(CHOSEN, epsilon="2", delta="1e-6")
+    return {
+        **found,
+        "chosen keys": [_hash(chosen.request.identity)],
+        "counted keys": [_hash(counted.request.identity)],
+    }
 
 
 def _hash(identity: bytes) -> str:

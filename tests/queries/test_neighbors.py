@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
+from fractions import Fraction
 from unittest import mock
 
 import ibis
@@ -24,22 +25,27 @@ from curator.doors import Clock
 from curator.test_door_neighbors import Seen
 from curator.test_door_neighbors import ask as answer
 from discreet.curator import Budget
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.data import EACH_ROW, Keys, Limits, Table, Type, compute, contributions, to_json
 from discreet.data import statistics as statistics_module
+from discreet.data.combination_counts import compute_combination_counts
 from discreet.data.compile import relations
 from discreet.data.engines import base
 from discreet.data.facts import relation_facts
 from discreet.data.key_counts import compute_key_counts
+from discreet.data.key_pairs import compute_key_pairs
 from discreet.data.language.relations import Distinct
 from discreet.data.prepared import groups, sample
 from discreet.data.salt import Salt
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import RequestRefused
 from discreet.front import Curator
+from discreet.mechanisms.keys.counted_keys import Reach
 from discreet.noise import replay
 from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.queries.binding.bind import bind
+from discreet.queries.noise.counted_keys import counted_request
 from discreet.queries.noise.unknown_keys import selection_for, unknown_keys
 from discreet.queries.sql.select import parse
 from effort import examples
@@ -114,6 +120,51 @@ def check_keys(query, pair: Worlds, salt: Salt) -> None:
         assert not fewer
         assert len(more) <= request.plan.keys <= request.mechanism.keys
         assert set(more.values()) <= {1}
+        check_pairs(request.plan, pair, salt)
+    for chosen in (False, True):
+        check_combinations(query, pair, salt, chosen=chosen)
+
+
+def check_pairs(plan, pair: Worlds, salt: Salt) -> None:
+    """Compare two worlds in which keys each person has: one person more has few, and the others the same."""
+    kept = []
+    for tables in (pair.without, pair.with_person):
+        pairs = compute_key_pairs(plan, tables, salt=salt)
+        names = [str(one) for one in pairs._values.to_pylist()]
+        of_person: dict[int, list[str]] = {}
+        for person, key in zip(pairs.persons.tolist(), pairs.keys.tolist(), strict=True):
+            of_person.setdefault(person, []).append(names[key])
+        kept.append(Counter(tuple(sorted(keys)) for keys in of_person.values()))
+    assert not kept[0] - kept[1]
+    more = list((kept[1] - kept[0]).elements())
+    assert len(more) <= 1
+    assert all(len(keys) <= plan.keys for keys in more)
+
+
+def check_combinations(query, pair: Worlds, salt: Salt, *, chosen: bool) -> None:
+    """Compare two worlds in the counts of combinations that are shown at once."""
+    made = []
+    for tables in (pair.without, pair.with_person):
+        try:
+            asked = counted_request(query, tables, Offer(**OFFER), confidence=Fraction(9, 10), chosen=chosen)
+        except RequestRefused as refusal:  # something else than keys is lacking
+            made.append(str(refusal))
+        else:
+            made.append(asked)
+    assert made[0] == made[1]
+    if not isinstance(made[0], CountedKeysRequest):
+        return
+    found, plan = [], made[0].plan
+    for tables in (pair.without, pair.with_person):
+        counts = compute_combination_counts(plan, tables, salt=salt)
+        rows = zip(*(one.to_pylist() for one in counts._values), strict=True)
+        found.append(Counter(dict(zip(rows, counts.counts.tolist(), strict=True))))
+    assert not found[0] - found[1]
+    more = found[1] - found[0]
+    assert len(more) <= plan.keys
+    assert max(more.values(), default=0) <= plan.rows
+    assert sum(more.values()) <= plan.total
+    assert made[0].mechanism.reach == Reach(keys=plan.keys, rows=plan.rows, total=plan.total)
 
 
 def outcome(text: str, tables):
@@ -334,6 +385,10 @@ QUESTIONS = (
     "SELECT city, ROUND(AVG(age), 1) AS a, 100.0 * SUM(cost) / COUNT(*) AS r, 7 AS c FROM visits GROUP BY city "
     "ORDER BY city, MAX(age) - MIN(age)",
     "SELECT COUNT(*) / note AS n FROM visits",
+    "SELECT city, UPPER(city) AS u, SUM(COUNT(*)) OVER (ORDER BY city) AS r, RANK() OVER (ORDER BY SUM(age)) AS k "
+    "FROM visits GROUP BY city",
+    "SELECT city, AVG(cost) AS a, GROUPING(city) AS g FROM visits GROUP BY ROLLUP (city)",
+    "SELECT city, LAG(note) OVER (ORDER BY COUNT(*)) AS n FROM visits GROUP BY city",
 )
 
 
@@ -357,4 +412,4 @@ def test_one_person_changes_no_word_of_answers_refusals_and_ledger(tmp_path):
         (tmp_path / name).mkdir()
         said.append(everything_said(tables, tmp_path / name))
     assert said[0].words == said[1].words
-    assert len(said[0].draws) == len(said[1].draws) == 9
+    assert len(said[0].draws) == len(said[1].draws) == 11

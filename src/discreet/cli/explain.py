@@ -31,6 +31,7 @@ def _configure(parser: ArgumentParser) -> None:
     offer.add_argument("--epsilon", metavar="E", help="alone: pure privacy")
     offer.add_argument("--delta", metavar="D", help="with --epsilon: permits normal noise")
     offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    questions.add_fit_options(offer)
     parser.add_argument("--sql", action="store_true", help="show what the engine would run, too")
 
 
@@ -39,6 +40,7 @@ def _run(options: Namespace) -> str:
     given = {name: value for name, value in offer.items() if value is not None}
     if set(given) == {"delta"}:
         raise ParameterError("delta", "is given alone", "with --epsilon, or left out")
+    given |= questions.fits_of(options)
     question = questions.question_of(options)
     with declared.rehearsal(declared.declaration(options)) as curator:
         return curator.explain(question, sql=options.sql, **given)

@@ -76,6 +76,7 @@ def _written(options: Namespace, found: Preview, remark: str) -> str:
                 {"column": one.column, "shown_by_half": one.half, "shown_by_most": one.most}
                 for one in found.keys
             ],
+            "bought": list(found.bought),
             "confidence": float(found.confidence),
             "budget": [
                 {

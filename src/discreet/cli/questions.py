@@ -10,9 +10,19 @@ from discreet.errors import ParameterError
 from discreet.privacy.decimals import above
 
 if TYPE_CHECKING:
+    from argparse import _ArgumentGroup
+
     from discreet.privacy.events import Event
 
-__all__ = ["add_offer_options", "add_question", "cost", "offer_of", "question_of"]
+__all__ = [
+    "add_fit_options",
+    "add_offer_options",
+    "add_question",
+    "cost",
+    "fits_of",
+    "offer_of",
+    "question_of",
+]
 
 MOST_QUESTION_CHARACTERS = 1_000_000
 
@@ -41,7 +51,20 @@ def add_offer_options(parser: ArgumentParser) -> None:
         metavar="OUTPUT=SHARE",
         help="divide the offer by these shares, one for every output; by default the errors are balanced",
     )
+    add_fit_options(offer)
     offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
+
+
+def add_fit_options(group: _ArgumentGroup) -> None:
+    """Add the options for limits and bounds of this question alone."""
+    group.add_argument(
+        "--limits",
+        metavar="N",
+        help="at most N rows of each person, fewer than declared; auto buys the number that suits",
+    )
+    group.add_argument(
+        "--bounds", choices=("auto",), help="buy the bounds of columns for which none are declared"
+    )
 
 
 def question_of(options: Namespace) -> str:
@@ -69,8 +92,22 @@ def offer_of(options: Namespace) -> dict[str, Any]:
         **{name: value for name, value in given.items() if value is not None},
         **({"error": error} if error else {}),
         **({"split": split} if (split := _pairs(options.split, "split")) else {}),
+        **fits_of(options),
         "confidence": options.confidence,
     }
+
+
+def fits_of(options: Namespace) -> dict[str, Any]:
+    """Return the limits and bounds of this question alone, as `Curator.explain` takes them, too."""
+    from discreet.data import AUTO, Limits
+
+    given: dict[str, Any] = {} if options.bounds is None else {"bounds": AUTO}
+    typed = options.limits
+    if typed is None:
+        return given
+    if typed != AUTO.value and not (typed.isascii() and typed.isdecimal()):
+        raise ParameterError("limits", "are neither a number of rows nor auto", "such as 8, or auto")
+    return {**given, "limits": AUTO if typed == AUTO.value else Limits(rows=int(typed))}
 
 
 def cost(event: Event) -> str:

@@ -79,6 +79,8 @@ def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
 
 
 def _table(release: Release) -> str:
+    from discreet.curator.release.release import bought_in_words
+
     level = f"{100 * float(release.request.confidence):.6g}%"
     header = list(release.keys)
     columns: list[list[str]] = [[_shown(key) for key in keys] for keys in release.keys.values()]
@@ -90,7 +92,8 @@ def _table(release: Release) -> str:
         header += [output.name, f"{level} interval"]
         ends = zip(output.lower.tolist(), output.upper.tolist(), strict=True)
         columns.append([f"{_shown(low)} to {_shown(high)}" for low, high in ends])
-    return grid([header, *zip(*columns, strict=True)], left=len(release.keys))
+    table = grid([header, *zip(*columns, strict=True)], left=len(release.keys))
+    return "\n".join([table, *bought_in_words(release.label)])
 
 
 def _csv(release: Release) -> str:

@@ -7,18 +7,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.checks import check_analyst, checked_budget
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
 from discreet.curator.release.averaging import average_draws, check_combined
 from discreet.curator.release.label import label_of
 from discreet.curator.release.preview import Preview, preview
-from discreet.curator.release.release import Release, are_private, finish, pack, unpack
+from discreet.curator.release.release import (
+    Release,
+    are_private,
+    assembled,
+    finish,
+    pack_several,
+    unpack,
+    unpack_several,
+)
+from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.table_records import (
@@ -40,10 +51,11 @@ from discreet.privacy.rational import whole
 
 __all__ = ["Door"]
 
+AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest
+
 _ROWS = 1000
 _MOST_ROWS = 10**18
 _OPENED = "opened"
-_LONGEST_NAME = 200
 
 
 def _now() -> datetime:
@@ -87,7 +99,7 @@ class Door:
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._tables = checked_tables(tables)
-        budget = _checked_budget(budget)
+        budget = checked_budget(budget)
         if ledger is None:
             raise ParameterError(
                 "ledger",
@@ -128,7 +140,12 @@ class Door:
         return account if due is None else account.renewed(due)
 
     def preview_request(
-        self, request: Request, *, analyst: str = "", rows: int = _ROWS, chosen: Sequence[KeyRequest] = ()
+        self,
+        request: Request | CountedKeysRequest | CompoundRequest,
+        *,
+        analyst: str = "",
+        rows: int = _ROWS,
+        chosen: Sequence[KeyRequest] = (),
     ) -> Preview:
         """Return what a request would cost and how wrong its answer would be. Spends nothing.
 
@@ -143,7 +160,7 @@ class Door:
         answered = charge is not None and all(self.is_charged(one) for one in chosen)
         return preview(request, account, analyst, rows, answered=answered, chosen=chosen)
 
-    def is_charged(self, request: Request | KeyRequest) -> bool:
+    def is_charged(self, request: AnyRequest) -> bool:
         """Return whether a request was charged before, so that asking again costs nothing."""
         declared = declare(_checked(request, self._tables))
         return self.ledger.find(CHARGE, request.digest(self._secret, declared)) is not None
@@ -156,18 +173,17 @@ class Door:
         return None if content is None else request.read(content).values
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
-        """Charge a request for keys, count, choose, store the choice and return it: a release of keys only.
+        """Charge a request for keys, count, choose, store the choice and return it, perhaps with counts.
 
-        The same request on the same version of the data returns the stored choice, at no cost.
-        It raises what `answer` raises.
+        The same request returns the stored choice, at no cost. It raises what `answer` raises.
         """
         paid = self._charge_and_fetch(request, analyst, request.draw)
         chosen = request.read(paid.content)
         label = label_of(request, paid.tables, paid.account, paid.charge, private=chosen.private)
-        keys = {request.plan.column: list(chosen.values)}
-        return Release(request=request, keys=keys, outputs=(), label=label, stored=paid.stored)
+        keys, outputs = request.keys_of(chosen), request.columns_for(chosen)
+        return Release(request=request, keys=keys, outputs=outputs, label=label, stored=paid.stored)
 
-    def answer(self, request: Request, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, store the answer and return it.
 
         The same request on the same version of the data returns the stored answer, at no cost.
@@ -181,14 +197,17 @@ class Door:
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
-        if not isinstance(request, Request):
+        if not isinstance(request, Request | CompoundRequest):
             raise ParameterError("request", "is not a request for values", "a Request")
-        paid = self._charge_and_fetch(
-            request, analyst, lambda tables: pack(_compute_and_add_noise(request, tables))
-        )
-        draws = unpack(request, paid.content)
-        label = label_of(request, paid.tables, paid.account, paid.charge, private=are_private(draws))
-        return finish(request, draws, label, stored=paid.stored)
+
+        def draw(tables: Mapping[str, Table]) -> bytes:
+            return pack_several(request, [_compute_and_add_noise(one, tables) for one in request.requests])
+
+        paid = self._charge_and_fetch(request, analyst, draw)
+        draws = unpack_several(request, paid.content)
+        private = all(map(are_private, draws))
+        label = label_of(request, paid.tables, paid.account, paid.charge, private=private)
+        return assembled(request, draws, label, stored=paid.stored)
 
     def remeasure_request(self, before: Sequence[Request], request: Request, *, analyst: str = "") -> Release:
         """Charge and answer a request for what was measured before, and average all measurements.
@@ -224,7 +243,7 @@ class Door:
         return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))
 
     def _charge_and_fetch(
-        self, request: Request | KeyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
+        self, request: AnyRequest, analyst: str, draw: Callable[[Mapping[str, Table]], bytes]
     ) -> _Paid:
         """Charge, unless charged before; draw, unless there is an answer; return what is stored."""
         check_analyst(analyst)
@@ -240,16 +259,17 @@ class Door:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _find_or_charge(self, request: Request | KeyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
+    def _find_or_charge(self, request: AnyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, time: str) -> Body:
             del time
             account.check(analyst, event)
+            plans = [outline(plan, declared=keys) for plan in request.plans]
             return {
                 "analyst": analyst,
                 "event": event.to_object(),
-                "plan": recorded(outline(request.plan, declared=keys)),
+                "plan": recorded(plans[0] if len(plans) == 1 else {"plans": plans}),
             }
 
         key = request.digest(self._secret, declared)
@@ -318,7 +338,7 @@ class Door:
         LedgerMismatch
             If the tables were amended by another process since this curator was opened.
         """
-        caps = None if budget is None else _checked_budget(budget)
+        caps = None if budget is None else checked_budget(budget)
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
         rule = amendment(reason, declare(changed), caps)
@@ -350,24 +370,9 @@ class _PeriodBegan(Exception):
         self.period = period
 
 
-def check_analyst(analyst: str) -> None:
-    """Refuse what is not the name of an analyst."""
-    if not isinstance(analyst, str) or len(analyst) > _LONGEST_NAME or not analyst.isprintable():
-        raise ParameterError(
-            "analyst", "is not a name", f"text of at most {_LONGEST_NAME} characters, none of them invisible"
-        )
-
-
-def _checked_budget(budget: Budget | None) -> Budget:
-    if not isinstance(budget, Budget):
-        problem = "is missing" if budget is None else "is not a budget"
-        raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
-    return budget
-
-
-def _checked(request: Request | KeyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
+def _checked(request: AnyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
-    if not isinstance(request, Request | KeyRequest):
+    if not isinstance(request, Request | CompoundRequest | KeyRequest):
         raise ParameterError("request", "is not a request", "a Request")
     view = QuestionTables(tables)
     request.check(view)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from discreet.curator.budget.account import Account, Reservation
 from discreet.curator.budget.budget import Budget, offered
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.budget.entries import ABANDON, RESERVE, SETTLE, USE
-from discreet.curator.door import Door, check_analyst
+from discreet.curator.door import Door
 from discreet.curator.ledger import Body
 from discreet.curator.table_records import check_reason, declare
 from discreet.data.bounding.declared_rows import declared_rows

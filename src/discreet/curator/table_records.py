@@ -15,6 +15,7 @@ from discreet.curator.budget.budget import Budget
 from discreet.curator.ledger import Body, JsonValue
 from discreet.curator.ledger.canonical_json import canonical
 from discreet.data import Keys, Table
+from discreet.data.tables.ownership import owned_tables
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
 
@@ -40,7 +41,8 @@ _DEEPEST = 32
 def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table]:
     """Return tables by name, if that is what was given: private tables, and public ones.
 
-    Where one is taken for private, `facts` refuses a public one.
+    Those whose persons come through another table get their person column here. Where one is taken for
+    private, `facts` refuses a public one.
     """
     if (
         not isinstance(tables, Mapping)
@@ -51,7 +53,7 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
         raise ParameterError("tables", "is not a mapping of names to tables", "such as {'visits': Table(…)}")
     if all(isinstance(table, PublicTable) for table in tables.values()):
         raise ParameterError("tables", "are all public", "at least one private table, such as Table(…)")
-    return cast("dict[str, Table]", dict(tables))
+    return cast("dict[str, Table]", owned_tables(tables))
 
 
 def declare(tables: Mapping[str, Table | PublicTable]) -> DeclaredRecord:

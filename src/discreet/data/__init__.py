@@ -16,7 +16,7 @@ from __future__ import annotations
 from discreet.data.facts.plan_check import check_plan
 from discreet.data.facts.type_check import check_condition, type_of
 from discreet.data.language.cases import coalesce, concat, greatest, least, when
-from discreet.data.language.declarations import CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
+from discreet.data.language.declarations import AUTO, CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
 from discreet.data.language.description import describe
 from discreet.data.language.expressions import Expression, literal
 from discreet.data.language.formula import (
@@ -42,6 +42,7 @@ from discreet.data.language.measures import (
     Moment,
     Sum,
 )
+from discreet.data.language.ownership import through
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
@@ -54,6 +55,7 @@ from discreet.data.tables.table import Table
 from discreet.exports import publish
 
 __all__ = [
+    "AUTO",
     "CLAMP",
     "DROP",
     "EACH_ROW",
@@ -111,6 +113,7 @@ __all__ = [
     "literal",
     "outline",
     "sensitivity",
+    "through",
     "to_json",
     "to_object",
     "type_of",

@@ -32,6 +32,7 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
     adds_up,
 )
 from discreet.data.language.plan import Plan
@@ -103,6 +104,8 @@ def _contribution(columns: Mapping[str, Column], measure: Measure) -> Value:
     column = columns[measure.column]
     if isinstance(measure, CountDistinct):
         return _told_apart(column)
+    if isinstance(measure, SumDistinct):
+        return steps(column, measure.bounds)
     if isinstance(measure, Histogram):
         return column if isinstance(measure.values, Keys) else steps(column, measure.values)
     if isinstance(measure, CountNonNull):

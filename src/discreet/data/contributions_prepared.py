@@ -45,7 +45,7 @@ def prepared_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows
     while isinstance(relation, Filter):
         conditions.append(relation.condition)
         relation = relation.source
-    if not isinstance(relation, Source):
+    if not isinstance(relation, Source) or relation.limits is not None:
         return None
     table = tables[relation.table]
     if table._prepared is None or not _is_ready(plan, table):

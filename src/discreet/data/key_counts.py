@@ -31,9 +31,19 @@ if TYPE_CHECKING:
     from discreet.data.salt import Salt
     from discreet.data.tables.table import Table
 
-__all__ = ["KeyCounts", "check_key_plan", "compute_key_counts", "key_counts_sql", "keys_of_a_person"]
+__all__ = [
+    "KEY_TYPES",
+    "KeyCounts",
+    "check_key_plan",
+    "compute_key_counts",
+    "key_counts_sql",
+    "keys_of_a_person",
+    "named",
+]
 
-_KEYS = {Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE}
+KEY_TYPES = frozenset({Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE})
+"""What may be grouped by."""
+
 _KEY, _ROWS = "key", "persons"
 
 
@@ -57,11 +67,11 @@ class KeyCounts:
         """
         import pyarrow
 
-        named = (_named(value) for value in self._values.filter(pyarrow.array(shown)))
-        return tuple(sorted(value for value in named if value is not None))
+        found = (named(value) for value in self._values.filter(pyarrow.array(shown)))
+        return tuple(sorted(value for value in found if value is not None))
 
 
-def _named(value: pyarrow.Scalar) -> KeyValue:
+def named(value: pyarrow.Scalar) -> KeyValue:
     """Return a key as a request would name it, None if it cannot."""
     try:
         return Keys([value.as_py()]).values[0]
@@ -81,7 +91,7 @@ def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
     columns = columns_of_relation(plan.source, tables)
     fan_out(plan.source, tables)  # refuses what multiplies rows too far
     found = column_type(plan.column, types_of(columns))
-    if found not in _KEYS:
+    if found not in KEY_TYPES:
         raise UnsupportedQuery(
             f"{plan.column!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
             "booleans or dates, or by bins of it"

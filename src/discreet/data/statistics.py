@@ -25,6 +25,7 @@ from discreet.data.language.measures import (
     Histogram,
     Measure,
     Sum,
+    SumDistinct,
     adds_up,
     largest_term,
     width,
@@ -152,13 +153,19 @@ def sensitivity(plan: Plan, tables: Mapping[str, Table]) -> Statistics:
         Statistic(
             measure=measure,
             sensitivity=joint_sensitivity([measure], plan.cells, limits),
-            step=measure.bounds.step if isinstance(measure, Sum) else Fraction(1),
+            step=_step(measure),
             center=measure.center if isinstance(measure, Sum) else Fraction(0),
             groups=_groups(limits, plan.cells),
         )
         for measure in plan.measures
     )
     return Statistics(keys=plan.keys, statistics=statistics, limits=limits)
+
+
+def _step(measure: Measure) -> Fraction:
+    if isinstance(measure, SumDistinct):
+        return measure.step
+    return measure.bounds.step if isinstance(measure, Sum) else Fraction(1)
 
 
 def _groups(limits: Limits, cells: int) -> int:

@@ -1,13 +1,14 @@
-"""Arguments that a curator does not take, and what was probably meant."""
+"""Arguments of a curator: days, what it does not take, and what was probably meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, datetime
 from difflib import get_close_matches
 
 from discreet.errors import ParameterError
 
-__all__ = ["refuse_others", "refuse_unnamed"]
+__all__ = ["declared_day", "refuse_others", "refuse_unnamed"]
 
 _TAKEN = (
     "epsilon",
@@ -18,6 +19,10 @@ _TAKEN = (
     "split",
     "key_share",
     "rows",
+    "limits",
+    "bounds",
+    "fit_share",
+    "keys",
     "analyst",
     "sql",
 )
@@ -45,3 +50,16 @@ def refuse_others(unnamed: tuple[object, ...], unknown: Iterable[str]) -> None:
         meant = _MEANT.get(name.lower()) or (close[0] if close else None)
         hint = f"did you mean {meant}?" if meant else f"it takes {', '.join(_TAKEN)}"
         raise TypeError(f"a question has no argument {name!r}; {hint}")
+
+
+def declared_day(today: date | str | None) -> date | None:
+    """Return a declared day, or refuse what is none."""
+    if isinstance(today, datetime):
+        raise ParameterError("today", "has a time", "a day, such as '2026-01-31'")
+    if today is None or isinstance(today, date):
+        return today
+    try:
+        return date.fromisoformat(today)
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError("today", "is not a day", "a date, or text such as '2026-01-31'")

@@ -6,25 +6,32 @@ question on them, and the door pays for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
-from discreet.front.arguments import refuse_others, refuse_unnamed
+from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
-from discreet.front.suggestions import Suggestion, suggest_bounds, suggest_limits
+from discreet.front.suggestions import Suggestion, apply_suggestions, suggest_bounds, suggest_limits
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_below
 from discreet.queries import TableRequest
 from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
-from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, KEY_SHARE, Terms
+from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, DECLARED, FIT_SHARE, Terms
 
 if TYPE_CHECKING:
+    from discreet.curator.ledger.store import Store
+    from discreet.data import Bounds, Limits, Table
+    from discreet.data.language.declarations import Auto
     from discreet.privacy.rational import Number
 
 __all__ = ["Curator", "Question"]
@@ -32,6 +39,10 @@ __all__ = ["Curator", "Question"]
 
 class Curator(Door):
     """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
+
+    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which the label of an answer
+    states. It is public, and may differ each time that a ledger is opened: a question that names it is then
+    another one.
 
     Examples
     --------
@@ -43,6 +54,25 @@ class Curator(Door):
     >>> curator = Curator({"people": people}, budget=budget, ledger="people.ledger")  # doctest: +SKIP
     >>> curator.ask("SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM people", epsilon=0.5)  # doctest: +SKIP
     """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Table],
+        *,
+        budget: Budget | None = None,
+        ledger: str | Path | Store | None = None,
+        name: str | None = None,
+        anchor: str | Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+        today: date | str | None = None,
+    ) -> None:
+        self._today = declared_day(today)
+        super().__init__(tables, budget=budget, ledger=ledger, name=name, anchor=anchor, clock=clock)
+
+    @property
+    def today(self) -> date | None:
+        """What CURRENT_DATE means in SQL, as the owner declared it; None if it is refused."""
+        return self._today
 
     def __repr__(self) -> str:
         return f"Curator(tables: {', '.join(self.tables)}; budget: {self.budget})"
@@ -63,8 +93,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Release:
@@ -73,10 +107,12 @@ class Curator(Door):
         The same question with the same offer on the same data returns the same answer at no cost, even if
         its outputs have other names.
 
-        Where the keys of a group were not declared, an offer of epsilon and delta has them chosen first:
-        those are shown that enough persons have. Epsilon is divided by `key_share` between the choice and the
-        values, delta in halves. What does not fit the budget together is refused before the first charge; if
-        choosing succeeds and answering does not, asking again pays for the rest only.
+        Where the keys of a group were not declared, an offer of epsilon or rho, and delta, has them chosen:
+        those are shown that enough persons have. Where only counts are asked, the noisy count that passed
+        the threshold is the answer, for the whole offer. Else the keys are chosen first: epsilon or rho is
+        divided between the choice and the values, delta in halves. What does not fit the budget together is
+        refused before the first charge; if choosing succeeds and answering does not, asking again pays for
+        the rest only.
 
         Parameters
         ----------
@@ -84,7 +120,8 @@ class Curator(Door):
             SQL, what `table(…)` built, many counts at once (`ranges`, `cdf`, `marginals`), or a finished
             request.
         epsilon, delta, rho : number, optional
-            The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted.
+            The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted. A
+            delta beside rho pays for the choice of undeclared keys.
         error : mapping of outputs to numbers, optional
             Instead of an offer: the largest margins at the confidence; the cheapest request that meets
             them is made.
@@ -92,11 +129,22 @@ class Curator(Door):
             Of the intervals.
         split : mapping of outputs to numbers, optional
             The shares of the offer; by default they equalize the errors.
-        key_share : number
-            How much of epsilon the choice of undeclared keys gets, above 0 and below 1, by default a third.
-            A larger share shows smaller groups; a smaller one leaves more for the values.
+        key_share : number, optional
+            How much of epsilon or rho the choice of undeclared keys gets, above 0 and below 1; by default as
+            much as one more count. A larger share shows smaller groups, a smaller one leaves more for values.
         rows : int
             A hypothetical number of rows in a group, for the error of a mean.
+        limits : Limits, AUTO or Suggestion, optional
+            For this question, narrower than declared: a number, what `suggest_limits` found, or `AUTO` to buy
+            the number that suits the question.
+        bounds : mapping of columns to Bounds, AUTO or Suggestion, optional
+            For this question, of columns without any, or narrower than declared; `AUTO` buys what is missing.
+        fit_share : number
+            How much of the offer buys limits and bounds, above 0 and below 1, by default a quarter.
+        keys : {"declared", "chosen", "in rounds"}
+            With "chosen", only the combinations of keys are shown that enough persons have, even of declared
+            ones. With "in rounds", undeclared keys are chosen in rounds, which finds more of them where
+            persons have many keys each.
         analyst : str
             Who asks, for caps per analyst.
 
@@ -108,8 +156,13 @@ class Curator(Door):
             After the charge; asking again computes without another.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
-        return settle(question, self.tables, terms).answer(self, analyst=analyst)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
+        )
+        release = settle(question, self.tables, terms).answer(self, analyst=analyst)
+        if self._today is None or not isinstance(question, str):
+            return release
+        return replace(release, label={**release.label, "today": self._today.isoformat()})
 
     sql = ask
 
@@ -123,8 +176,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         analyst: str = "",
         **unknown: NoReturn,
     ) -> Preview:
@@ -133,7 +190,9 @@ class Curator(Door):
         Takes what `ask` takes.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
+        )
         return settle(question, self.tables, terms).preview(self, analyst=analyst)
 
     def request(
@@ -146,16 +205,22 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         **unknown: NoReturn,
-    ) -> Request:
+    ) -> Request | CompoundRequest:
         """Return the request for a question and an offer, or for a wanted error.
 
         Takes what `ask` takes, except for the analyst.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
+        )
         return settle(question, self.tables, terms).request()
 
     def explain(
@@ -168,8 +233,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None = None,
         confidence: Number = CONFIDENCE,
         split: Mapping[str, Number] | None = None,
-        key_share: Number = KEY_SHARE,
+        key_share: Number | None = None,
         rows: int = ASSUMED_ROWS,
+        limits: Limits | Auto | Suggestion | None = None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None = None,
+        fit_share: Number = FIT_SHARE,
+        keys: str = DECLARED,
         sql: bool = False,
         **unknown: NoReturn,
     ) -> str:
@@ -179,7 +248,9 @@ class Curator(Door):
         too, which holds the literals of the question. Nothing is computed or copied.
         """
         refuse_others(unnamed, unknown)
-        terms = self._terms(epsilon, delta, rho, error, confidence, split, key_share, rows)
+        terms = self._terms(
+            epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
+        )
         return settle(question, self.tables, terms).explain(sql=sql)
 
     def _terms(  # noqa: PLR0917
@@ -190,8 +261,12 @@ class Curator(Door):
         error: Mapping[str, Number] | None,
         confidence: Number,
         split: Mapping[str, Number] | None,
-        key_share: Number,
+        key_share: Number | None,
         rows: int,
+        limits: Limits | Auto | Suggestion | None,
+        bounds: Mapping[str, Bounds] | Auto | Suggestion | None,
+        fit_share: Number,
+        keys: str,
     ) -> Terms:
         """Return what is stated beside a question, checked against the budget."""
         terms = Terms.stated(
@@ -204,10 +279,14 @@ class Curator(Door):
             split=split,
             key_share=key_share,
             rows=rows,
+            limits=limits.limits if isinstance(limits, Suggestion) else limits,
+            bounds=bounds.bounds if isinstance(bounds, Suggestion) else bounds,
+            fit_share=fit_share,
+            keys=keys,
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
-        return terms
+        return replace(terms, day=self._today)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.
@@ -224,7 +303,7 @@ class Curator(Door):
         """
         from discreet.front.sandbox import sandbox
 
-        return sandbox(self.tables, rows=rows, seed=seed)
+        return sandbox(self.tables, rows=rows, seed=seed, today=self._today)
 
     def permit(
         self,
@@ -298,6 +377,10 @@ class Curator(Door):
     def suggest_limits(self, table: str, **offer: Any) -> Suggestion:
         """Spend on limits for a table with unknown rows per person: see `discreet.front.suggestions`."""
         return suggest_limits(self, table, **offer)
+
+    def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
+        """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""
+        self.amend(reason=reason, tables=apply_suggestions(dict(self.tables), suggestions))
 
     @property
     def spent(self) -> Spent:

@@ -19,8 +19,9 @@
     # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
     # source = ["2024.csv", "2025.csv"]                       # several files, and how they are written:
     # csv = { delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }
-    person = "patient_id"            # or each_row = true
-    limits = { rows = 10 }           # or { groups = 4, rows_per_group = 2 }
+    person = "patient_id"            # or each_row = true, or that of a row in another table:
+    # person = { through = "orders", on = "order_id", to = "id" }  # `to` if it is called otherwise there
+    limits = { rows = 10 }           # { groups = 4, rows_per_group = 2 } or { rows = "auto", at_most = 1000 }
     version = "2026-01"              # "1" if left out
     # prepare = true                 # keeps the table ready; of limits on rows, draws the sample in advance
 
@@ -52,8 +53,9 @@ from typing import cast
 from discreet.curator import Account, Budget
 from discreet.curator.budget.entries import fold
 from discreet.curator.ledger import Ledger, Store, open_store
-from discreet.data import EACH_ROW, Bounds, Csv, Dates, Keys, Limits, PublicTable, Table, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Csv, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
+from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, read_toml
 
@@ -67,7 +69,7 @@ _KEYS = ("keys", "null_key")
 _FORM = ("delimiter", "decimal", "thousands", "encoding", "dates", "times", "names")
 _DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
 _KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
-_LIMITS = "{ rows = … } or { groups = …, rows_per_group = … }"
+_LIMITS = '{ rows = … }, { rows = "auto", at_most = … } or { groups = …, rows_per_group = … }'
 _POSTGRES = re.compile(r"postgres(ql)?://")
 
 
@@ -112,7 +114,7 @@ class TableFacts:
 
     section: Section
     source: Path | str | Csv = field(repr=False)
-    person: Person
+    person: Person | Through
     limits: Limits | None
     columns: Mapping[str, Declared]
     version: str
@@ -156,11 +158,14 @@ class Declaration:
         The caps.
     tables : mapping of names to TableFacts or PublicFacts
         The private tables, and the public ones.
+    today : date, optional
+        What CURRENT_DATE means.
     """
 
     ledger: LedgerPlace
     budget: Budget
     tables: Mapping[str, TableFacts | PublicFacts]
+    today: datetime.date | None = None
 
     def open_tables(self) -> dict[str, Table]:
         """Open all tables, including public ones, for a curator."""
@@ -176,15 +181,19 @@ def read_declaration(path: str | Path) -> Declaration:
         Naming the section and the key where something is wrong, missing, unknown or still blank.
     """
     whole = Section(Path(path))
-    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ())
+    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ("today",))
     whole.refuse_blanks(content)
     tables = whole.of("tables").content(content["tables"])
     if not tables:
         whole.refuse("tables", "declares none", "[tables.NAME]")
+    today = content.get("today")
+    if today is not None and type(today) is not datetime.date:
+        whole.refuse("today", "is not a day", "a date without quotes, as in today = 2026-01-31")
     return Declaration(
         ledger=_ledger(whole.of("ledger"), content["ledger"]),
         budget=_budget(whole.of("budget"), content["budget"]),
         tables={name: _table(whole.of("tables", name), facts) for name, facts in tables.items()},
+        today=today,
     )
 
 
@@ -242,12 +251,23 @@ def _table(section: Section, found: object) -> TableFacts | PublicFacts:
     return TableFacts(
         section=section,
         source=_source(section, given),
-        person=section.text(given, "person") or EACH_ROW,
+        person=_person(section, given),
         limits=_limits(section.of("limits"), given["limits"]) if "limits" in given else None,
         columns={name: _column(section.of("columns", name), facts) for name, facts in columns.items()},
         version=section.text(given, "version") or "1",
         prepare=_is_true(section, given, "prepare"),
     )
+
+
+def _person(section: Section, given: Mapping[str, object]) -> Person | Through:
+    """Return the person column, that every row is a person, or through which table persons are found."""
+    if not isinstance(given.get("person"), dict):
+        return section.text(given, "person") or EACH_ROW
+    inside = section.of("person")
+    found = inside.content(given["person"], ("through", "on"), ("to", "name"))
+    table = inside.text(found, "through") or ""
+    with inside:
+        return through(table, found["on"], found.get("to"), name=inside.text(found, "name"))  # type: ignore[arg-type]
 
 
 def _public(section: Section, found: object) -> PublicFacts:
@@ -296,9 +316,11 @@ def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:
 
 
 def _limits(section: Section, found: object) -> Limits:
-    given = section.content(found, (), ("rows", "groups", "rows_per_group"))
-    if set(given) not in ({"rows"}, {"groups", "rows_per_group"}):
+    given = section.content(found, (), ("rows", "groups", "rows_per_group", "at_most"))
+    if set(given) not in ({"rows"}, {"rows", "at_most"}, {"groups", "rows_per_group"}):
         section.refuse("it", "is not a limit, or mixes two kinds", _LIMITS)
+    if given.get("rows") == AUTO.value:
+        given = {**given, "rows": AUTO}
     with section:
         return Limits(**given)  # type: ignore[arg-type]
 

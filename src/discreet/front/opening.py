@@ -50,7 +50,12 @@ def open_declared(declared: Declaration, *, tables: Mapping[str, Table] | None =
         tables = declared.open_tables()
     place = declared.ledger
     return Curator(
-        tables, budget=declared.budget, ledger=place.location, name=place.name, anchor=place.anchor
+        tables,
+        budget=declared.budget,
+        ledger=place.location,
+        name=place.name,
+        anchor=place.anchor,
+        today=declared.today,
     )
 
 

@@ -18,6 +18,7 @@ from discreet.front.curator import Curator, Question
 
 if TYPE_CHECKING:
     from discreet.curator import Request
+    from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.front.declaration import Declaration
 
@@ -27,7 +28,7 @@ __all__ = ["Rehearsal", "rehearse"]
 class Rehearsal(Curator):
     """A curator that spends nothing: it previews and explains only."""
 
-    def answer(self, request: Request, *, analyst: str = "") -> NoReturn:
+    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
 
@@ -59,5 +60,6 @@ def rehearse(declared: Declaration) -> Iterator[Rehearsal]:
     tables = declared.open_tables()
     with tempfile.TemporaryDirectory(prefix="discreet-") as directory:
         store = open_store(Path(directory) / "ledger")
-        with closing(Rehearsal(tables, budget=declared.budget, ledger=store)) as rehearsal:
+        opened = Rehearsal(tables, budget=declared.budget, ledger=store, today=declared.today)
+        with closing(opened) as rehearsal:
             yield rehearsal

@@ -11,10 +11,9 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-
-import numpy as np
 
 from discreet.curator import Budget
 from discreet.data import Table
@@ -24,6 +23,7 @@ from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from discreet.curator import Release, Request
+    from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
 
 __all__ = ["Sandbox", "sandbox"]
@@ -35,7 +35,7 @@ _MOST_ROWS = 10**8
 class Sandbox(Curator):
     """A curator over made-up rows. It has all methods of a curator, and its answers cost nothing."""
 
-    def answer(self, request: Request, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
         """Answer a request about made-up rows; the label says that the answer is not private."""
         return _marked(super().answer(request, analyst=analyst))
 
@@ -47,7 +47,9 @@ class Sandbox(Curator):
         return f"Sandbox(tables: {', '.join(self.tables)}; made-up rows)"
 
 
-def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -> Sandbox:
+def sandbox(
+    tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0, today: date | None = None
+) -> Sandbox:
     """Return a curator of made-up rows for the same declarations.
 
     Parameters
@@ -58,18 +60,18 @@ def sandbox(tables: Mapping[str, Table], *, rows: int = 10_000, seed: int = 0) -
         How many rows to make up for each private one.
     seed : int
         The same seed makes up the same rows.
+    today : date, optional
+        What CURRENT_DATE means.
     """
     rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
     seed = whole(seed, "seed", least=0)
-    invented = {
-        name: made_up(table, rows, np.random.default_rng([seed, place]))
-        for place, (name, table) in enumerate(tables.items())
-    }
+    invented = made_up(tables, rows, seed)
     directory = tempfile.TemporaryDirectory(prefix="discreet-")
     made = Sandbox(
         cast("Mapping[str, Table]", invented),
         budget=Budget(epsilon=_PLENTY, delta=0.5),
         ledger=Path(directory.name) / "sandbox.ledger",
+        today=today,
     )
     weakref.finalize(made, directory.cleanup)
     return made

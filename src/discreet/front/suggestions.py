@@ -1,36 +1,42 @@
 """Suggested bounds and limits, paid for: what to declare if the data are unknown.
 
-Both are ordinary requests, a count of rows by size of the value and a count of persons by number of rows, and
-public arithmetic on their answers. What they cost is charged like any other answer.
+Both are ordinary requests, a count of persons by the size of a value and by their number of rows, and public
+arithmetic on their answers. What they cost is charged like any other answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.curator import Release
-from discreet.data import Bounds, Formula, Limits, Type, col, count
-from discreet.data.language.cases import when
+from discreet.data import Bounds, Limits, Source, Table, Type, col, count
+from discreet.data.tables.redeclared import redeclared
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
 from discreet.queries import TableRequest
+from discreet.queries.fitting.row_limits import fitting_limit, limit_in_words
+from discreet.queries.fitting.size_counts import SizeCounts, counted_by_size
+from discreet.queries.fitting.value_bounds import (
+    COVERAGE,
+    VALUE_EDGES,
+    bounds_in_words,
+    fitting_bounds,
+    values_query,
+)
+from discreet.queries.question.terms import CONFIDENCE
 
 if TYPE_CHECKING:
     from discreet.front.curator import Curator
 
-__all__ = ["Suggestion", "suggest_bounds", "suggest_limits"]
+__all__ = ["Suggestion", "apply_suggestions", "suggest_bounds", "suggest_limits"]
 
-_SIZES = tuple(digit * Fraction(10) ** power for power in range(-3, 13) for digit in (1, 2, 5))
-_EDGES = (*(-size for size in reversed(_SIZES)), Fraction(0), *_SIZES)
+_LEAST = 4
+"""How many standard deviations of all cells there must be persons, for anything to be said."""
 _ROWS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-_FINEST = 10_000
-"""A grid has this many steps, or up to ten times as many."""
+_EACH = 1 - Fraction(1, 20 * (len(_ROWS) + 2))
+"""The confidence of each count: part of what makes two questions the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,26 +46,52 @@ class Suggestion:
     Attributes
     ----------
     declared : Bounds or Limits
-        Declare it with `amend`, or in another ledger.
+        State it in a question, as ``limits=`` or ``bounds=``, or declare it with `Curator.apply`.
     release : Release
         The noisy counts, with their cost.
+    table : str
+        The table that it is about.
+    column : str or None
+        The column, of bounds.
+    cuts : str
+        What it is, and what it cuts, in words.
     """
 
     declared: Bounds | Limits
     release: Release
+    table: str
+    column: str | None
+    cuts: str
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, for a question."""
+        if not isinstance(self.declared, Limits):
+            raise ParameterError("limits", "are bounds", "what suggest_limits found")
+        return self.declared
+
+    @property
+    def bounds(self) -> dict[str, Bounds]:
+        """The bounds by column, for a question."""
+        if not isinstance(self.declared, Bounds) or self.column is None:
+            raise ParameterError("bounds", "are limits", "what suggest_bounds found")
+        return {self.column: self.declared}
 
     def __repr__(self) -> str:
         return f"Suggestion({self.declared!r})"
 
+    def __str__(self) -> str:
+        return self.cuts
+
 
 def suggest_bounds(
-    curator: Curator, table: str, column: str, *, coverage: Number = Fraction(99, 100), **offer: Any
+    curator: Curator, table: str, column: str, *, coverage: Number = COVERAGE, **offer: Any
 ) -> Suggestion:
     """Spend on bounds for a column of numbers: a range of round numbers that contains most of its values.
 
     The values are counted by size, between 1, 2 and 5 times the powers of ten from 0.001 to 5 billion, above
-    and below zero. Sizes whose noisy count could be only noise are left out, and so is what lies beyond the
-    coverage on either side.
+    and below zero; every person counts with one of their rows. On either side the bound is where no more than
+    half of what the coverage leaves lies beyond, as far as the noise can tell.
 
     Parameters
     ----------
@@ -73,14 +105,12 @@ def suggest_bounds(
         What `ask` takes, such as ``epsilon=0.1``.
     """
     kind, share = _kind(curator, table, column), _share(coverage)
-    query = TableRequest(table=table).group_by(size=_place(col(column), _EDGES)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_EDGES), **offer)
-    first, last = _middle(release, share, both=True)
-    lower = _EDGES[max(first - 1, 0)]
-    upper = _EDGES[min(last, len(_EDGES) - 1)]
-    step = Fraction(1) if kind is Type.INTEGER else _step(upper - lower)
-    lower, upper = step * floor(lower / step), step * ceil(upper / step)
-    return Suggestion(declared=Bounds(lower, max(upper, lower + step), step=step), release=release)
+    query = values_query(Source(table=table), curator.tables, column)
+    release = curator.ask(query, **offer)
+    values = SizeCounts.read(release, VALUE_EDGES)
+    found = fitting_bounds(values, kind, share)
+    words = bounds_in_words(values, column, found, release.request.confidence)
+    return Suggestion(declared=found, release=release, table=table, column=column, cuts=words)
 
 
 def suggest_limits(
@@ -101,42 +131,37 @@ def suggest_limits(
     """
     share = _share(coverage)
     persons = TableRequest(table=table).per_person(rows=count())
-    query = persons.group_by(size=_place(col("rows"), _ROWS)).agg(n=count())
-    release = curator.ask(query, confidence=_each(_ROWS), **offer)
-    _, last = _middle(release, share, both=False)
-    return Suggestion(declared=Limits(rows=_ROWS[min(last, len(_ROWS) - 1)]), release=release)
+    assert persons.relation is not None  # noqa: S101
+    query = counted_by_size(persons.relation, col("rows"), _ROWS)
+    release = curator.ask(query, confidence=_EACH, **offer)
+    counts = SizeCounts.read(release, _ROWS)
+    limit = _limit(counts, share)
+    words = limit_in_words(counts, limit, CONFIDENCE)
+    return Suggestion(declared=Limits(rows=limit), release=release, table=table, column=None, cuts=words)
 
 
-def _each(edges: Sequence[object]) -> Fraction:
-    """Return the confidence for each interval at which all of them together have 95 %."""
-    return 1 - Fraction(1, 20 * (len(edges) + 2))
+def apply_suggestions(tables: dict[str, Table], suggestions: tuple[Suggestion, ...]) -> dict[str, Table]:
+    """Return the tables with what was suggested declared."""
+    for one in suggestions:
+        if not isinstance(one, Suggestion) or one.table not in tables:
+            raise ParameterError("suggestion", "is none of these tables", "what suggest_bounds found")
+        table = tables[one.table]
+        tables = {**tables, one.table: _declaring(table, one)}
+    return tables
 
 
-def _place(value: Formula, edges: Sequence[Fraction | int]) -> Formula:
-    """Return the number of the interval (edge before, edge] that contains a value; the last is open."""
-    first, *others = edges
-    cases = when(value <= first).then(0)
-    for place, edge in enumerate(others, start=1):
-        cases = cases.when(value <= edge).then(place)
-    return cases.when(value > edges[-1]).then(len(edges))
+def _declaring(table: Table, one: Suggestion) -> Table:
+    if isinstance(one.declared, Limits):
+        return redeclared(table, limits=one.declared, columns=table.columns)
+    assert one.column is not None  # noqa: S101
+    return redeclared(table, limits=table.limits, columns={**table.columns, one.column: one.declared})
 
 
-def _middle(release: Release, coverage: Fraction, *, both: bool) -> tuple[int, int]:
-    """Return the first and the last interval that remain without the tails."""
-    column = release.outputs[0]
-    assert column.lower is not None  # noqa: S101
-    places = np.array([-1 if size is None else size for size in release.keys["size"]])
-    certain = (column.lower > 0) & (places >= 0)
-    if not certain.any():
+def _limit(persons: SizeCounts, coverage: Fraction) -> int:
+    """Return the least limit that no more persons seem to exceed than the coverage leaves."""
+    if persons.total <= _LEAST * persons.deviation(len(persons.counts)):
         raise ParameterError("the offer", "is too small: all counts may be noise", "a larger one")
-    places, counts = places[certain], np.asarray(column.values[certain], np.float64)
-    order = np.argsort(places)
-    places, counts = places[order], counts[order].clip(0)
-    shares = counts.cumsum() / counts.sum()
-    tail = float(1 - coverage) / (2 if both else 1)
-    first = int(np.searchsorted(shares, tail, side="right")) if both else 0
-    last = min(int(np.searchsorted(shares, 1 - tail)), len(places) - 1)
-    return int(places[first]), int(places[last])
+    return fitting_limit(persons, float(1 - coverage) * persons.total)
 
 
 def _share(coverage: Number) -> Fraction:
@@ -144,14 +169,6 @@ def _share(coverage: Number) -> Fraction:
     if not share < 1:
         raise ParameterError("coverage", "is out of range", "above 0 and below 1, such as 0.99")
     return share
-
-
-def _step(width: Fraction) -> Fraction:
-    """Return the largest power of ten that divides a width into at least this many steps."""
-    step = Fraction(10) ** 12
-    while width / step < _FINEST:
-        step /= 10
-    return step
 
 
 def _kind(curator: Curator, table: str, column: str) -> Type:

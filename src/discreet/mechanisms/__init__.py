@@ -5,7 +5,7 @@ wrong the result will be, and `release` draws. Mechanisms are values: they hold 
 parameters and no randomness. Additive: `Laplace`, `Gaussian`. Selection: `Exponential`,
 `PermuteAndFlip`, `ReportNoisyMax`, `TopK`, `AboveThreshold`. Keys that are known from the data alone:
 `TruncatedGeometric`, `LaplaceThreshold`, `GaussianThreshold`, or the best of them,
-`keys.key_selection.KeySelection.best`.
+`keys.key_selection.KeySelection.best`; with their counts, `CountedKeys.best`.
 Local, on the side of the person who answers: `RandomizedResponse`, `UnaryEncoding`.
 Adapted to the data: `DistanceToInstability`, `ProposeTestRelease`, `PrivateLocalSensitivity`, `StableArgmax`,
 `StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity`, with the noises of `admissible`.
@@ -21,6 +21,7 @@ from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.adaptive.stable_selection import StableArgmax, StableTopK
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.keys.counted_keys import CountedKeys
 from discreet.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.keys.truncated_geometric import TruncatedGeometric
@@ -35,6 +36,7 @@ from discreet.mechanisms.selection.top_k import TopK
 __all__ = [
     "NO_ANSWER",
     "AboveThreshold",
+    "CountedKeys",
     "DistanceToInstability",
     "Exponential",
     "Gaussian",

@@ -6,7 +6,7 @@ with directed rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ __all__ = [
     "passes_at_most",
     "rounded_tail",
     "smallest_threshold",
+    "smallest_threshold_for",
 ]
 
 TAIL_BITS = 512
@@ -87,12 +88,20 @@ def _complement(probability: Enclosure) -> Enclosure:
 
 def passes_at_most(chance: Enclosure, keys: int, delta: Fraction) -> bool:
     """Return whether 1 - (1 - p)^keys <= delta for certain: whether any of the keys passes that rarely."""
-    base, power = _ONE - min(chance[1], _ONE), _ONE
-    for digit in bin(keys)[2:]:
-        power = power * power >> TAIL_BITS
-        if digit == "1":
-            power = power * base >> TAIL_BITS
-    return power * delta.denominator >= (delta.denominator - delta.numerator) << TAIL_BITS
+    return any_passes_at_most([(chance, keys)], delta)
+
+
+def any_passes_at_most(chances: Sequence[tuple[Enclosure, int]], delta: Fraction) -> bool:
+    """Return whether 1 - prod (1 - p)^times <= delta for certain, for several p, each so many times."""
+    none = _ONE
+    for chance, times in chances:
+        base, power = _ONE - min(chance[1], _ONE), _ONE
+        for digit in bin(times)[2:]:
+            power = power * power >> TAIL_BITS
+            if digit == "1":
+                power = power * base >> TAIL_BITS
+        none = none * power >> TAIL_BITS
+    return none * delta.denominator >= (delta.denominator - delta.numerator) << TAIL_BITS
 
 
 def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fraction) -> int:
@@ -100,9 +109,19 @@ def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fract
 
     A key of one person passes where 1 + N >= T. Where the enclosures cannot tell, T is one larger.
     """
+    return smallest_threshold_for(tail, ((1, keys),), delta)
+
+
+def smallest_threshold_for(
+    tail: Callable[[int], Enclosure], moves: Sequence[tuple[int, int]], delta: Fraction
+) -> int:
+    """Return the least T >= 1 at which keys with these counts, each so often, pass at most that often.
+
+    A key with a count of c passes where c + N >= T. Where the enclosures cannot tell, T is one larger.
+    """
 
     def suffices(threshold: int) -> bool:
-        return passes_at_most(tail(threshold - 1), keys, delta)
+        return any_passes_at_most([(tail(threshold - move), times) for move, times in moves], delta)
 
     upper = 1
     while not suffices(upper):

@@ -25,6 +25,7 @@ from discreet.privacy.rational import float_above, rational, show, spelled
 __all__ = [
     "above",
     "below",
+    "decimals_of",
     "float_text_above",
     "float_text_below",
     "number",
@@ -42,7 +43,9 @@ _FINEST = 12
 _MOST_PERCENT = 1000
 
 
-def number(value: float, error: float, *, side: int = 0, whole: bool = False) -> str:
+def number(
+    value: float, error: float, *, side: int = 0, whole: bool = False, decimals: int | None = None
+) -> str:
     """Write a number to the second digit of an error, with separated thousands.
 
     Parameters
@@ -53,6 +56,8 @@ def number(value: float, error: float, *, side: int = 0, whole: bool = False) ->
         -1 to round down, 1 to round up, 0 to round to the nearest.
     whole : bool
         Whether it is an integer, which has no decimals.
+    decimals : int, optional
+        How many decimals are shown at most.
 
     Examples
     --------
@@ -62,12 +67,25 @@ def number(value: float, error: float, *, side: int = 0, whole: bool = False) ->
     size = abs(error) or abs(value) * 10.0**-_MOST
     place = _DIGITS_OF_ERROR - 1 - floor(log10(size)) if size else 0
     place = min(place, 0) if whole else place
+    place = place if decimals is None else min(place, decimals)
     if place > _FINEST:
         return f"{value + 0.0:.6g}"
     place = min(place, _MOST - floor(log10(abs(value)))) if value else place
     rounding = {-1: ROUND_FLOOR, 0: ROUND_HALF_EVEN, 1: ROUND_CEILING}[side]
     rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-place), rounding=rounding)
     return f"{rounded + 0:,.{max(place, 0)}f}"
+
+
+def decimals_of(value: float) -> int:
+    """Return how many decimals the shortest decimal of a finite float has.
+
+    Examples
+    --------
+    >>> decimals_of(12.9), decimals_of(13.0), decimals_of(1e300)
+    (1, 0, 0)
+    """
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
 
 
 def above(x: Fraction) -> str:

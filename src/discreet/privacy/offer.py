@@ -21,7 +21,7 @@ class Offer(Record):
     epsilon : number, optional
         Alone: pure DP.
     delta : number, optional
-        With epsilon: (epsilon, delta)-DP.
+        With epsilon: (epsilon, delta)-DP. With rho, see `concentrated`.
     rho : number, optional
         Instead: zero-concentrated DP.
     """
@@ -52,9 +52,12 @@ class Offer(Record):
         return cls(epsilon=epsilon)
 
     @classmethod
-    def concentrated(cls, rho: Number) -> Offer:
-        """Offer a rho."""
-        return cls(rho=rho)
+    def concentrated(cls, rho: Number, delta: Number | None = None) -> Offer:
+        """Offer a rho and, for the choice of keys that nobody declared, a delta besides."""
+        made = cls(rho=rho)
+        if delta is None:
+            return made
+        return made._with(delta=probability(delta, "delta", one=False) or None)
 
     def __repr__(self) -> str:
         named = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))

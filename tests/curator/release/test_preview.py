@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pyarrow
 import pytest
 
 from curator.doors import BY_CITY, COUNT, clinic, computing, entries
 from discreet.curator import Budget
+from discreet.curator.release.preview import MANY_GROUPS, about_many_groups
+from discreet.data import Keys, Limits, Table
 from discreet.errors import BudgetExceeded, ParameterError
+from discreet.front import Curator
 
 
 def never(plan, tables, *, salt):
@@ -145,3 +149,21 @@ def test_more_rows_make_means_more_exact(place):
     few, many = (curator.preview(BY_CITY, epsilon=1, rows=rows)["mean_cost"] for rows in (1000, 10**6))
     assert many.margin < few.margin / 100
     assert "1000000 values" in many.assumes
+
+
+def test_an_answer_of_more_groups_than_can_be_read_is_warned_of(place):
+    """The cross product of declared keys: many groups beside few persons, and what would help."""
+    columns = {"a": Keys(range(150)), "b": Keys(range(100))}
+    rows = pyarrow.table({"who": [1], "a": [3], "b": [4]})
+    table = Table(rows, person="who", limits=Limits(rows=1), columns=columns)
+    curator = Curator({"t": table}, budget=Budget(epsilon=9, delta=1e-4), ledger=place / "many.ledger")
+    sql = "SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b"
+    warned = "15,000 groups are answered, empty ones too, each with this noise"
+    assert warned in str(curator.preview(sql, epsilon=1))
+    assert "keys='chosen'" in str(curator.preview(sql, epsilon=1))
+    assert warned in curator.explain(sql)
+    chosen = {"epsilon": 1, "delta": 1e-6, "keys": "chosen"}
+    assert "groups are answered" not in str(curator.preview(sql, **chosen))
+    assert len(curator.ask(sql, **chosen)["n"]) == 0
+    assert about_many_groups(MANY_GROUPS) == ""
+    assert "groups" not in str(curator.preview(sql.replace("a, b", "a"), epsilon=1))

@@ -44,6 +44,8 @@ def _table():
             "seen": pyarrow.array([datetime.datetime(d.year, d.month, d.day, 13) for d in days]),
             "cost": draw.normal(300, 400, size),
             "other": draw.integers(0, 50, size),
+            "name": draw.choice(["1300", "31", "29-1", "a", "A"], size),
+            "born": days,
         }
     )
 
@@ -112,6 +114,10 @@ NARROWED = {
     ("DATE_TRUNC('quarter', day)", "DATE_TRUNC('quarter', day) <= DATE '2024-05-01'"): (MONTHS[0], MONTHS[3]),
     ("EXTRACT(YEAR FROM day)", "day >= DATE '2024-03-02'"): (2024,),
     ("EXTRACT(MONTH FROM day)", "EXTRACT(MONTH FROM day) IN (3, 4)"): (3, 4),
+    ("EXTRACT(MONTH FROM day)", "day >= DATE '2024-03-02' AND day < DATE '2024-05-01'"): (3, 4),
+    ("EXTRACT(MONTH FROM day)", "day >= DATE '2024-12-15' AND day < DATE '2025-02-01'"): (1, 12),
+    ("EXTRACT(MONTH FROM day)", "day >= DATE '2024-03-02'"): tuple(range(1, 13)),
+    ("EXTRACT(ISODOW FROM day)", "day BETWEEN DATE '2024-03-04' AND DATE '2024-03-06'"): (1, 2, 3),
     ("FLOOR(age / 20) * 20", "age BETWEEN 40 AND 79"): (40, 60),
     ("WIDTH_BUCKET(cost, 0, 1000, 5)", "cost > 700"): (4, 5, 6),
     ("WIDTH_BUCKET(cost, 0, 1000, 5)", "cost < 200"): (0, 1),
@@ -138,6 +144,11 @@ def test_conditions_narrow_keys(key, where):
         ("other", "other BETWEEN 3 AND 5 AND other <> 4", (3, 5)),
         ("other", "other IN (1, 2) AND other IN (2, 3)", (2,)),
         ("other % 2", "other IN (4, 7)", (0, 1)),
+        ("other * 2", "other * 2 IN (4, 8, 4)", (4, 8)),
+        ("SUBSTRING(name, 1, 2)", "SUBSTRING(name, 1, 2) IN ('13', '31', '13')", ("13", "31")),
+        ("SUBSTRING(name, 1, 2)", "SUBSTRING(name, 1, 2) IN ('13', '31') AND cost > 3", ("13", "31")),
+        ("UPPER(name)", "UPPER(name) = 'A'", ("A",)),
+        ("EXTRACT(ISODOW FROM born)", "born BETWEEN '2024-03-04' AND '2024-03-05'", (1, 2)),
     ],
 )
 def test_conditions_list_keys_that_nobody_declared(key, where, expected):

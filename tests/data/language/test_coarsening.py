@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data import Bounds
-from discreet.data.language.coarsening import coarsened, is_coarsened, steps_at_most
+from discreet.data.language.coarsening import coarsened, ends_at_most, is_coarsened, steps_at_most
 
 STEPS = st.sampled_from([Fraction(1), Fraction(1, 100), Fraction(1, 8), Fraction(25)])
 BOUNDS = st.builds(
@@ -65,6 +65,17 @@ def test_the_grid_is_the_finest_of_its_kind_that_fits(bounds, most):
         if bounds.step * factor * 10**power < found.step:
             finer = coarsened(bounds, factor * 10**power)
             assert finer.upper_steps - finer.lower_steps > allowed
+
+
+@given(BOUNDS, st.integers(1, 3000))
+def test_ends_come_within_so_many_steps_of_zero(bounds, most):
+    found = ends_at_most(bounds, most)
+    assert max(abs(found.lower_steps), abs(found.upper_steps)) <= most
+    assert is_coarsened(found, bounds)
+    for power, factor in product(range(9), (1, 2, 5)):
+        if bounds.step * factor * 10**power < found.step:
+            finer = coarsened(bounds, factor * 10**power)
+            assert max(abs(finer.lower_steps), abs(finer.upper_steps)) > most
 
 
 def test_another_grid_of_the_same_step_is_not_what_coarsening_makes():

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.data import EACH_ROW, Bounds, Dates, Keys, Limits, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, Type
 from discreet.errors import ParameterError
 
 
@@ -15,10 +15,28 @@ def test_limits_are_of_one_kind():
     assert repr(EACH_ROW) == "EACH_ROW"
 
 
+def test_a_limit_may_be_bought_up_to_a_number():
+    bought = Limits(rows=AUTO, at_most=1000)
+    assert repr(bought) == "Limits(rows=AUTO, at_most=1000)"
+    assert (bought.rows, bought.is_bought) == (1000, True)
+    assert bought != Limits(rows=1000)
+    assert bought.contains(Limits(rows=1000))
+    assert not bought.contains(Limits(rows=1001))
+    assert not bought.contains(Limits(groups=1, rows_per_group=1))
+    assert Limits(groups=4, rows_per_group=2).contains(Limits(groups=4, rows_per_group=1))
+    assert not Limits(groups=4, rows_per_group=2).contains(Limits(groups=5, rows_per_group=1))
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {},
+        {"rows": AUTO},
+        {"rows": 5, "at_most": 10},
+        {"at_most": 10},
+        {"rows": AUTO, "at_most": 0},
+        {"rows": "auto", "at_most": 10},
+        {"groups": AUTO, "rows_per_group": 1},
         {"rows": 1, "groups": 2, "rows_per_group": 1},
         {"rows": 1, "groups": 2},
         {"groups": 2},

@@ -115,7 +115,10 @@ def test_keys_and_bounds_are_needed():
     bare = {"visits": visits([], columns={})}
     with pytest.raises(UndeclaredColumn, match="group by 'urgent'"):
         bind(VISITS.group_by("city").agg(n=count()), bare)
-    with pytest.raises(NotDeclared, match=r"declared; have its owner declare columns=\{'age': Bounds\(lower"):
+    with pytest.raises(
+        NotDeclared,
+        match=r"buy them with bounds=AUTO, or have its owner declare columns=\{'age': Bounds\(lower",
+    ):
         bind(VISITS.agg(n=col("age").sum()), bare)
 
 

@@ -135,13 +135,13 @@ def test_keys_that_nobody_declared():
     text = explained(sql)
     assert "by 'note' (keys to be chosen): as many groups as keys are shown" in text
     assert "each of whom counts for at most 3" in text
-    assert "1/3 of epsilon and half of delta choose the keys" in text
+    assert "0.5 of epsilon and half of delta" in text
     text = explained(sql, offer=Offer(epsilon=1, delta=1e-6), terms=Terms(key_share=Fraction(1, 2)))
     assert (
         "TruncatedGeometric(epsilon=0.5, delta=5e-7, keys=3): a key is shown with probability 50% at" in text
     )
     assert "epsilon 0.5" in text
-    with pytest.raises(UndeclaredColumn, match="offer epsilon and delta"):
+    with pytest.raises(UndeclaredColumn, match="offer epsilon or rho, with delta"):
         explained(sql, offer=Offer(epsilon=1))
     listed = parse(sql, RELATED).with_keys(note=["a", "b"])
     assert "'note' (2 listed keys): 2 groups" in explain(listed, RELATED)
@@ -158,7 +158,7 @@ def test_prepared_tables_are_bounded_before_conditions():
     assert "at most 3 rows of each person, drawn in advance: before any condition" in text
     assert "'m' (3 possible keys)" in text
     joined = explained("SELECT COUNT(*) AS n FROM t JOIN u ON t.who = u.who", tables)
-    assert "at most 3 rows of each person, sampled by a keyed hash" in joined
+    assert "at most 5 rows of each person, sampled by a keyed hash" in joined
 
 
 def test_the_statement_is_shown_and_reads_nothing(monkeypatch):

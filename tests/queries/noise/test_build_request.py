@@ -16,6 +16,7 @@ from discreet.errors import BudgetExceeded, ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.queries import Offer, TableRequest, build_request, expectations, explain, for_error, parse
+from discreet.queries.noise.parts import is_least
 from effort import examples
 from queries.clinic import COLUMNS, TABLES, visits
 from queries.noise.test_split import AGGREGATES, chosen
@@ -46,7 +47,8 @@ def test_a_pure_offer_is_spent_exactly(places, epsilon, limit, numbers):
     split = None if numbers is None else dict(zip(query.names, numbers, strict=False))
     offer = Offer(epsilon=epsilon)
     request = build_request(query, tables, offer, split=split)
-    assert all(isinstance(part.mechanism, Laplace) for part in request.parts)
+    noises = [getattr(part.mechanism, "noise", part.mechanism) for part in request.parts]
+    assert all(isinstance(noise, Laplace) for noise in noises)
     assert sum(part.mechanism.event.pure_epsilon for part in request.parts) == offer.epsilon
     budget = PureFilter(offer.epsilon)
     assert budget.cost(request.event) == (offer.epsilon, 0)
@@ -234,12 +236,20 @@ def test_bad_confidence_is_refused(confidence):
         build_request(QUERY, TABLES, Offer(epsilon=1), confidence=confidence)
 
 
-@pytest.mark.parametrize(
-    "offer", [Offer(epsilon=10**6), Offer(epsilon="1e-12"), Offer(rho=10**9), Offer(rho="1e-30")]
-)
+@pytest.mark.parametrize("offer", [Offer(epsilon="1e-14"), Offer(rho="1e-30")])
 def test_noise_that_cannot_be_drawn_is_refused(offer):
     with pytest.raises(ParameterError):
         build_request(QUERY, TABLES, offer)
+
+
+@pytest.mark.parametrize("offer", [Offer(epsilon=10**6), Offer(rho=10**9)])
+def test_of_more_than_the_least_noise_costs_something_is_left(offer):
+    request = build_request(QUERY, TABLES, offer)
+    cost, most = request.event.pure_epsilon, offer.epsilon
+    if offer.rho is not None:
+        cost, most = request.event.concentrated_rho, offer.rho
+    assert cost < most
+    assert any(is_least(part) for part in request.parts)
 
 
 APPROXIMATE = lambda epsilon: Offer(epsilon=epsilon, delta=1e-6)  # noqa: E731

@@ -95,8 +95,8 @@ def test_noise_covers_persons_and_errs_less_for_the_same_price(tmp_path, frame, 
     [
         "SELECT COUNT(*) AS n FROM visits",
         "SELECT COUNT(*) AS n, AVG(age) AS a FROM visits",
-        "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age < cost) AS k FROM visits",
-        "SELECT COUNT(*) AS n, COUNT(age) AS k FROM visits",
+        "SELECT COUNT(*) AS n, COUNT(cost) AS k FROM visits",
+        "SELECT COUNT(*) AS n, COUNT(DISTINCT city) AS k FROM visits",
         "SELECT COUNT(*) AS n, SUM(CASE WHEN age < 5 THEN 2 ELSE 0 END) AS k FROM visits",
     ],
 )

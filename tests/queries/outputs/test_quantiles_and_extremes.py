@@ -7,10 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet as dp
 from discreet.curator.request.histogram_choices import HistogramChoice, HistogramRankRule
 from discreet.curator.request.request import Draw
 from discreet.data import Bounds, Limits, col
@@ -157,6 +159,25 @@ def covered(request, choices, times=300):
     column = request.outputs[0].finish([draw], request.confidence)
     true = quantile(one["age"], Fraction(1, 2))
     return ((column.lower <= true) & (true <= column.upper)).mean(), column
+
+
+def test_intervals_hold_what_a_coarser_grid_rounded_away(tmp_path):
+    """With 4,385 grid points the choice is among every second, so that 19 is read as 20, and 7 as 8."""
+    ages = [7] * 150 + [11] * 150 + [19] * 300
+    table = dp.Table(
+        pyarrow.table({"who": range(600), "x": ages}),
+        person="who",
+        limits=Limits(rows=1),
+        columns={"x": Bounds(-2192, 2192)},
+    )
+    curator = dp.Curator({"t": table}, budget=dp.Budget(epsilon=100), ledger=tmp_path / "ledger")
+    asked = "SELECT MIN(x) AS least, QUANTILE(x, 0.4) AS q, MEDIAN(x) AS m, MAX(x) AS largest FROM t"
+    found = curator.ask(asked, epsilon=60, confidence="0.999999").columns()
+    for name, true in {"least": 7, "q": 11, "m": 11, "largest": 19}.items():
+        assert found[f"{name}_lower"][0] <= true <= found[f"{name}_upper"][0]
+        assert found[f"{name}_lower"][0] <= found[name][0] <= found[f"{name}_upper"][0]
+    assert (found["least_lower"][0], found["largest_upper"][0]) == (-2192, 2192)
+    curator.close()
 
 
 def test_ends_that_are_not_moved_far_enough_promise_nothing():

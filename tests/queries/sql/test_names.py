@@ -7,6 +7,7 @@ import pytest
 from discreet.data import Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.names import column_named, same, table_named
+from discreet.queries.sql.select import parse
 from queries.clinic import TABLES
 
 SCHEMA = {"age": Type.INTEGER, "City": Type.TEXT, "x": Type.TEXT, "X": Type.TEXT, "straße": Type.TEXT}
@@ -50,3 +51,9 @@ def test_same():
     assert same("V", quoted=False, other="v")
     assert not same("V", quoted=True, other="v")
     assert same("v", quoted=True, other="v")
+
+
+def test_an_empty_schema_is_none():
+    assert parse("SELECT COUNT(*) AS n FROM ..visits", TABLES) == parse(
+        "SELECT COUNT(*) AS n FROM visits", TABLES
+    )

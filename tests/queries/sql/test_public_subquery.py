@@ -84,6 +84,9 @@ def test_the_order_of_public_rows_makes_no_other_question():
         "SELECT name FROM cities WHERE EXISTS (SELECT 1 FROM visits)",
         "SELECT a.name FROM (WITH frame AS (SELECT name FROM cities) SELECT * FROM frame) a, frame",
         "SELECT name, people / 0 AS p FROM cities",
+        "SELECT a.name FROM (WITH pg_class AS (SELECT name FROM cities) SELECT * FROM pg_class) a, pg_class",
+        "WITH sqlite_master AS (SELECT name FROM sqlite_master) SELECT * FROM sqlite_master",
+        "WITH a AS (SELECT name FROM pg_type), pg_type AS (SELECT name FROM cities) SELECT * FROM a",
     ],
 )
 def test_nothing_but_public_tables_is_read(inside):

@@ -49,7 +49,7 @@ def refusal(query, tables=TABLES):
 
 
 def check_names(error, construct, rewrite):
-    assert type(error) is UnsupportedQuery
+    assert isinstance(error, UnsupportedQuery)
     asked, _, instead = str(error).partition("; ")
     assert construct in asked
     assert rewrite in instead

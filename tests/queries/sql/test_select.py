@@ -285,3 +285,11 @@ def test_calculated_keys_need_no_name(text, same):
 def test_the_name_of_a_key_holds_no_literal():
     query = parse("SELECT COUNT(*) AS n FROM visits GROUP BY note || 'canary'", TABLES)
     assert [key.name for key in query.keys] == ["concat_note"]
+
+
+def test_a_key_that_is_listed_twice_is_shown_twice():
+    query = parse("SELECT city AS town, city, COUNT(*) AS n FROM visits GROUP BY city", TABLES)
+    assert [key.name for key in query.keys] == ["city"]
+    assert query.shown == ("town", "n")
+    alone = parse("SELECT city AS town, COUNT(*) AS n FROM visits GROUP BY city", TABLES)
+    assert [key.name for key in alone.keys] == ["town"]

@@ -119,8 +119,18 @@ class Budget(Record):
         return PureFilter(self.epsilon, neighbors=self.neighbors)
 
     def check_offer(self, offer: Offer) -> None:
-        """Refuse a delta where only pure epsilon is counted: it could not be charged."""
+        """Refuse a delta where only pure epsilon is counted: it could not be charged.
+
+        Beside rho it could not be charged wherever there is none; beside epsilon it buys normal noise, too,
+        which a cap of rho counts without one.
+        """
         caps = [one for one in (self, self.per_analyst) if one is not None]
+        if offer.delta is not None and offer.rho is not None and not all(one.delta for one in caps):
+            raise ParameterError(
+                "delta",
+                "is offered with rho, but the budget has none",
+                "rho alone, or a budget that has a delta, such as Budget(rho=0.5, delta=1e-6)",
+            )
         if offer.delta is not None and any(one.epsilon is not None and not one.delta for one in caps):
             raise ParameterError(
                 "delta",

@@ -42,7 +42,8 @@ def check_combined(parts: Sequence[Part]) -> None:
     """Refuse what has no average, before anything is charged."""
     if any(isinstance(part.mechanism, HistogramMechanism) for part in parts):
         raise UnsupportedQuery(
-            "quantiles, most frequent keys, ranges and counts that are measured together cannot be averaged; "
+            "quantiles, most frequent keys, ranges, counts that are measured together, and sums with more "
+            "noise than 2^40 steps cannot be averaged; "
             "ask again with a larger offer, or with split=, which gives each count its own noise"
         )
 

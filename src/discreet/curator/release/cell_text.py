@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 
 from discreet.curator.request.request import AnswerColumn
-from discreet.privacy.decimals import number
+from discreet.privacy.decimals import decimals_of, number
 
 __all__ = ["cell", "remark_of"]
 
@@ -23,14 +23,20 @@ def cell(column: AnswerColumn, place: int) -> str:
         return "unknown"
     below, above = shown - lower, upper - shown
     error, whole = max(below, above), column.values.dtype.kind == "i"
-    low, high = (number(end, error, side=side, whole=whole) for end, side in ((lower, -1), (upper, 1)))
+    # Of numbers that were rounded, as by ROUND(x, 1), further digits would be zeros.
+    decimals = max(map(decimals_of, (shown, lower, upper)))
+    low, high = (
+        number(end, error, side=side, whole=whole, decimals=decimals)
+        for end, side in ((lower, -1), (upper, 1))
+    )
     if column.unknown is not None and column.unknown[place]:
         return f"unknown ({low} to {high})"
-    text = number(shown, error, whole=whole)
+    text = number(shown, error, whole=whole, decimals=decimals)
     if column.excess is not None and lower == 0 and below < above:
         return f"{text} (at most {high})"
     if abs(above - below) <= _ALIKE * error:
-        return f"{text} ± {number(error, error, side=1, whole=whole)}"
+        error = round(error, decimals)  # a difference of floats is off in its last digit
+        return f"{text} ± {number(error, error, side=1, whole=whole, decimals=decimals)}"
     return f"{text} ({low} to {high})"
 
 

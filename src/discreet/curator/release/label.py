@@ -16,6 +16,7 @@ from discreet.accounting import epsilon
 from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
 from discreet.curator.budget.account import Account
 from discreet.curator.ledger import Entry
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.data import Table, describe
@@ -41,13 +42,13 @@ NOT_COVERED = (
 )
 _ASSUMPTIONS = (
     "the person column names the unit that is protected, and all rows of a person carry the same name",
-    "bounds, keys and limits were declared without looking at the data",
+    "bounds, keys and limits were declared without looking at the data, except for those that were bought",
     "the ledger was not replaced by an older copy",
 )
 
 
 def label_of(
-    request: Request | KeyRequest,
+    request: Request | CompoundRequest | KeyRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,
@@ -70,21 +71,22 @@ def label_of(
         Whether the noise came from the operating system, not from a replay for tests.
     """
     names = [name for name, _ in request.versions]
+    private_tables = dict.fromkeys(name for plan in request.plans for name in sources_of(plan.source))
     return {
         "format": LABEL_FORMAT,
         "private": private,
-        "unit": {name: _unit(tables[name]) for name in sources_of(request.plan.source)},
+        "unit": {name: _unit(tables[name]) for name in private_tables},
         "neighbors": str(request.event.neighbors),
-        "loss": _loss(request),
+        "loss": _loss(request.event),
         "price": _price(request.event, account.caps.delta),
-        "cost": _cost(request, account),
+        "cost": _cost(request.event, account),
         "event": request.event.to_object(),
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
-        "plan": describe(request.plan),
+        "plan": "; and ".join(describe(plan) for plan in request.plans),
         "confidence": float(request.confidence),
-        "outputs": [column.name for column in request.columns],
+        "outputs": list(request.names),
         "assumptions": list(_ASSUMPTIONS),
         "not_covered": list(NOT_COVERED),
     }
@@ -98,7 +100,10 @@ def schema() -> dict[str, object]:
 
 
 def _unit(table: Table) -> str:
-    return f"all rows with the same {table.person}" if isinstance(table.person, str) else "one row"
+    if not isinstance(table.person, str):
+        return "one row"
+    by = "" if table._through is None else f", by way of {table._through.table}"
+    return f"all rows with the same {table.person}{by}"
 
 
 def _alone(event: Event) -> Odometer:
@@ -106,9 +111,9 @@ def _alone(event: Event) -> Odometer:
     return Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
 
 
-def _loss(request: Request | KeyRequest) -> dict[str, str | None]:
+def _loss(event: Event) -> dict[str, str | None]:
     """Return what is known about this release by itself, as exact fractions."""
-    alone = _alone(request.event)
+    alone = _alone(event)
     return {
         "epsilon": None if alone.epsilon is None else str(alone.epsilon),
         "rho": None if alone.rho is None else str(alone.rho),
@@ -141,18 +146,18 @@ def _price(event: Event, delta: Fraction) -> dict[str, object]:
     return {"epsilon": shown, "delta": show_above(delta), "certified": certified and found is not None}
 
 
-def _cost(request: Request | KeyRequest, account: Account) -> dict[str, str | None]:
+def _cost(event: Event, account: Account) -> dict[str, str | None]:
     """Return what the release costs of each limit, as exact fractions.
 
     If the budget counts in several ways, each limit is prefixed with the name of its way.
     """
     whole = account.caps.filter()
     if not isinstance(whole, UnionFilter):
-        found = zip(whole.names, whole.cost(request.event), strict=True)
+        found = zip(whole.names, whole.cost(event), strict=True)
         return {name: None if cost is None else str(cost) for name, cost in found}
     return {
         f"{member.title}: {name}": None if one is None else str(one)
-        for member, cost in whole.costs(request.event)
+        for member, cost in whole.costs(event)
         for name, one in zip(member.names, cost, strict=True)
         if name != "delta" or member.limits[name]
     }

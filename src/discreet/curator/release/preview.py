@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
+from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
 
-__all__ = ["Preview", "preview"]
+__all__ = ["MANY_GROUPS", "Preview", "about_many_groups", "including", "preview"]
+
+MANY_GROUPS = 10_000
+"""From how many groups on an answer is called long: more lines than anyone reads, most of them noise on 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +32,19 @@ class KeyExpectation:
     column : str
         The key.
     half, most : int
-        A key with this many persons is shown with a probability of one half, and of 95 %.
+        A key with this many of them is shown with a probability of one half, and of 95 %.
+    unit : str
+        What is counted: persons, or rows.
     """
 
     column: str
     half: int
     most: int
+    unit: str = "persons"
 
     def __str__(self) -> str:
         return (
-            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} persons, "
+            f"keys of {self.column} are chosen: shown with probability 50% at {self.half:,} {self.unit}, "
             f"95% at {self.most:,}"
         )
 
@@ -66,6 +74,10 @@ class Preview:
         The undeclared keys, which will be chosen.
     cap : str
         The cap that fits the fewest of them, in words: the budget, or the analyst's share of it.
+    bought : tuple of str
+        The limits and bounds that are bought first, in words; their cost is included.
+    remark : str
+        What else there is to say about how it is measured.
     """
 
     event: Event
@@ -77,6 +89,8 @@ class Preview:
     answered: bool
     keys: tuple[KeyExpectation, ...] = ()
     cap: str = "the budget"
+    bought: tuple[str, ...] = ()
+    remark: str = ""
 
     @property
     def epsilon(self) -> float | None:
@@ -97,7 +111,8 @@ class Preview:
         for one in self.expectations:
             note = f"  ({one.note})" if one.note else ""
             lines.append(f"{one.name:<20} {one.margin:>14.6g} {one.standard_deviation:>15.6g}{note}")
-        lines += [str(one) for one in self.keys]
+        lines += [*self.bought, *(str(one) for one in self.keys)]
+        lines += [self.remark] if self.remark else []
         lines.append(self._price())
         return "\n".join(lines)
 
@@ -130,12 +145,13 @@ class Preview:
             f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
             for one in self.expectations
         )
-        price = f"<caption>{escape(self._price())}</caption>"
+        said = f"{self.remark}; {self._price()}" if self.remark else self._price()
+        price = f"<caption>{escape(said)}</caption>"
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
 
 def preview(
-    request: Request,
+    request: Request | CountedKeysRequest | CompoundRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -161,30 +177,74 @@ def preview(
         How its keys are chosen first.
     """
     parts = [*(one.event for one in chosen), request.event]
-    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
-    fewest, cap, current = min(fits, key=lambda one: one[0])
+    costs, fewest, cap = _price_of(parts, account, analyst)
     return Preview(
         event=compose(parts),
         cap=cap,
-        costs=amounts(current, *parts),
+        costs=costs,
         left=account.largest_epsilon(analyst),
-        expectations=_expectations(request, rows),
+        expectations=request.expectations(rows),
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
+        remark=_remark(request),
         keys=tuple(
             KeyExpectation(
-                column=one.plan.column, half=one.mechanism.size_for(0.5), most=one.mechanism.size_for(0.95)
+                column=one.plan.column,
+                half=one.mechanism.size_for(0.5),
+                most=one.mechanism.size_for(0.95),
+                unit="rows" if isinstance(one, CountedKeysRequest) and one.plan.rows > 1 else "persons",
             )
-            for one in chosen
+            for one in (*chosen, *([request] if isinstance(request, CountedKeysRequest) else ()))
         ),
     )
 
 
-def _expectations(request: Request, rows: int) -> tuple[Expectation, ...]:
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
+def including(
+    found: Preview,
+    events: Sequence[Event],
+    words: Sequence[str],
+    account: Account,
+    analyst: str,
+    *,
+    answered: bool,
+) -> Preview:
+    """Return the preview of a question together with what is bought for it first."""
+    parts = [*events, found.event]
+    costs, fewest, cap = _price_of(parts, account, analyst)
+    return replace(
+        found,
+        event=compose(parts),
+        costs=costs,
+        fits=fewest,
+        cap=cap,
+        answered=answered,
+        bought=tuple(words),
+    )
+
+
+def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[tuple[Amount, ...], int, str]:
+    """Return what events cost together, how often they fit, and the cap that they fit the fewest times."""
+    fits = [(current.remaining(*parts), words, current) for words, current in account.filters(analyst)]
+    fewest, cap, current = min(fits, key=lambda one: one[0])
+    return amounts(current, *parts), fewest, cap
+
+
+def _remark(request: Request | CountedKeysRequest | CompoundRequest) -> str:
+    if isinstance(request, CountedKeysRequest):
+        return ""
+    groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)
+    return "; ".join(words for words in (request.remark, groups) if words)
+
+
+def about_many_groups(groups: int) -> str:
+    """Say what an answer of many groups means, and what helps; nothing if there are not many."""
+    if groups <= MANY_GROUPS:
+        return ""
+    return (
+        f"{groups:,} groups are answered, empty ones too, each with this noise; where only counts are asked, "
+        "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
+        "by conditions, or group by fewer columns"
     )
 
 

@@ -7,12 +7,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import product
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from discreet.curator.release.cell_text import cell, remark_of
+from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
@@ -30,12 +31,25 @@ if TYPE_CHECKING:
     from discreet.data import Plan
     from discreet.data.language.plan import KeyPlan
 
-__all__ = ["Release", "WholeOutput", "are_private", "as_drawn", "finish", "pack", "unpack"]
+__all__ = [
+    "Release",
+    "WholeOutput",
+    "are_private",
+    "as_drawn",
+    "assembled",
+    "bought_in_words",
+    "finish",
+    "pack",
+    "pack_several",
+    "unpack",
+    "unpack_several",
+]
 
 _Numbers = TypeVar("_Numbers", bound=np.ndarray)
 
 _SHOWN = 20
 _REPLAYED = "replayed"
+_MEASURED = "measured"
 _STORED = "answered from the store, nothing spent"
 _NO_KEY = "no key was shown: none was found with enough persons"
 _NO_GROUP = "no group is left: none meets the conditions on released values"
@@ -59,15 +73,18 @@ class Release:
         How its keys were chosen, if they were undeclared. This was paid for as well.
     before : tuple of Request
         The earlier measurements that it is averaged with. They were paid for as well.
+    bought : tuple of Request
+        What its limits and bounds were derived from, if they were bought. This was paid for as well.
     """
 
-    request: Request | KeyRequest
+    request: Request | CompoundRequest | KeyRequest
     keys: Mapping[str, Sequence[object]]
     outputs: tuple[AnswerColumn, ...]
     label: Mapping[str, object]
     stored: bool = False
     chosen: tuple[KeyRequest, ...] = ()
     before: tuple[Request, ...] = ()
+    bought: tuple[Request, ...] = ()
 
     def at(self, places: Sequence[int]) -> Release:
         """Return the groups at some places, in their order."""
@@ -82,6 +99,8 @@ class Release:
         if isinstance(request, Request):
             columns = {column.name: column for column in request.columns}
             request = replace(request, shown=tuple(columns[name] for name in names))
+        elif isinstance(request, CountedKeysRequest):
+            request = request.showing(names)
         label = {**self.label, "outputs": list(names)} if "outputs" in self.label else self.label
         return replace(self, request=request, outputs=tuple(outputs[name] for name in names), label=label)
 
@@ -102,13 +121,13 @@ class Release:
     @property
     def event(self) -> Event:
         """What was charged for it."""
-        earlier = [*(one.event for one in self.chosen), *(one.event for one in self.before)]
-        return compose([*earlier, self.request.event])
+        earlier: list[Request | KeyRequest] = [*self.bought, *self.chosen, *self.before]
+        return compose([*(one.event for one in earlier), self.request.event])
 
     @property
     def plan(self) -> Plan | KeyPlan:
-        """What was computed."""
-        return self.request.plan
+        """What was computed; the first plan, where a statement was made of several."""
+        return self.request.plans[0]
 
     def __getitem__(self, name: str) -> AnswerValues:
         """Return the values of an output."""
@@ -198,7 +217,7 @@ class Release:
 
     def _notes(self) -> list[str]:
         """Return what has to be said about the answer as a whole."""
-        notes = []
+        notes = bought_in_words(self.label)
         if not self.label["private"]:
             notes.append(f"{'made-up rows' if self.label.get('made_up') else 'replayed noise'}: not private")
         return [*notes, _STORED] if self.stored else notes
@@ -210,6 +229,11 @@ class Release:
         notes = [*self._remarks(), *self._notes()]
         caption = f"<caption>{escape('; '.join(notes))}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
+
+
+def bought_in_words(label: Mapping[str, object]) -> list[str]:
+    """Return which limits and bounds were bought for an answer, and what they cut."""
+    return [str(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
 
 
 class WholeOutput(Output):
@@ -226,14 +250,39 @@ class WholeOutput(Output):
 
 def pack(draws: Sequence[Draw]) -> bytes:
     """Write noisy integers for the ledger's store, with a mark if their noise was replayed."""
-    lists = [draw.steps.tolist() for draw in draws]
-    content = lists if are_private(draws) else {_REPLAYED: lists}
-    return json.dumps(content, separators=(",", ":")).encode()
+    return json.dumps(_packed(draws), separators=(",", ":")).encode()
+
+
+def pack_several(request: Request | CompoundRequest, draws: Sequence[Sequence[Draw]]) -> bytes:
+    """Write the noisy integers of several requests, in the order of their identities; of one, as `pack`."""
+    if not isinstance(request, CompoundRequest) or len(draws) == 1:
+        return pack(draws[0])
+    content = [_packed(draws[place]) for place in request.in_order]
+    return json.dumps({_MEASURED: content}, separators=(",", ":")).encode()
 
 
 def unpack(request: Request, content: bytes) -> list[Draw]:
     """Read what `pack` wrote for the same request."""
-    lists = json.loads(content)
+    return _unpacked(request, json.loads(content))
+
+
+def unpack_several(request: Request | CompoundRequest, content: bytes) -> list[list[Draw]]:
+    """Read what `pack_several` wrote for the same measurements."""
+    found = json.loads(content)
+    if not isinstance(request, CompoundRequest) or len(request.requests) == 1:
+        return [_unpacked(request.requests[0], found)]
+    if not isinstance(found, dict) or len(found.get(_MEASURED, ())) != len(request.requests):
+        raise LedgerTampered("a stored answer is not one of its request")
+    stored = dict(zip(request.in_order, found[_MEASURED], strict=True))
+    return [_unpacked(one, stored[place]) for place, one in enumerate(request.requests)]
+
+
+def _packed(draws: Sequence[Draw]) -> object:
+    lists = [draw.steps.tolist() for draw in draws]
+    return lists if are_private(draws) else {_REPLAYED: lists}
+
+
+def _unpacked(request: Request, lists: Any) -> list[Draw]:
     replayed = isinstance(lists, dict)
     if replayed:
         lists = lists[_REPLAYED]
@@ -268,10 +317,22 @@ def finish(
     if isinstance(first, WholeOutput) and not others:
         read = [by_measure[measure] for measure in first.measures]
         return first.release(request, read, label, stored=stored)
-    groups = list(product(*(key.values.values for key in request.plan.keys)))
-    keys = {key.column: [group[i] for group in groups] for i, key in enumerate(request.plan.keys)}
     outputs = tuple(
         column.finish([by_measure[measure] for measure in column.measures], request.confidence)
         for column in request.columns
     )
+    return Release(request=request, keys=request.answer_keys, outputs=outputs, label=label, stored=stored)
+
+
+def assembled(
+    request: Request | CompoundRequest,
+    draws: Sequence[Sequence[Draw]],
+    label: Mapping[str, object],
+    *,
+    stored: bool = False,
+) -> Release:
+    """Make a release from the noisy integers of all measurements of a request."""
+    if not isinstance(request, CompoundRequest):
+        return finish(request, draws[0], label, stored=stored)
+    keys, outputs = request.assembly.finish(request.requests, draws, request.confidence)
     return Release(request=request, keys=keys, outputs=outputs, label=label, stored=stored)

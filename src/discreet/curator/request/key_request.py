@@ -9,13 +9,16 @@ from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.request import AnswerColumn, Output
 from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
+from discreet.data.key_pairs import compute_key_pairs
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.noise import is_private
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -49,31 +52,37 @@ class KeyRequest:
         What is counted.
     versions : tuple of (table, version)
         Which data it is counted in.
-    mechanism : KeySelection
+    mechanism : KeySelection or KeysInRounds
         What decides.
     """
 
     plan: KeyPlan
     versions: tuple[tuple[str, str], ...]
-    mechanism: KeySelection
+    mechanism: KeySelection | KeysInRounds
 
     def __post_init__(self) -> None:
         if self.mechanism.keys < self.plan.keys or self.mechanism.neighbors != ADD_REMOVE_PERSON:
             raise ParameterError(
                 "mechanism", "does not cover the plan", "one made for as many keys of a person"
             )
+        self._check_names()
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse tables that it was not made for, before anything is charged."""
+        self._check_versions(tables)
+        check_key_plan(self.plan, tables)
+
+    def _check_names(self) -> None:
         read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
         if tuple(name for name, _ in self.versions) != read:
             raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
 
-    def check(self, tables: Mapping[str, Table]) -> None:
-        """Refuse tables that it was not made for, before anything is charged."""
+    def _check_versions(self, tables: Mapping[str, Table]) -> None:
         for name, version in self.versions:
             if name not in tables or tables[name].version != version:
                 raise ParameterError(
                     "request", "is about other tables than these", "one made for these tables"
                 )
-        check_key_plan(self.plan, tables)
 
     @property
     def confidence(self) -> Fraction:
@@ -81,9 +90,19 @@ class KeyRequest:
         return Fraction(95, 100)
 
     @property
-    def columns(self) -> tuple[()]:
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def columns(self) -> tuple[Output, ...]:
         """None: only keys are released."""
         return ()
+
+    @property
+    def plans(self) -> tuple[KeyPlan, ...]:
+        """What is counted: one plan."""
+        return (self.plan,)
 
     @property
     def event(self) -> Event:
@@ -112,9 +131,15 @@ class KeyRequest:
         """
         content = None
         try:
-            counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
-            shown = self.mechanism.release(counts.counts)
-            content = _packed(ChosenKeys(values=counts.chosen(shown), private=is_private(shown)))
+            if isinstance(self.mechanism, KeysInRounds):
+                pairs = compute_key_pairs(self.plan, tables, salt=fresh_salt())
+                shown = self.mechanism.release(pairs.persons, pairs.keys)
+                values = pairs.chosen(shown)
+            else:
+                counts = compute_key_counts(self.plan, tables, salt=fresh_salt())
+                shown = self.mechanism.release(counts.counts)
+                values = counts.chosen(shown)
+            content = _packed(ChosenKeys(values=values, private=is_private(shown)))
         except Exception:  # noqa: S110
             pass
         if content is None:
@@ -124,6 +149,15 @@ class KeyRequest:
     def read(self, content: bytes) -> ChosenKeys:
         """Read what `draw` wrote for the same request."""
         return _unpacked(content)
+
+    def keys_of(self, chosen: ChosenKeys) -> dict[str, list[KeyValue]]:
+        """Return the keys that are shown, by column."""
+        return {self.plan.column: list(chosen.values)}
+
+    def columns_for(self, chosen: ChosenKeys) -> tuple[AnswerColumn, ...]:
+        """Return no columns: only keys are released."""
+        del chosen
+        return ()
 
 
 def _packed(keys: ChosenKeys) -> bytes:

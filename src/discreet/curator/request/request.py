@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.ledger import JsonValue
+from discreet.curator.request.answer_keys import keys_of_levels
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.identity import keyed_digest
 from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
@@ -215,6 +216,11 @@ class Output(ABC):
     def identity(self) -> dict[str, object]:
         """What makes this output differ from others, except for its name, as plain JSON values."""
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> Output:
+        """Return the output for groups that were chosen, by their keys; most do not look at keys."""
+        del keys
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -238,6 +244,11 @@ class Request:
     shown : tuple of Output
         The columns of the answer, if they are not the outputs themselves: some of them, and calculations with
         them. They read the same noisy integers, so that they are no part of the identity.
+    levels : tuple of tuples of bool
+        By which of the keys each part of the answer is grouped, if it has totals as well. Nor are they part
+        of the identity.
+    remark : str
+        What to say about how it is measured, before it is asked; no part of the identity.
     """
 
     plan: Plan
@@ -247,6 +258,8 @@ class Request:
     confidence: Fraction = Fraction(95, 100)
     repetition: int = 0
     shown: tuple[Output, ...] = ()
+    levels: tuple[tuple[bool, ...], ...] = ()
+    remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if tuple(part.measure for part in self.parts) != self.plan.measures or not all(
@@ -280,6 +293,33 @@ class Request:
     def columns(self) -> tuple[Output, ...]:
         """The columns of the answer, after the keys."""
         return self.shown or self.outputs
+
+    @property
+    def answer_keys(self) -> dict[str, list[object]]:
+        """The keys of every group of the answer, by name."""
+        return keys_of_levels(self.plan.keys, self.levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of these columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is computed: one plan."""
+        return (self.plan,)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is measured: itself."""
+        return (self,)
+
+    def expectations(self, rows: int) -> tuple[Expectation, ...]:
+        """Return how wrong every column is expected to be, for a number of rows in each group."""
+        return tuple(
+            output.expect([self.part_of(measure) for measure in output.measures], self.confidence, rows)
+            for output in self.columns
+        )
 
     def _fits(self, part: Part) -> bool:
         if isinstance(part.mechanism, HistogramMechanism):

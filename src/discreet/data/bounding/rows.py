@@ -25,6 +25,7 @@ from discreet.data.language.measures import (
     CountRows,
     Histogram,
     Measure,
+    SumDistinct,
 )
 from discreet.data.language.plan import Plan
 from discreet.data.lots import PERSON, ROWS, axis_name, key_name, lot_of, measure_name, number_rows, rank_of
@@ -102,6 +103,7 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
     histogram, and the cells of all tables. So one statement answers all, at one state of the data.
     """
     keys = [key_name(index) for index in range(len(plan.keys))]
+    kept = _with_distinct(kept, keys, plan)
     first = first_cells(plan)
     histograms = {
         index: kept[measure_name(index)].type()
@@ -138,6 +140,23 @@ def totals_of_kept(kept: Table, plan: Plan) -> Table:
         for number, part in parts
     ]
     return tables[0].union(*tables[1:]) if len(tables) > 1 else tables[0]
+
+
+def _with_distinct(kept: Table, keys: Sequence[str], plan: Plan) -> Table:
+    """Return rows in which a value whose distinct ones are added up stands once in its group, else 0.
+
+    Which of the rows with one value keeps it does not matter to the sum.
+    """
+    once = {}
+    for index, measure in enumerate(plan.measures):
+        if isinstance(measure, SumDistinct):
+            column = kept[measure_name(index)]
+            term = (column.notnull().cast("int64"), column, column * column)[measure.power]
+            name = measure_name(index)
+            first = ibis.row_number().over(group_by=[*keys, name], order_by=[name]) == 0
+            zero = ibis.literal(0, type="int64")
+            once[measure_name(index)] = ibis.ifelse(first, ibis.coalesce(term, zero), zero)
+    return kept.mutate(**once) if once else kept
 
 
 def _counted_cells(kept: Table, keys: Sequence[str], plan: Plan) -> Table:

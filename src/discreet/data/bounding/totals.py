@@ -26,7 +26,7 @@ from discreet.data.lots import (
 )
 from discreet.data.salt import Salt
 
-__all__ = ["add_partial_totals", "limit_totals"]
+__all__ = ["add_partial_totals", "kept_cells", "limit_totals"]
 
 
 def limit_totals(contributions: Table, limits: Limits | None, cells: int, salt: Salt) -> Table:
@@ -75,7 +75,7 @@ def _bounded_by_groups(contributions: Table, groups: int | None, rows: int, salt
     keys = keys_in(contributions)
     cells = _totals(contributions, [PERSON, *keys])
     if groups is not None:
-        cells = _kept_cells(cells, groups, salt)
+        cells = kept_cells(cells, groups, salt)
     crowded = cells.filter(cells[ROWS] > rows).select(PERSON, *keys)
     of_crowded = [contributions[PERSON] == crowded[PERSON]]
     of_crowded += [contributions[key].identical_to(crowded[key]) for key in keys]  # NULL may be a key
@@ -85,7 +85,7 @@ def _bounded_by_groups(contributions: Table, groups: int | None, rows: int, salt
     return cells.filter(cells[ROWS] <= rows).drop(PERSON).union(_totals(kept, keys))
 
 
-def _kept_cells(cells: Table, groups: int, salt: Salt) -> Table:
+def kept_cells(cells: Table, groups: int, salt: Salt) -> Table:
     """Return the cells (person, keys, totals) of at most `groups` groups of each person."""
     keys = keys_in(cells)
     sizes = cells.group_by(PERSON).agg(size=cells.count())

@@ -13,11 +13,12 @@ import ibis
 from ibis.expr.types import Column, Table, Value
 
 from discreet.data.engines.base import bounded_total, double, public_type
-from discreet.data.facts.relation_facts import personal_bounds
+from discreet.data.facts.relation_facts import personal_bounds, window_total
 from discreet.data.grid import steps
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import Bounds
 from discreet.data.language.relations import (
+    PLACED,
     Order,
     PerPerson,
     Personal,
@@ -82,8 +83,12 @@ def _result(personal: Personal, place: int, grouped: Table, bounds: Bounds | Non
     total = grouped[f"total_{place}_"]
     if bounds is None:
         return total
-    present = grouped[f"present_{place}_"]
-    if personal.function is PersonalFunction.SUM:
+    return _graded(personal.function, total, grouped[f"present_{place}_"], bounds)
+
+
+def _graded(function: PersonalFunction, total: Value, present: Value, bounds: Bounds) -> Value:
+    """Return the sum or the mean of values on a grid, from the sum of their indexes and their number."""
+    if function is PersonalFunction.SUM:
         value = total if bounds.step == 1 else _scaled(total.cast("float64"), bounds)
     else:
         mean = _scaled(total.cast("float64") / present.nullif(0).cast("float64"), bounds)
@@ -97,22 +102,56 @@ def _scaled(index: Value, bounds: Bounds) -> Value:
 
 
 def add_window(
-    relation: Window, table: Table, columns: Mapping[str, Column]
+    relation: Window, table: Table, columns: Mapping[str, Column], facts: Columns
 ) -> tuple[Table, dict[str, Value]]:
     """Return every row with one more column, computed over the rows of its person and partition."""
     partition = [table[PERSON], *(columns[name] for name in relation.partition)]
-    if relation.function is WindowFunction.ROW_NUMBER:
-        value = ibis.row_number().over(group_by=partition, order_by=_order(relation.order, columns)) + 1
+    if relation.function in PLACED:
+        value = _placed(relation, partition, columns)
     else:
-        column = None if relation.column is None else columns[relation.column]
-        value = _over(relation.function, table, column).over(group_by=partition)
+        value = _over(relation, table, columns, facts, _frame(relation, partition, columns))
     return table, {**columns, relation.name: value}
 
 
-def _over(function: WindowFunction, table: Table, column: Column | None) -> Value:
+def _placed(relation: Window, partition: list[Value], columns: Mapping[str, Column]) -> Value:
+    """Return the place of a row, or what a row some places before or after holds.
+
+    Ranks follow from the stated order; the rest from one in which rows of one place are equal.
+    """
+    stated = _stated(relation.order, columns)
+    if relation.function is WindowFunction.RANK:
+        return ibis.rank().over(group_by=partition, order_by=stated) + 1
+    if relation.function is WindowFunction.DENSE_RANK:
+        return ibis.dense_rank().over(group_by=partition, order_by=stated) + 1
+    order = _order(relation.order, columns)
+    if relation.function is WindowFunction.ROW_NUMBER:
+        return ibis.row_number().over(group_by=partition, order_by=order) + 1
+    assert relation.column is not None  # noqa: S101
+    column = columns[relation.column]
+    lags = relation.function is WindowFunction.LAG
+    shifted = column.lag(relation.offset) if lags else column.lead(relation.offset)
+    return shifted.over(group_by=partition, order_by=order)
+
+
+def _frame(relation: Window, partition: list[Value], columns: Mapping[str, Column]) -> object:
+    """Return the whole partition or, with an order, what comes before and the rows of the same place."""
+    if not relation.order:
+        return ibis.window(group_by=partition)
+    return ibis.window(group_by=partition, order_by=_stated(relation.order, columns), range=(None, 0))
+
+
+def _over(
+    relation: Window, table: Table, columns: Mapping[str, Column], facts: Columns, frame: object
+) -> Value:
+    function, column = relation.function, None if relation.column is None else columns[relation.column]
     if function is WindowFunction.COUNT or column is None:
-        return table.count() if column is None else column.count()
-    return column.min() if function is WindowFunction.MINIMUM else column.max()
+        return (table.count() if column is None else column.count()).over(frame)
+    if function in {WindowFunction.MINIMUM, WindowFunction.MAXIMUM}:
+        return (column.min() if function is WindowFunction.MINIMUM else column.max()).over(frame)
+    personal = window_total(relation)
+    bounds = personal_bounds(personal, facts)
+    index = steps(column, bounds)
+    return _graded(personal.function, bounded_total(index, frame), index.count().over(frame), bounds)
 
 
 def _order(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Value]:
@@ -120,15 +159,21 @@ def _order(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Valu
 
     For values that requests cannot compare, only whether they are present is used.
     """
-    stated = {part.column for part in order}
-    listed = [
-        ibis.desc(columns[part.column], nulls_first=False)
-        if part.descending
-        else ibis.asc(columns[part.column], nulls_first=False)
-        for part in order
-    ]
+    stated, listed = {part.column for part in order}, _stated(order, columns)
     for name, column in columns.items():
         if name not in stated:
             known = column.isnull() if public_type(column.type()) is Type.OTHER else column
             listed.append(ibis.asc(known, nulls_first=False))
     return listed
+
+
+def _stated(order: tuple[Order, ...], columns: Mapping[str, Column]) -> list[Value]:
+    """Return the stated order, each column where it is named first: Ibis would keep the last mention."""
+    first = {part.column: part for part in reversed(order)}
+    return [
+        ibis.desc(columns[part.column], nulls_first=False)
+        if part.descending
+        else ibis.asc(columns[part.column], nulls_first=False)
+        for part in order
+        if part is first[part.column]
+    ]

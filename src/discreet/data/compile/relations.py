@@ -120,7 +120,8 @@ class _RelationCompiler:
         if isinstance(relation, Distinct):
             return CompiledRows(table=rows.table.distinct(), names=rows.names)
         if isinstance(relation, Window):
-            return _selected(*add_window(relation, rows.table, columns))
+            facts = columns_of_relation(relation.source, self._tables)
+            return _selected(*add_window(relation, rows.table, columns, facts))
         raise TypeError("not a relation")
 
     def _source(self, relation: Source) -> CompiledRows:

@@ -133,13 +133,18 @@ def _engine(backend: ibis.BaseBackend) -> _Engine:
 
 def fetch(table: Table, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Compute a table of aggregates; one at a time on each connection. Awaited tables are made first."""
-    for part in table.op().find(DatabaseTable):
-        if part.name in _awaited:
-            _awaited[part.name].draw()
+    _make_awaited(table)
     with exclusive(backend):
         return run_guarded(
             lambda: _engine(backend).fetch(table, statement(table, backend), backend), EngineFailed
         )
+
+
+def _make_awaited(table: Table) -> None:
+    """Make the tables that a statement reads and that are made when they are first read."""
+    for part in table.op().find(DatabaseTable):
+        if part.name in _awaited:
+            _awaited[part.name].draw()
 
 
 def await_table(name: str, made: _Awaited) -> None:
@@ -148,7 +153,11 @@ def await_table(name: str, made: _Awaited) -> None:
 
 
 def keep(name: str, table: Table, backend: ibis.BaseBackend) -> None:
-    """Compute a table and keep it in the engine, under a name, for this connection alone."""
+    """Compute a table and keep it in the engine, under a name, for this connection alone.
+
+    Awaited tables are made first.
+    """
+    _make_awaited(table)
     with exclusive(backend):
         run_guarded(
             lambda: _engine(backend).store_table(name, table, statement(table, backend), backend),
@@ -213,12 +222,13 @@ def total(column: Column) -> Value:
     return column.sum()
 
 
-def bounded_total(column: Column) -> Value:
+def bounded_total(column: Column, window: object = None) -> Value:
     """Return the sum of some totals, clamped to 2^62 in magnitude; 0 without rows.
 
     Clamping never increases the distance of two numbers.
     """
-    clamped = ibis.least(ibis.greatest(ibis.coalesce(total(column), 0), -LARGEST_TOTAL), LARGEST_TOTAL)
+    summed = total(column) if window is None else total(column).over(window)
+    clamped = ibis.least(ibis.greatest(ibis.coalesce(summed, 0), -LARGEST_TOTAL), LARGEST_TOTAL)
     # Ibis takes the sum for a 64-bit integer already; the way over a decimal makes it one.
     return clamped.cast("decimal(38, 0)").cast("int64")
 

@@ -57,6 +57,11 @@ _SETTINGS = {
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    # Spark derives filters from every pair of equal expressions: exponentially many for a join of six tables,
+    # which took all memory of the driver (TPC-H Q5; 13 s without).
+    "spark.sql.constraintPropagation.enabled": "false",
+    # It also writes down the plan of every statement and keeps a thousand of them, of megabytes each.
+    "spark.sql.maxPlanStringLength": "1000",
 }
 _OF_MEANING = (
     "ansi.",

@@ -1,196 +1,125 @@
-"""Which of several conditions can be TRUE of a row together: the regions that comparisons cut columns into.
+"""Which of several conditions can be TRUE of a row together: the regions that comparisons cut values into.
 
-A column that is compared with constants alone falls into finitely many regions: each constant by itself, the
-gaps between neighboring ones, and NULL. Within a region every comparison has one truth value, so conditions
-made of them by AND, OR and NOT have one, too. What is decided here is which combinations are possible;
-whether a row meets a condition is left to the engine.
+Whatever is compared, a column or a calculation, has a value in every row. Constants cut the line of these
+values into finitely many regions: each constant by itself, the gaps between neighboring ones, and NULL.
+Within a region every comparison has one truth value, so conditions made of them by AND, OR and NOT have one,
+too. A condition that is not a comparison with constants is such a value itself: TRUE, FALSE or NULL. What is
+decided here is which combinations are possible; whether a row meets a condition is left to the engine.
+
+Values are taken to be independent of each other. Where they are not, as a calculation depends on its
+operands, some combinations never occur: they are classes without rows, and change no count.
 """
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
-from itertools import pairwise, product
-from math import ceil, floor, prod
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from math import prod
 
-from discreet.data.language.expressions import (
-    And,
-    Column,
-    Compare,
-    Expression,
-    IsIn,
-    IsNull,
-    Literal,
-    Not,
-    Or,
-)
-from discreet.data.language.operators import Comparison
-from discreet.data.language.types import Schema, Type
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.facts.compared_values import Compared, compared, line_of
+from discreet.data.language.expressions import And, Expression, Literal, Not, Or
+from discreet.data.language.types import Schema
 
 __all__ = ["possible_truths"]
 
-_MOST_REGIONS = 20_000
+_MOST_REGIONS = 1 << 18
+"""How many combinations of regions are looked at: of eighteen values with two regions each, for instance."""
+_MOST_VALUES = 30
+"""Arrays have at most 32 axes, and each value takes one."""
 
-Point: TypeAlias = "Fraction | str | bool | None"
-"""A value that stands for its region; None for NULL. Days are numbered, and times are parts of days."""
-
-_OTHER = "\0"
-"""Stands for all text that is not a constant: text with a NUL is not a literal."""
+Leaf = tuple[Expression, bool]
+"""A condition without AND, OR and NOT, and the truth value that is asked for."""
+Truths = NDArray[np.bool_]
 
 
-def possible_truths(conditions: Sequence[Expression], schema: Schema) -> list[tuple[bool, ...]] | None:
+def possible_truths(
+    conditions: Sequence[Expression], schema: Schema, given: Sequence[Expression] = ()
+) -> list[tuple[bool, ...]] | None:
     """Return the combinations of conditions that can be TRUE of one row, except the empty one.
 
-    None if that cannot be said: where a condition is not made of comparisons of columns with
-    constants, or where there are too many regions.
+    None if that cannot be said: where there are too many regions, or constants that engines may confuse.
+
+    A condition is TRUE exactly if all operands of an AND are, one operand of an OR is, and the operand of a
+    NOT is FALSE; FALSE the other way around. So it is enough to know of every comparison in which regions it
+    is TRUE, or FALSE, and regions that agree in all that is asked of them are one.
+
+    Parameters
+    ----------
+    conditions : sequence of Expression
+        What may be TRUE.
+    schema : mapping of names to types
+        The columns that they read.
+    given : sequence of Expression
+        What is TRUE of every row. Only those count that compare the same values.
     """
-    constants: dict[str, set[Point]] = {}
-    if not all(_collect(condition, schema, constants) for condition in conditions):
+    values, count = _values(conditions, schema), len(conditions)
+    for filtered in given:
+        read = _values([filtered], schema)
+        if read.keys() <= values.keys():
+            conditions = [*conditions, filtered]
+            for value, of_value in read.items():
+                values[value] |= of_value
+    if len(values) > _MOST_VALUES:
         return None
-    regions = {name: _regions(schema[name], points) for name, points in constants.items()}
-    if prod(len(points) for points in regions.values()) > _MOST_REGIONS:
+    axes = [_regions(of_value) for of_value in values.values()]
+    shape = [len(kinds) for kinds in axes]
+    if prod(shape) > _MOST_REGIONS or 0 in shape:
         return None
-    found = {
-        tuple(
-            _truth(condition, dict(zip(regions, row, strict=True)), schema) is True
-            for condition in conditions
-        )
-        for row in product(*regions.values())
-    }
-    return sorted(truths for truths in found if any(truths))
+    arrays: dict[Leaf, Truths] = {}
+    for place, (of_value, kinds) in enumerate(zip(values.values(), axes, strict=True)):
+        extent = [-1 if one == place else 1 for one in range(len(shape))]
+        arrays |= {leaf: np.reshape(column, extent) for leaf, column in zip(of_value, kinds.T, strict=True)}
+    held = np.array([np.broadcast_to(_holds(one, arrays, truth=True), shape).ravel() for one in conditions])
+    asked, filters = held[:count], held[count:]
+    distinct = np.unique(np.packbits(asked[:, filters.all(axis=0)], axis=0).T, axis=0)
+    rows = np.unpackbits(distinct, axis=1, count=count).astype(bool).tolist()
+    return sorted(truths for truths in map(tuple, rows) if any(truths))
 
 
-def _collect(node: Expression, schema: Schema, constants: dict[str, set[Point]]) -> bool:
-    """Gather the constants that columns are compared with; return whether there is nothing else."""
+def _values(conditions: Sequence[Expression], schema: Schema) -> dict[Expression, dict[Leaf, Compared]]:
+    """Return all comparisons of every value that some conditions compare."""
+    values: dict[Expression, dict[Leaf, Compared]] = {}
+    for leaf in [leaf for condition in conditions for leaf in _leaves(condition, truth=True)]:
+        found = compared(leaf[0], schema)
+        values.setdefault(found.value, {})[leaf] = found
+    return values
+
+
+def _leaves(node: Expression, *, truth: bool) -> list[Leaf]:
+    """Return the comparisons of a condition, each with the truth value that it is asked for."""
     if isinstance(node, And | Or):
-        return all(_collect(operand, schema, constants) for operand in node.operands)
+        return [leaf for operand in node.operands for leaf in _leaves(operand, truth=truth)]
     if isinstance(node, Not):
-        return _collect(node.operand, schema, constants)
-    if isinstance(node, Literal):
-        return node.type is Type.BOOLEAN
-    if isinstance(node, IsNull) and isinstance(node.operand, Column):
-        return _add(node.operand.name, (), schema, constants, ordered=False)
-    if isinstance(node, IsIn) and isinstance(node.operand, Column):
-        return _add(node.operand.name, node.values, schema, constants, ordered=False)
-    if isinstance(node, Compare) and isinstance(node.left, Column) and isinstance(node.right, Literal):
-        ordered = node.operator not in {Comparison.EQUAL, Comparison.UNEQUAL}
-        return _add(node.left.name, (node.right,), schema, constants, ordered=ordered)
-    return False
+        return _leaves(node.operand, truth=not truth)
+    return [] if isinstance(node, Literal) else [(node, truth)]
 
 
-def _add(
-    name: str, values: Iterable[Literal], schema: Schema, constants: dict[str, set[Point]], *, ordered: bool
-) -> bool:
-    kind = schema.get(name)
-    if kind is None or (ordered and kind in {Type.TEXT, Type.BOOLEAN}):
-        return False
-    points = [_point(value, kind) for value in values]
-    if any(point is None for point in points):
-        return False
-    constants.setdefault(name, set()).update(points)
-    return True
+def _regions(of_value: Mapping[Leaf, Compared]) -> Truths:
+    """Return the regions of a value that differ: in which its comparisons have the truth values asked for.
 
-
-def _point(value: Literal, kind: Type) -> Point:
-    """Return the point of a constant; None if it is of another kind than the column.
-
-    Decimals are left alone: engines compare long ones as doubles and short ones exactly.
+    One row for each region, one column for each comparison; no row if regions cannot be told.
     """
-    constant = value.value
-    if kind in {Type.INTEGER, Type.FLOAT} and value.type.is_number and isinstance(constant, int | Fraction):
-        return _double(constant) if kind is Type.FLOAT else Fraction(constant)
-    if kind is Type.DATE and value.type is Type.DATE and isinstance(constant, datetime.date):
-        return Fraction(constant.toordinal())
-    if kind is Type.TIMESTAMP and value.type in {Type.DATE, Type.TIMESTAMP}:
-        return _moment(constant)
-    if kind is Type.INSTANT and value.type is Type.INSTANT:
-        return _moment(constant)
-    if kind is Type.TEXT and isinstance(constant, str):
-        return constant
-    return constant if kind is Type.BOOLEAN and isinstance(constant, bool) else None
+    line = line_of(of_value.values())
+    regions = () if line is None else line.regions
+    kinds = dict.fromkeys(
+        tuple(found.truth(region, line) is truth for (_, truth), found in of_value.items())
+        for region in regions
+        if line is not None
+    )
+    return np.array([*kinds], np.bool_).reshape(len(kinds), len(of_value))
 
 
-def _double(constant: int | Fraction) -> Fraction | None:
-    """Return the double that a constant is compared as; None beyond all of them."""
-    try:
-        return Fraction(float(constant))
-    except OverflowError:
-        return None
-
-
-def _moment(value: object) -> Fraction:
-    """Return a date or time in days, exact to the microsecond."""
-    assert isinstance(value, datetime.date)  # noqa: S101
-    days = Fraction(value.toordinal())
-    if not isinstance(value, datetime.datetime):
-        return days
-    seconds = (value.hour * 60 + value.minute) * 60 + value.second
-    return days + Fraction(seconds * 10**6 + value.microsecond, 86_400 * 10**6)
-
-
-def _regions(kind: Type, points: set[Point]) -> list[Point]:
-    """Return a point of every region; NULL and, of numbers, NaN (which is above all) among them."""
-    if kind is Type.BOOLEAN:
-        return [True, False, None]
-    if kind is Type.TEXT:
-        return [*sorted(str(point) for point in points), _OTHER, None]
-    ordered = sorted(point for point in points if isinstance(point, Fraction))
-    if not ordered:
-        return [Fraction(0), None]
-    whole = kind in {Type.INTEGER, Type.DATE}
-    between = [_between(low, high, whole=whole) for low, high in pairwise(ordered)]
-    inside = [point for point in between if point is not None]
-    held = [point for point in ordered if not whole or point.denominator == 1]
-    return [floor(ordered[0]) - Fraction(1), *held, *inside, ceil(ordered[-1]) + Fraction(1), None]
-
-
-def _between(low: Fraction, high: Fraction, *, whole: bool) -> Fraction | None:
-    if not whole:
-        return (low + high) / 2
-    middle = floor(low) + 1
-    return Fraction(middle) if middle < high else None
-
-
-def _truth(node: Expression, row: Mapping[str, Point], schema: Schema) -> bool | None:
-    """Return whether a condition is TRUE, FALSE or NULL of a row of points."""
+def _holds(node: Expression, arrays: dict[Leaf, Truths], *, truth: bool) -> Truths:
+    """Return in which combinations of regions a condition has a truth value."""
     if isinstance(node, And | Or):
-        truths = [_truth(operand, row, schema) for operand in node.operands]
-        decisive = isinstance(node, Or)
-        if decisive in truths:
-            return decisive
-        return None if None in truths else not decisive
+        several = [_holds(operand, arrays, truth=truth) for operand in node.operands]
+        combine = np.logical_and if isinstance(node, And) is truth else np.logical_or
+        found = several[0]
+        for other in several[1:]:
+            found = combine(found, other)
+        return found
     if isinstance(node, Not):
-        inner = _truth(node.operand, row, schema)
-        return None if inner is None else not inner
-    if isinstance(node, Literal):
-        return bool(node.value)
-    name = _compared_column(node)
-    point, kind = row[name], schema[name]
-    if isinstance(node, IsNull):
-        return point is None
-    if point is None:
-        return None
-    if isinstance(node, IsIn):
-        return any(point == _point(value, kind) for value in node.values)
-    assert isinstance(node, Compare)  # noqa: S101
-    assert isinstance(node.right, Literal)  # noqa: S101
-    other = _point(node.right, kind)
-    if node.operator in {Comparison.EQUAL, Comparison.UNEQUAL}:
-        return (point == other) is (node.operator is Comparison.EQUAL)
-    assert isinstance(point, Fraction)  # noqa: S101
-    assert isinstance(other, Fraction)  # noqa: S101
-    return {
-        Comparison.LESS: point < other,
-        Comparison.AT_MOST: point <= other,
-        Comparison.GREATER: point > other,
-        Comparison.AT_LEAST: point >= other,
-    }[node.operator]
-
-
-def _compared_column(node: Expression) -> str:
-    assert isinstance(node, Compare | IsIn | IsNull)  # noqa: S101
-    column = node.left if isinstance(node, Compare) else node.operand
-    assert isinstance(column, Column)  # noqa: S101
-    return column.name
+        return _holds(node.operand, arrays, truth=not truth)
+    return np.array(node.value is truth) if isinstance(node, Literal) else arrays[node, truth]

@@ -17,6 +17,7 @@ from typing import Any
 from discreet.data.facts.inferred_dates import Dated, days_of
 from discreet.data.facts.inferred_ranges import is_never_null, range_of
 from discreet.data.facts.type_check import type_of
+from discreet.data.facts.usual_bounds import with_usual
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_KEYS, Bounds, Keys, KeyValue
 from discreet.data.language.evaluation import evaluate_cast
@@ -58,11 +59,16 @@ def infer(expression: Expression, columns: Columns) -> ColumnFacts:
         bounds = bounds_of(known, found)
         facts = replace(facts, bounds=bounds)
         if bounds is None:
-            facts = replace(facts, least=known.low, most=known.high)
+            facts = replace(facts, least=known.low, most=known.high, usual=_usual(expression, found, columns))
     elif found in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
         facts = replace(facts, dates=days_of(expression, columns))
     keys = _keys(expression, columns)
     return completed(facts) if keys is None else replace(facts, keys=keys)
+
+
+def _usual(expression: Expression, found: Type, columns: Columns) -> Bounds | None:
+    usual = with_usual(columns)
+    return None if usual is None else bounds_of(range_of(expression, usual), found)
 
 
 def completed(facts: ColumnFacts) -> ColumnFacts:

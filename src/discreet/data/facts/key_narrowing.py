@@ -1,16 +1,20 @@
 """What the conditions of a query leave of a key's values: public constants against public values.
 
 A row is in the group of a key k only if it passed every filter below, so a key that no such row can have need
-not be asked about. Three rules find such keys, and each is exact: no row that passes would be in a group that
+not be asked about. Four rules find such keys, and each is exact: no row that passes would be in a group that
 is left out.
 
-- A condition on the key itself is worked out for each of its values: ``year = 2015``, ``year IN (...)``.
+- A condition on the key itself is worked out for each of its values: ``year = 2015``, ``year IN (...)``; one
+  that says what it equals lists them, as ``SUBSTRING(phone, 1, 2) IN ('13', '31')`` does.
 - If conditions pin all columns of a calculation to constants, it has its values on these and no others.
 - If it is monotone in its only column, as DATE_TRUNC or WIDTH_BUCKET are, a range of the column gives one.
+- If its only column is a date and conditions state both ends of it, it is worked out for each day between.
+  Declared ends do not count here: a later day than declared is in one of the twelve months all the same.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -41,7 +45,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 
-__all__ = ["EXACT", "Narrowing", "conjuncts_of", "is_exact", "replaced"]
+__all__ = ["EXACT", "Narrowing", "Test", "column_test", "conjuncts_of", "is_exact", "replaced"]
 
 EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 """Types in which a literal equals one value at most, and equal values are one group."""
@@ -49,6 +53,8 @@ EXACT = frozenset({Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE})
 Test: TypeAlias = Callable[[KeyValue], bool]
 
 _THIS = "the key"
+_MOST_DAYS = 400
+"""Above a year all parts of a date occur."""
 _DECIDABLE = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn)
 _LITERALS: dict[Type, frozenset[Type]] = {
     Type.INTEGER: frozenset({Type.INTEGER, Type.DECIMAL}),
@@ -90,9 +96,14 @@ class Narrowing:
         self.tests += [
             test for one in conjuncts if (test := _test(replaced(one, {expression: _KEY}), kind)) is not None
         ]
+        stated = [values for one in conjuncts if (values := _constants(one, expression, kind)) is not None]
+        self.listed += [tuple(dict.fromkeys(values)) for values in stated]
         pinned = _pinned(expression, conjuncts, columns)
         if pinned is not None:
             self._list(expression, pinned)
+        days = _each_day(expression, conjuncts, columns)
+        if days is not None:
+            self._list(expression, days)
         column = monotone_in(expression)
         if column is not None:
             self._list(expression, within(column, conjuncts, columns[column]))
@@ -107,6 +118,21 @@ class Narrowing:
         """Learn that it is one of some keys, and not NULL."""
         self.present()
         self.listed.append(tuple(value for value in keys.values if value is not None))
+
+    def on(self, expression: Expression, values: Mapping[str, tuple[Type, list[KeyValue]]]) -> None:
+        """Learn that each column of a calculation has one of some values of a type, in rows in a group."""
+        if isinstance(expression, Column):
+            self.listed.append(tuple(values[expression.name][1]))
+            return
+        pinned = {}
+        for name, (kind, listed) in values.items():
+            try:
+                keys = Keys(listed) if listed else None
+            except ParameterError:  # NULL alone, or too many
+                return
+            if keys is not None:
+                pinned[name] = ColumnFacts(type=kind, keys=keys, bounds=_hull(listed))
+        self._list(expression, pinned)
 
     def of(self, keys: Keys | None) -> tuple[KeyValue, ...] | None:
         """Return those of some keys that remain, in their order; None if nothing is known about them."""
@@ -179,6 +205,11 @@ def _test(condition: Expression, kind: Type) -> Test | None:
     return lambda value: value_of(condition, {_THIS: value}) is True
 
 
+def column_test(condition: Expression, column: Column, kind: Type) -> Test | None:
+    """Return whether a condition is TRUE of a value of a column, if it is about that alone and decidable."""
+    return _test(replaced(condition, {column: _KEY}), kind)
+
+
 def is_exact(node: Compare | IsIn, kind: Type) -> bool:
     """Return whether a value of a type is compared with constants that Python compares as engines do."""
     literals = [node.right] if isinstance(node, Compare) else list(node.values)
@@ -205,8 +236,27 @@ def _pinned(expression: Expression, conjuncts: list[Expression], columns: Column
     return pinned
 
 
-def _constants(condition: Expression, column: Column, kind: Type) -> list[KeyValue] | None:
-    """Return the values that a column can have where a condition is TRUE that says what it equals."""
+def _each_day(expression: Expression, conjuncts: list[Expression], columns: Columns) -> Columns | None:
+    """Return the only column of a calculation, with all dates between two ends that conditions state."""
+    names = columns_of(expression)
+    if len(names) != 1 or isinstance(expression, Column):
+        return None
+    (name,) = names
+    if columns[name].type is not Type.DATE:
+        return None
+    found = within(name, conjuncts, ColumnFacts(type=Type.DATE))
+    if not found:
+        return {}
+    dates = found[name].dates
+    if dates is None or (dates.last - dates.first).days >= _MOST_DAYS:
+        return None
+    count = (dates.last - dates.first).days + 1
+    keys = Keys([dates.first + datetime.timedelta(days=day) for day in range(count)])
+    return {name: ColumnFacts(type=Type.DATE, keys=keys, dates=dates)}
+
+
+def _constants(condition: Expression, column: Expression, kind: Type) -> list[KeyValue] | None:
+    """Return the values that a calculation can have where a condition is TRUE that says what it equals."""
     if isinstance(condition, Compare) and condition.operator is Comparison.EQUAL:
         operand, literals = condition.left, [condition.right]
     elif isinstance(condition, IsIn):

@@ -47,6 +47,11 @@ def private_table(name: str, tables: Tables) -> Table:
     if found is None:
         private = sorted(one for one, table in tables.items() if not isinstance(table, PublicTable))
         raise UndeclaredColumn(f"there is no such table; known tables: {', '.join(private) or 'none'}")
+    if found._through is not None and found._ownership is None:
+        raise UnsupportedQuery(
+            "the persons of a table come through another one, and are not known without it; ask a Curator "
+            "that has both"
+        )
     return found
 
 

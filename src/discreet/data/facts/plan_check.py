@@ -18,6 +18,7 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
 )
 from discreet.data.language.plan import GroupKey, Plan
 from discreet.data.language.types import Type, column_type
@@ -70,7 +71,7 @@ def _check_measure(measure: Measure, columns: Columns) -> None:
                 f"distinct values of {measure.column!r}, whose type is unknown here, cannot be counted; "
                 "count those of another column, or the rows"
             )
-    if isinstance(measure, CountNonNull | Sum) and measure.bounds is not None:
+    if isinstance(measure, CountNonNull | Sum | SumDistinct) and measure.bounds is not None:
         _check_bounds(measure.column, measure.bounds, columns)
     if isinstance(measure, Moment):
         for factor in measure.factors:
@@ -91,7 +92,7 @@ def _check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
 
 def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:
     column_type(column, types_of(columns))
-    known = columns[column].bounds
+    known = columns[column].bounds or columns[column].usual
     if known is None or not (known.contains(bounds) or is_coarsened(bounds, known)):
         raise UndeclaredColumn(
             f"{column!r} is summed, but no bounds that contain these were declared for it; "

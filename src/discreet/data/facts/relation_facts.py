@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.data.facts.colocation import check_colocated
 from discreet.data.facts.inferred import completed, infer
@@ -26,10 +27,13 @@ from discreet.data.facts.persons import (
 )
 from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.type_check import check_condition
+from discreet.data.facts.usual_bounds import usual_count, usual_rows, usual_sum
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
 from discreet.data.language.relations import (
+    NUMBERED,
+    PLACED,
     Derive,
     Distinct,
     Equality,
@@ -47,11 +51,23 @@ from discreet.data.language.relations import (
     Window,
     WindowFunction,
     leftmost,
+    sources,
 )
 from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 
-__all__ = ["columns_of_relation", "is_single", "limits_of", "person_columns", "personal_bounds"]
+if TYPE_CHECKING:
+    from discreet.data.tables.table import Table
+
+__all__ = [
+    "columns_of_relation",
+    "declared_limits",
+    "is_single",
+    "limits_of",
+    "person_columns",
+    "personal_bounds",
+    "window_total",
+]
 
 _FINER = 100
 """A mean of grid points is rounded to a grid this many times finer."""
@@ -80,11 +96,36 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
 def limits_of(relation: Relation, tables: Tables) -> Limits:
     """Return how much one person contributes at most.
 
-    One row if there cannot be more; else the limits of the first table.
+    One row if there cannot be more; else the declared limits, or narrower ones that the question brings
+    along.
     """
     if is_single(relation, tables):
         return Limits(rows=1)
-    return private_table(leftmost(relation).table, tables).limits
+    first, declared = leftmost(relation), declared_limits(relation, tables)
+    if first.limits is None:
+        return declared
+    if not declared.contains(first.limits):
+        raise UnsupportedQuery(
+            f"the limits of a question must be of the kind that was declared, and no wider: {declared!r}; "
+            "state such limits, or none"
+        )
+    return first.limits
+
+
+@found_once
+def declared_limits(relation: Relation, tables: Tables) -> Limits:
+    """Return the limits of the first table, or wider ones of a table that is joined to it.
+
+    Who has one row in one table and many in another has as many in the join, whichever is named first.
+    """
+    if isinstance(relation, Source):
+        return private_table(relation.table, tables).limits
+    below = sources(relation)
+    first = declared_limits(below[0], tables)
+    if not isinstance(relation, JoinPersons) or is_single(relation.right, tables):
+        return first
+    other = declared_limits(relation.right, tables)
+    return other if other.contains(first) else first
 
 
 @found_once
@@ -188,9 +229,12 @@ def _columns(relation: Relation, tables: Tables) -> Columns:
 
 def _declared(source: Source, tables: Tables) -> Columns:
     table = private_table(source.table, tables)
+    stated = dict(source.bounds)
+    for name, bounds in stated.items():
+        _check_stated(name, bounds, table)
     columns = {}
     for name, found in table.schema.items():
-        declared = table.columns.get(name)
+        declared = stated.get(name, table.columns.get(name))
         columns[name] = completed(
             ColumnFacts(
                 type=found,
@@ -201,6 +245,15 @@ def _declared(source: Source, tables: Tables) -> Columns:
             )
         )
     return columns
+
+
+def _check_stated(name: str, bounds: Bounds, table: Table) -> None:
+    """Refuse bounds that a question brings for what is not a number, or beyond what was declared."""
+    kind, declared = column_type(name, table.schema), table.columns.get(name)
+    if not kind.is_number or name == table.person or isinstance(declared, Keys):
+        raise UnsupportedQuery(f"bounds are stated of {name!r}, which cannot have them; state none")
+    if isinstance(declared, Bounds) and not declared.contains(bounds):
+        raise UnsupportedQuery(f"bounds of {name!r} are declared, and a question may only narrow them")
 
 
 def _calculated(column: Named, columns: Columns) -> ColumnFacts:
@@ -238,12 +291,22 @@ def _beside(columns: Columns, others: Columns, added: Iterable[Equality], *, out
     for column in added:
         column_type(column.right, types_of(others))
         facts = others[column.right]
-        if outer and facts.keys is not None and not facts.keys.has_null:
-            facts = replace(facts, keys=Keys([*facts.keys.values, None]))
-        listed[column.left] = facts
+        listed[column.left] = _or_null(facts) if outer else facts
     if set(listed) & set(columns):
         raise _one_name()
     return _apart({**columns, **listed})
+
+
+def _or_null(facts: ColumnFacts) -> ColumnFacts:
+    """Return what is known of a column in which values may be missing besides."""
+    if facts.keys is None or facts.keys.has_null:
+        return facts
+    return replace(facts, keys=Keys([*facts.keys.values, None]))
+
+
+def window_total(window: Window) -> Personal:
+    """Return the sum or the mean that a window takes, as the aggregate of a person's rows that it is."""
+    return Personal(name=window.name, function=PersonalFunction(window.function.value), column=window.column)
 
 
 def _apart(columns: Columns) -> Columns:
@@ -269,18 +332,19 @@ def _per_person(relation: PerPerson, columns: Columns, tables: Tables) -> Column
         raise no_person("an aggregate of each person's rows")
     _check_ordered(relation.keys, columns, "GROUP BY")
     found = {key: columns[key] for key in relation.keys}
-    return {**found, **{one.name: _personal(one, columns) for one in relation.columns}}
+    rows = usual_rows(relation.source, tables, _columns)
+    return {**found, **{one.name: _personal(one, columns, rows) for one in relation.columns}}
 
 
-def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
+def _personal(personal: Personal, columns: Columns, rows: int | None) -> ColumnFacts:
     function, column = personal.function, personal.column
     if column is None or function is PersonalFunction.COUNT:
         if column is not None:
             column_type(column, types_of(columns))
-        return ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        return ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual_count(rows))
     _check_ordered([column], columns, function.value)
     if function is PersonalFunction.COUNT_DISTINCT:
-        return ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        return ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual_count(rows))
     if function in {PersonalFunction.MINIMUM, PersonalFunction.MAXIMUM}:
         return columns[column]
     bounds = personal_bounds(personal, columns)
@@ -289,6 +353,7 @@ def _personal(personal: Personal, columns: Columns) -> ColumnFacts:
             type=Type.INTEGER if bounds.step == 1 else Type.FLOAT,
             least=bounds.lower if bounds.lower >= 0 else None,
             most=bounds.upper if bounds.upper <= 0 else None,
+            usual=usual_sum(bounds, rows),
         )
     return ColumnFacts(type=Type.FLOAT, bounds=_finer(bounds), least=bounds.lower, most=bounds.upper)
 
@@ -305,16 +370,22 @@ def _window(relation: Window, columns: Columns, tables: Tables) -> Columns:
     if not has_person(relation, tables):
         raise no_person("a window")
     _check_ordered([*relation.partition, *(part.column for part in relation.order)], columns, "OVER")
-    if relation.function is WindowFunction.ROW_NUMBER:
-        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(1))
+    rows = usual_rows(relation.source, tables, _columns)
+    usual = usual_count(rows)
+    if relation.function in NUMBERED:
+        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(1), usual=usual)
     elif relation.function is WindowFunction.COUNT:
         if relation.column is not None:
             column_type(relation.column, types_of(columns))
-        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(0))
+        facts = ColumnFacts(type=Type.INTEGER, least=Fraction(0), usual=usual)
+    elif relation.function in {WindowFunction.SUM, WindowFunction.MEAN}:
+        facts = _personal(window_total(relation), columns, rows)
     else:
         assert relation.column is not None  # noqa: S101
         _check_ordered([relation.column], columns, relation.function.value)
         facts = columns[relation.column]
+        if relation.function in PLACED:
+            facts = _or_null(facts)
     if relation.name in columns:
         raise _one_name()
     return _apart({**columns, relation.name: facts})

@@ -82,7 +82,12 @@ def _check_types(function: ScalarFunction, taken: frozenset[Type], operands: Seq
         # Constants were checked as the function demands; integers are of 64 bits.
         is_checked = function.constants is not None and isinstance(operand.expression, Literal)
         is_taken = is_checked or operand.type in taken
-        if not is_taken or (taken == INTEGERS and is_long(operand)):
+        if is_taken and taken == INTEGERS and is_long(operand):
+            raise UnsupportedQuery(
+                f"{function.title} takes integers of 64 bits, and a constant is longer; "
+                "write one up to 9223372036854775807"
+            )
+        if not is_taken:
             raise UnsupportedQuery(
                 f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "
                 f"write {function.example}"

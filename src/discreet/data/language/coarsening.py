@@ -1,19 +1,20 @@
 """Coarser grids: the same range in fewer, wider steps.
 
-Squares of fine steps, and candidates for a quantile, would be too many for memory or budget. A
-coarser grid has a step that is 1, 2 or 5 times a power of ten of the declared one; its ends are moved
-outward to the nearest multiples, so that no declared value is clipped; what takes the place of NULL, NaN
-and infinity is rounded to it. Which values are present stays as declared.
+Squares of fine steps, candidates for a quantile, and sums on the grids of products would be too many for
+memory or budget. A coarser grid has a step that is 1, 2 or 5 times a power of ten of the declared one; its
+ends are moved outward to the nearest multiples, so that no declared value is clipped; what takes the place
+of NULL, NaN and infinity is rounded to it. Which values are present stays as declared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
 from discreet.data.language.declarations import Bounds, MissingRule
 
-__all__ = ["coarsened", "is_coarsened", "steps_at_most"]
+__all__ = ["coarsened", "ends_at_most", "is_coarsened", "steps_at_most"]
 
 
 def coarsened(bounds: Bounds, multiple: int) -> Bounds:
@@ -39,12 +40,24 @@ def is_coarsened(bounds: Bounds, declared: Bounds) -> bool:
 
 def steps_at_most(bounds: Bounds, most: int) -> Bounds:
     """Return the finest of the coarsened bounds that span at most this many steps, which are 2 or more."""
+    return next(
+        coarser for coarser in _coarser(bounds) if coarser.upper_steps - coarser.lower_steps <= max(most, 2)
+    )
+
+
+def ends_at_most(bounds: Bounds, most: int) -> Bounds:
+    """Return the finest of the coarsened bounds that lie within this many steps of zero, 1 or more."""
+    return next(
+        coarser
+        for coarser in _coarser(bounds)
+        if max(abs(coarser.lower_steps), abs(coarser.upper_steps)) <= most
+    )
+
+
+def _coarser(bounds: Bounds) -> Iterator[Bounds]:
     power = 1
     while True:
-        for factor in (1, 2, 5):
-            coarser = coarsened(bounds, factor * power)
-            if coarser.upper_steps - coarser.lower_steps <= max(most, 2):
-                return coarser
+        yield from (coarsened(bounds, factor * power) for factor in (1, 2, 5))
         power *= 10
 
 

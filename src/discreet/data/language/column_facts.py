@@ -32,6 +32,8 @@ class ColumnFacts:
         The days that a date or time lies in; rows of other days are in no group.
     digits : (int, int) or None
         How many digits a decimal has, and how many of them are its fraction.
+    usual : Bounds or None
+        Where there are no bounds: those of a person within the limits of every table.
     """
 
     type: Type
@@ -41,6 +43,7 @@ class ColumnFacts:
     most: Fraction | None = None
     dates: Dates | None = None
     digits: tuple[int, int] | None = None
+    usual: Bounds | None = None
 
 
 Columns: TypeAlias = Mapping[str, ColumnFacts]

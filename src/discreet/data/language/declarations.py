@@ -23,9 +23,11 @@ from discreet.privacy.rational import Number, rational, show, typed_as_integers,
 from discreet.records import Record
 
 __all__ = [
+    "AUTO",
     "CLAMP",
     "DROP",
     "EACH_ROW",
+    "Auto",
     "Bounds",
     "Dates",
     "Declared",
@@ -76,16 +78,37 @@ Person: TypeAlias = str | _Person
 """The name of the person column, or `EACH_ROW`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Auto(Enum):
+    """The type of `AUTO`."""
+
+    AUTO = "auto"
+
+    def __repr__(self) -> str:
+        return "AUTO"
+
+
+AUTO: Final = Auto.AUTO
+"""Stands for a limit, or for bounds, that every question buys with a part of its offer."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Limits(Record):
     """How much one person may contribute to one release.
 
     Parameters
     ----------
-    rows : int, optional
-        At most this many rows of a person are used, in any groups.
+    rows : int or AUTO, optional
+        At most this many rows of a person are used, in any groups. `AUTO` has every question buy the number
+        that suits it, with a part of its offer.
     groups, rows_per_group : int, optional
         Instead: rows in at most `groups` groups, and at most `rows_per_group` in each.
+    at_most : int, optional
+        With `AUTO`: the largest number that a question may choose.
+
+    Attributes
+    ----------
+    is_bought : bool
+        Whether questions buy their number. Then `rows` is the largest that they may choose.
 
     Notes
     -----
@@ -101,24 +124,55 @@ class Limits(Record):
     so bounding by groups suits Gaussian noise, and bounding by rows suits people with few rows.
     """
 
-    rows: int | None = None
-    groups: int | None = None
-    rows_per_group: int | None = None
+    rows: int | None
+    groups: int | None
+    rows_per_group: int | None
+    is_bought: bool
 
-    def __post_init__(self) -> None:
-        by_rows = self.rows is not None
-        by_groups = self.groups is not None or self.rows_per_group is not None
+    def __init__(
+        self,
+        *,
+        rows: int | Auto | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        at_most: int | None = None,
+    ) -> None:
+        by_rows = rows is not None
+        by_groups = groups is not None or rows_per_group is not None
         if by_rows == by_groups:
             raise ParameterError(
                 "limits", "must be of one kind", "Limits(rows=…) or Limits(groups=…, rows_per_group=…)"
             )
-        for name in ("rows",) if by_rows else ("groups", "rows_per_group"):
-            self._amend(**{name: whole(getattr(self, name), name, least=1, most=LARGEST_LIMIT)})
+        if (rows is AUTO) != (at_most is not None):
+            raise ParameterError(
+                "at_most", "goes with AUTO, and AUTO with it", "Limits(rows=AUTO, at_most=1000)"
+            )
+        given = {"groups": groups, "rows_per_group": rows_per_group}
+        if by_rows:
+            given = {"at_most": at_most} if rows is AUTO else {"rows": rows}
+        numbers = {name: whole(one, name, least=1, most=LARGEST_LIMIT) for name, one in given.items()}
+        self._set(
+            rows=numbers.get("rows", numbers.get("at_most")),
+            groups=numbers.get("groups"),
+            rows_per_group=numbers.get("rows_per_group"),
+            is_bought=rows is AUTO,
+        )
+
+    def contains(self, other: Limits) -> bool:
+        """Return whether `other` is of the same kind, and allows no more."""
+        pairs = [(getattr(self, name), getattr(other, name)) for name in _LIMITS]
+        same = all((one is None) == (another is None) for one, another in pairs)
+        return same and all(another <= one for one, another in pairs if one is not None)
 
     def __repr__(self) -> str:
+        if self.is_bought:
+            return f"Limits(rows=AUTO, at_most={self.rows})"
         if self.rows is not None:
             return f"Limits(rows={self.rows})"
         return f"Limits(groups={self.groups}, rows_per_group={self.rows_per_group})"
+
+
+_LIMITS = ("rows", "groups", "rows_per_group")
 
 
 @dataclass(frozen=True, slots=True, init=False)

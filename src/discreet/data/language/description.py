@@ -32,8 +32,9 @@ from discreet.data.language.measures import (
     Measure,
     Moment,
     Sum,
+    SumDistinct,
 )
-from discreet.data.language.plan import KeyPlan, Plan
+from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
 from discreet.data.language.relations import (
     Derive,
     Distinct,
@@ -54,8 +55,12 @@ from discreet.privacy.rational import show
 __all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
 
 
-def describe(plan: Plan | KeyPlan) -> str:
+def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
     """Write a plan for people, one node to a line."""
+    if isinstance(plan, KeyCountPlan):
+        each = "persons" if plan.rows == 1 else "rows"
+        keys = f"{each} with each {plan.column}, at most {plan.total} of a person"
+        return "\n".join([keys, *_lines(plan.source, "  ")])
     if isinstance(plan, KeyPlan):
         keys = f"persons with each {plan.column}, at most {plan.keys} of a person"
         return "\n".join([keys, *_lines(plan.source, "  ")])
@@ -78,7 +83,7 @@ def _lines(relation: Relation, indent: str) -> Iterator[str]:
 def describe_relation(node: Relation) -> str:
     """Write what a relation does to the rows below it, in one line."""
     if isinstance(node, Source):
-        return f"source {node.table}"
+        return f"source {node.table}{_limited(node)}"
     if isinstance(node, Filter):
         return f"filter {describe_expression(node.condition)}"
     if isinstance(node, Project | Derive):
@@ -110,6 +115,15 @@ def describe_relation(node: Relation) -> str:
     raise TypeError("not a relation")
 
 
+def _limited(source: Source) -> str:
+    limits = source.limits
+    if limits is None:
+        return ""
+    if limits.rows is not None:
+        return f", at most {limits.rows} rows of a person"
+    return f", at most {limits.rows_per_group} rows of a person in each of {limits.groups} groups"
+
+
 def _named(text: str, name: str) -> str:
     return text if text == name else f"{text} as {name}"
 
@@ -124,6 +138,10 @@ def describe_measure(measure: Measure, *, bounds: bool = True) -> str:
         return f"count of {measure.column}"
     if isinstance(measure, CountDistinct):
         return f"count of distinct {measure.column}"
+    if isinstance(measure, SumDistinct):
+        what = ("count of distinct", "sum of distinct", "sum of squares of distinct")[measure.power]
+        within = f" within {_within(measure.bounds)}" if bounds else ""
+        return f"{what} {measure.column}{within}"
     if isinstance(measure, Sum):
         return f"sum of {_summed(measure, bounds=bounds)}"
     if isinstance(measure, Moment):

@@ -26,6 +26,7 @@ __all__ = [
     "Measure",
     "Moment",
     "Sum",
+    "SumDistinct",
     "adds_up",
     "columns_read",
     "largest_term",
@@ -54,6 +55,33 @@ class CountDistinct:
 
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumDistinct:
+    """The sum of the distinct values, or of their squares, in a column of the (bounded) rows of a group.
+
+    Values are rounded to the grid and clipped to `bounds` first, and added up in steps. With the power 0 it
+    is their number, so that the mean of what is added up is a ratio of two such sums.
+    """
+
+    column: str
+    bounds: Bounds
+    power: int = 1
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.column, str) and isinstance(self.bounds, Bounds) and self.power in {0, 1, 2})
+        _check(self.largest <= LARGEST_TERM)
+
+    @property
+    def step(self) -> Fraction:
+        """What one integer stands for."""
+        return self.bounds.step**self.power
+
+    @property
+    def largest(self) -> int:
+        """The most that one value adds or takes."""
+        return int(_farthest(self.bounds, 0) ** self.power)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,13 +253,15 @@ class ContingencyTable:
 Binned: TypeAlias = Histogram | ContingencyTable
 """What counts rows by the bin that they fall in, one at most."""
 
-Measure: TypeAlias = CountRows | CountPersons | CountNonNull | CountDistinct | Sum | Moment | Binned
+Measure: TypeAlias = (
+    CountRows | CountPersons | CountNonNull | CountDistinct | SumDistinct | Sum | Moment | Binned
+)
 """What is computed for every group. To add one: a class here, its meaning in `contributions`."""
 
 
 def adds_up(measure: Measure) -> bool:
     """Return whether a measure of a group is the sum of one integer of each of its rows."""
-    return not isinstance(measure, CountPersons | CountDistinct | Binned)
+    return not isinstance(measure, CountPersons | CountDistinct | SumDistinct | Binned)
 
 
 def width(measure: Measure) -> int:
@@ -241,7 +271,7 @@ def width(measure: Measure) -> int:
 
 def largest_term(measure: Measure) -> int:
     """Return the most that one row adds to or takes from one integer of a measure."""
-    return measure.largest if isinstance(measure, Sum | Moment) else 1
+    return measure.largest if isinstance(measure, Sum | SumDistinct | Moment) else 1
 
 
 def columns_read(measure: Measure) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from discreet.data.language.measures import Axis, ContingencyTable, Measure, wid
 from discreet.data.language.relations import Relation
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyPlan", "Plan"]
+__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyCountPlan", "KeyPlan", "Plan"]
 
 LARGEST_CELLS = 10_000_000
 """How many groups one plan may have, and how many integers one of its measures."""
@@ -114,6 +114,41 @@ class KeyPlan:
     source: Relation
     column: str
     keys: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCountPlan:
+    """The combinations of keys of some columns that occur, each with its number of rows.
+
+    Rows without a value in one of the columns are left out, and so are those with another value than the
+    listed ones. A person counts in at most `keys` combinations, with at most `rows` rows in each and at
+    most `total` in all, chosen by the salt. With one row for each, it is their number of persons.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What combinations are made of.
+    listed : tuple of GroupKey
+        The values of those columns whose values are known.
+    """
+
+    source: Relation
+    columns: tuple[str, ...]
+    listed: tuple[GroupKey, ...] = ()
+    keys: int
+    rows: int
+    total: int
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.source, Relation) and bool(self.columns))
+        _check(all(isinstance(name, str) for name in self.columns))
+        _check(all(isinstance(key, GroupKey) and key.column in self.columns for key in self.listed))
+        _check(all(type(number) is int for number in (self.keys, self.rows, self.total)))
+
+    @property
+    def column(self) -> str:
+        """The columns, in words."""
+        return ", ".join(self.columns)
 
 
 Plan: TypeAlias = Group

@@ -18,18 +18,30 @@ upper and lower case are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.data.language.declarations import Bounds
+from discreet.data.language.declarations import Bounds, Limits
 from discreet.data.language.expressions import Expression
 from discreet.data.language.public_rows import PublicRows
+from discreet.data.language.window_functions import (
+    LARGEST_OFFSET,
+    LATER,
+    NUMBERED,
+    PLACED,
+    Order,
+    WindowFunction,
+)
 from discreet.errors import UnsupportedQuery
 from discreet.records import Record
 
 __all__ = [
+    "LARGEST_OFFSET",
     "LARGEST_RELATION_DEPTH",
+    "LATER",
+    "NUMBERED",
+    "PLACED",
     "Derive",
     "Distinct",
     "Equality",
@@ -61,12 +73,31 @@ LARGEST_RELATIONS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The rows of a declared private table, by its public name."""
+    """The rows of a declared private table, by its public name.
+
+    Attributes
+    ----------
+    table : str
+        The name.
+    limits : Limits or None
+        How much one person contributes to this question, no more than was declared, if this is its first
+        table. None: as declared.
+    bounds : tuple of (column, Bounds)
+        The ranges of numbers for this question, where none or wider ones are declared; in the order of names.
+    """
 
     table: str
+    limits: Limits | None = field(default=None, metadata=LATER)
+    bounds: tuple[tuple[str, Bounds], ...] = field(default=(), metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(isinstance(self.table, str) and bool(self.table))
+        _check(isinstance(self.limits, Limits | None))
+        _check(self.limits is None or not self.limits.is_bought)
+        _check(isinstance(self.bounds, tuple))
+        _check(all(isinstance(name, str) and isinstance(one, Bounds) for name, one in self.bounds))
+        names = [name for name, _ in self.bounds]
+        _check(names == sorted(set(names)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,32 +289,12 @@ class Distinct:
         _check_below(self)
 
 
-class WindowFunction(StrEnum):
-    """What a window computes for a row, of the rows of the same person and the same partition."""
-
-    ROW_NUMBER = "row number"
-    """1, 2, 3, … in the stated order; rows that are equal in it are ordered by all their columns."""
-    COUNT = "count"
-    MINIMUM = "minimum"
-    MAXIMUM = "maximum"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A column to order by. NULL comes last either way."""
-
-    column: str
-    descending: bool = False
-
-    def __post_init__(self) -> None:
-        _check(isinstance(self.column, str) and isinstance(self.descending, bool))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Record):
     """Every row with one more column, computed over its person's rows that agree in `partition`.
 
-    `order` is for the row number only; the other functions see the whole partition.
+    With `order`, COUNT, MIN, MAX, SUM and MEAN see the rows up to this one and those of the same place;
+    without it the whole partition. `offset` is for LAG and LEAD: how many rows before or after.
     """
 
     source: Relation
@@ -292,15 +303,18 @@ class Window(Record):
     column: str | None = None
     partition: tuple[str, ...] = ()
     order: tuple[Order, ...] = ()
+    offset: int = field(default=1, metadata=LATER)
 
     def __post_init__(self) -> None:
         self._amend(function=WindowFunction(self.function))
         _check(isinstance(self.name, str) and bool(self.name) and isinstance(self.column, str | None))
         _check(all(isinstance(part, str) for part in self.partition))
         _check(all(isinstance(part, Order) for part in self.order))
-        numbered = self.function is WindowFunction.ROW_NUMBER
-        _check(self.column is None and bool(self.order) if numbered else not self.order)
-        _check(self.column is not None or self.function in {WindowFunction.ROW_NUMBER, WindowFunction.COUNT})
+        _check(bool(self.order) or self.function not in PLACED)
+        _check(self.column is None or self.function not in NUMBERED)
+        _check(self.column is not None or self.function in {*NUMBERED, WindowFunction.COUNT})
+        shifted = self.function in PLACED - NUMBERED
+        _check(type(self.offset) is int and 1 <= self.offset <= (LARGEST_OFFSET if shifted else 1))
         _check_below(self)
 
 

@@ -17,12 +17,12 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.data.language import expressions, measures, plan, public_rows, relations
-from discreet.data.language.declarations import Bounds, Dates, Keys
+from discreet.data.language.declarations import Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Literal
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
-from discreet.data.language.plan import Group, GroupKey, KeyPlan
-from discreet.data.language.relations import Equality, Named, Order, Personal, Relation
+from discreet.data.language.plan import Group, GroupKey, KeyCountPlan, KeyPlan
+from discreet.data.language.relations import LATER, Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
 __all__ = ["from_json", "from_object", "outline", "to_json", "to_object"]
@@ -38,11 +38,12 @@ Node: TypeAlias = (
     | Group
     | GroupKey
     | KeyPlan
+    | KeyCountPlan
     | Measure
     | Factor
     | Axis
 )
-Serializable: TypeAlias = Node | Bounds | Keys | Dates
+Serializable: TypeAlias = Node | Bounds | Keys | Dates | Limits
 
 LARGEST_BYTES = 1 << 26
 
@@ -78,10 +79,12 @@ _KINDS: dict[str, type] = {
     "group": plan.Group,
     "group_key": plan.GroupKey,
     "key_plan": plan.KeyPlan,
+    "key_count_plan": plan.KeyCountPlan,
     "count_rows": measures.CountRows,
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,
     "count_distinct": measures.CountDistinct,
+    "sum_distinct": measures.SumDistinct,
     "sum": measures.Sum,
     "moment": measures.Moment,
     "factor": measures.Factor,
@@ -125,7 +128,12 @@ def _lists_only(value: object, declared: Collection[Keys]) -> bool:
 
 
 def calculates(value: object) -> bool:
-    """Return whether a column is calculated with a literal, which its bounds and keys may then reveal."""
+    """Return whether a column is calculated with a literal, which its bounds and keys may then reveal.
+
+    Bounds that a question brings along are literals, too.
+    """
+    if isinstance(value, relations.Source):
+        return bool(value.bounds)
     if isinstance(value, tuple):
         return any(calculates(item) for item in value)
     if isinstance(value, Named):
@@ -188,13 +196,16 @@ def to_object(value: object, *, literals: bool = True) -> JSON:
         }
     if isinstance(value, Dates):
         return {"node": "dates", "first": value.first.isoformat(), "last": value.last.isoformat()}
+    if isinstance(value, Limits):
+        named = {name: getattr(value, name) for name in ("rows", "groups", "rows_per_group")}
+        return {"node": "limits", **{name: one for name, one in named.items() if one is not None}}
     if isinstance(value, tuple):
         return [to_object(item, literals=literals) for item in value]
     if type(value) in _NAMES:
         places = {
             place.name: to_object(getattr(value, place.name), literals=literals)
             for place in fields(value)  # type: ignore[arg-type]
-            if place.init
+            if place.init and not (place.metadata == LATER and getattr(value, place.name) == place.default)
         }
         return {"node": _NAMES[type(value)], **places}
     if isinstance(value, ScalarFunction):
@@ -251,6 +262,7 @@ def _dates(places: Mapping[str, Any]) -> Dates:
 
 
 _SPECIAL: dict[str, Callable[[Mapping[str, Any]], Serializable]] = {
+    "limits": lambda places: Limits(**places),
     "literal": _literal,
     "bounds": _bounds,
     "keys": _keys,

@@ -70,7 +70,12 @@ def is_bounded_ahead(table: Table) -> bool:
 
 
 def needs_no_bounding(relation: Relation, tables: Mapping[str, Table]) -> bool:
-    """Return whether a relation maps each row of a table that is bounded in advance to at most one row."""
+    """Return whether a relation maps each row of a table that is bounded in advance to at most one row.
+
+    Not if the question has narrower limits than those that the table was bounded by.
+    """
     while isinstance(relation, Filter | Derive | Project):
         relation = relation.source
-    return isinstance(relation, Source) and is_bounded_ahead(tables[relation.table])
+    if not isinstance(relation, Source) or relation.limits is not None:
+        return False
+    return is_bounded_ahead(tables[relation.table])

@@ -7,6 +7,7 @@ They need no protection and no secure randomness: a seed makes the same rows aga
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,35 +29,102 @@ _MISSING = 0.02
 _MOST_ROWS = 50
 _LARGEST = 1 << 62
 _DECIMALS = 4
+_KEY_DAYS = 20_000
 
 
-def made_up(table: Table | PublicTable, rows: int, random: np.random.Generator) -> Table | PublicTable:
-    """Return a table of made-up rows with the declarations of another; a public one as it is.
+def made_up(
+    tables: Mapping[str, Table | PublicTable], rows: int, seed: int
+) -> dict[str, Table | PublicTable]:
+    """Return tables of made-up rows with the declarations of others; public ones as they are.
 
     Persons have about twice as many rows as the limits let them contribute, some values are missing and some
-    lie beyond their bounds, so that everything declared comes into play.
+    lie beyond their bounds, so that everything declared comes into play. Keys that other tables refer to
+    are unique, and those that refer to them are drawn from them.
     """
-    if isinstance(table, PublicTable):
-        return table
+    random = {name: np.random.default_rng([seed, place]) for place, name in enumerate(tables)}
+    found: dict[str, Table | PublicTable] = {}
+    made: dict[str, pyarrow.Table] = {}
+
+    def make(name: str) -> None:
+        table = tables[name]
+        if name in found or isinstance(table, PublicTable):
+            found.setdefault(name, table)
+            return
+        through = table._through
+        keys: dict[str, pyarrow.Array] = {}
+        if through is not None:
+            make(through.table)
+            chosen = random[name].integers(made[through.table].num_rows, size=rows)
+            keys = {
+                here: made[through.table][there].combine_chunks().take(chosen)
+                for here, there in zip(through.on, through.to, strict=True)
+            }
+        referred = {
+            column
+            for other in tables.values()
+            if isinstance(other, Table) and other._through is not None and other._through.table == name
+            for column in other._through.to
+        }
+        made[name] = _rows(table, rows, random[name], keys, referred)
+        found[name] = _declared(table, made[name])
+
+    for name in tables:
+        make(name)
+    return {name: found[name] for name in tables}
+
+
+def _rows(
+    table: Table,
+    rows: int,
+    random: np.random.Generator,
+    keys: Mapping[str, pyarrow.Array],
+    referred: Collection[str],
+) -> pyarrow.Table:
+    """Return made-up rows, with given values of some columns and different ones in those referred to."""
     import pyarrow
     import pyarrow.compute
 
     columns = {}
     for name, kind in table.schema.items():
-        if name == table.person:
+        if name not in table._stored.columns:
+            continue
+        if name in keys:
+            columns[name] = keys[name]
+        elif name == table.person:
             columns[name] = _persons(table, rows, random)
+        elif name in referred:
+            columns[name] = _different(kind, rows)
         else:
             values = _values(kind, table.columns.get(name), rows, random)
             present = pyarrow.array(random.random(rows) >= _MISSING)
             columns[name] = pyarrow.compute.if_else(present, values, pyarrow.scalar(None, values.type))
+    return pyarrow.table(columns)
+
+
+def _declared(table: Table, rows: pyarrow.Table) -> Table:
+    declared = table if table._ownership is None else table._ownership.declared
     return Table(
-        pyarrow.table(columns),
-        person=table.person,
+        rows,
+        person=table.person if table._through is None else table._through,
         limits=None if table.person is EACH_ROW else table.limits,
         columns=dict(table.columns),
-        version=f"made up {table.version}",
+        version=f"made up {declared.version}",
         prepare=table._prepared is not None,
     )
+
+
+def _different(kind: Type, rows: int) -> pyarrow.Array:
+    """Return a value for each row that no other row has, where the type has enough of them."""
+    import pyarrow
+
+    if kind is Type.TEXT:
+        return pyarrow.array([f"key {number}" for number in range(rows)])
+    if kind is Type.BOOLEAN:
+        return pyarrow.array(np.arange(rows) % 2 == 0)
+    if kind is Type.DATE:
+        days = (np.arange(rows) % _KEY_DAYS).astype(np.int32)
+        return pyarrow.array(days, pyarrow.int32()).cast(pyarrow.date32())
+    return _exact(np.arange(rows)) if kind is Type.DECIMAL else pyarrow.array(np.arange(rows))
 
 
 def _persons(table: Table, rows: int, random: np.random.Generator) -> pyarrow.Array:

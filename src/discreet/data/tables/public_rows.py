@@ -16,7 +16,7 @@ from discreet.errors import UnsupportedQuery
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["rows_of_table", "table_of_rows"]
+__all__ = ["arrow_type", "rows_of_table", "table_of_rows"]
 
 
 @lru_cache(maxsize=64)
@@ -28,7 +28,7 @@ def table_of_rows(rows: PublicRows) -> PublicTable:
     try:
         for place, column in enumerate(rows.columns):
             values = [_plain(row[place].value, column.type) for row in rows.rows]
-            columns[column.name] = pyarrow.array(values, type=_arrow_type(column.type))
+            columns[column.name] = pyarrow.array(values, type=arrow_type(column.type))
         return PublicTable(pyarrow.table(columns))
     except (pyarrow.ArrowException, KeyError, OverflowError, TypeError):
         pass
@@ -59,7 +59,8 @@ def _plain(value: object, kind: Type) -> object:
     return value
 
 
-def _arrow_type(kind: Type) -> pyarrow.DataType:
+def arrow_type(kind: Type) -> pyarrow.DataType:
+    """Return the type of Arrow that holds values of a type."""
     import pyarrow
 
     return {

@@ -11,11 +11,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
-from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys, Limits, Person
+from discreet.data.language.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
+from discreet.data.language.ownership import Through
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
+from discreet.data.tables.declaration_checks import checked_declarations
+from discreet.data.tables.declared_types import check_declared, implied_type
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -25,15 +28,14 @@ if TYPE_CHECKING:
 
     from discreet.data.prepared.base import Prepared
     from discreet.data.reading.lost import Lost
+    from discreet.data.tables.ownership import Ownership
 
 __all__ = ["Table"]
 
 _DATABASES = ("postgresql://", "postgres://")
 _PERSONS = {Type.INTEGER, Type.TEXT, Type.DECIMAL}
-_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
 _LARGEST_SCALE = 6
 """Persons of more decimal places are spelled differently by engines."""
-_NUMBERS = {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.BOOLEAN}
 
 
 class Table:
@@ -46,11 +48,12 @@ class Table:
         of pandas, Polars or Arrow (copied into an embedded DuckDB); a table of PostgreSQL, as
         ``postgresql://host/clinic#visits`` or ``…#schema.visits``; a frame of Spark; or a table of an Ibis
         connection to one of these engines.
-    person : str or EACH_ROW
+    person : str, EACH_ROW or through(…)
         The column that identifies the person of a row; rows in which it is NULL are left
-        out. `EACH_ROW` if every row is a separate person.
+        out. `EACH_ROW` if every row is a separate person. `through` if rows belong to the person of their
+        parent row in another table; the curator, which has both, adds the column of the person.
     limits : Limits, optional
-        How much one person may contribute to one release. Required with a person column.
+        How much one person may contribute to one release. Required unless each row is a person.
     columns : mapping of names to Bounds, Keys, Dates or Type
         What is declared about columns: `Bounds` for those that are summed, `Keys` for those that are
         grouped by, `Dates` for those that are grouped by day, month or year. A `Type` gives a column of a
@@ -97,9 +100,13 @@ class Table:
         "__weakref__",
         "_all_rows",
         "_backend",
+        "_is_prepared",
         "_origins",
+        "_ownership",
         "_prepared",
         "_relation",
+        "_stored",
+        "_through",
         "columns",
         "limits",
         "person",
@@ -117,15 +124,13 @@ class Table:
         self,
         source: object,
         *,
-        person: Person,
+        person: Person | Through,
         limits: Limits | None = None,
         columns: Mapping[str, Declared] | None = None,
         version: str = "1",
         prepare: bool = False,
     ) -> None:
-        declared = _checked_columns(columns)
-        _check_person(person, limits)
-        _check_prepare(prepare, limits)
+        declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
         from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
@@ -136,11 +141,11 @@ class Table:
         whole = {
             name: isinstance(one, Bounds)
             for name, one in declared.items()
-            if _implied_type(one) is Type.INTEGER
+            if implied_type(one) is Type.INTEGER
         }
-        self._all_rows: ibis.expr.types.Table = normalized(opened, self._backend, whole)
+        self._stored: ibis.expr.types.Table = normalized(opened, self._backend, whole)
         self.schema = MappingProxyType(
-            {name: public_type(kind) for name, kind in self._all_rows.schema().items()}
+            {name: public_type(kind) for name, kind in self._stored.schema().items()}
         )
         self._origins: Origins = (
             run_guarded(lambda: origins_of(source, opened, self._backend), _unreadable)
@@ -148,14 +153,22 @@ class Table:
             else frozenset()
         )
         self.columns = MappingProxyType(declared)
-        self.person = person
+        self.person = cast("Person", person)
         self.limits = Limits(rows=1) if limits is None else limits
         self.version = version
-        self._check()
-        self._prepared: Prepared | None = self._ready() if prepare else None
-        self._relation: ibis.expr.types.Table = (
-            self._all_rows if self._prepared is None else self._prepared.relation
-        )
+        self._through = person if isinstance(person, Through) else None
+        self._ownership: Ownership | None = None
+        self._is_prepared = prepare
+        self._prepared: Prepared | None = None
+        self._check(self._stored)
+        if self._through is None:
+            self._own(self._stored)
+
+    def _own(self, rows: ibis.expr.types.Table) -> None:
+        """Set the rows of the table, each with its person. Without them a table cannot be asked."""
+        self._all_rows = rows
+        self._prepared = self._ready() if self._is_prepared else None
+        self._relation: ibis.expr.types.Table = rows if self._prepared is None else self._prepared.relation
 
     def _ready(self) -> Prepared:
         from discreet.data.prepared.groups import Arrangement
@@ -175,8 +188,10 @@ class Table:
         EngineFailed
             If the engine does not finish; the message says nothing about why.
         """
-        if self._prepared is None:
+        if not self._is_prepared:
             raise ParameterError("prepare", "was not asked for", "Table(…, prepare=True)")
+        if self._prepared is None:
+            raise ParameterError("prepare", "needs the table of its persons", "curator.tables[…].prepare()")
         self._prepared.draw()
 
     def lost(self) -> Lost | None:
@@ -192,7 +207,18 @@ class Table:
 
         return lost(self._backend)
 
-    def _check(self) -> None:
+    def unowned(self) -> int:
+        """Return how many rows belong to nobody, and enter no answer.
+
+        Of a table whose persons come through another one, these are rows without a parent row, or with
+        parents of several persons: many of them may mean that the key is not the right one. The number is
+        exact, for the owner only; showing it to analysts breaks the guarantee.
+        """
+        from discreet.data.tables.ownership import count_unowned
+
+        return count_unowned(self)
+
+    def _check(self, rows: ibis.expr.types.Table) -> None:
         if isinstance(self.person, str):
             kind = self._type_of(self.person, "person")
             if kind not in _PERSONS:
@@ -206,13 +232,15 @@ class Table:
                 )
             if isinstance(self.columns.get(self.person), Keys | Bounds):
                 raise ParameterError("columns", "declares bounds or keys of the person", "other columns only")
-            scale = getattr(self._all_rows.schema()[self.person], "scale", None)
+            scale = getattr(rows.schema()[self.person], "scale", None)
             if kind is Type.DECIMAL and (scale is None or scale > _LARGEST_SCALE):
                 raise ParameterError(
                     "person", "is a column of decimals with long fractions", "a column of integers or text"
                 )
+        for name in self._through.on if self._through is not None else ():
+            self._type_of(name, "on")
         for name, declared in self.columns.items():
-            _check_declared(name, declared, self._type_of(name, "columns"))
+            check_declared(name, declared, self._type_of(name, "columns"))
 
     def _digits(self, name: str) -> tuple[int, int] | None:
         """Return how many digits a decimal has, and how many of them are its fraction."""
@@ -231,9 +259,13 @@ class Table:
     @property
     def declaration(self) -> dict[str, JSON]:
         """What was declared, as plain JSON values: for ledgers and labels. The version is not part of it."""
-        limits = {"rows": self.limits.rows, "groups": self.limits.groups}
-        first = self._prepared is not None and self.limits.rows is not None
+        limits: dict[str, JSON] = {"rows": self.limits.rows, "groups": self.limits.groups}
+        if self.limits.is_bought:
+            limits["bought"] = True
+        first = self._is_prepared and self.limits.rows is not None
         ahead: dict[str, JSON] = {"bounded": "before conditions"} if first else {}
+        if self._through is not None:
+            ahead["through"] = cast("JSON", self._through.to_object())
         return {
             **ahead,
             "person": self.person if isinstance(self.person, str) else None,
@@ -258,16 +290,15 @@ class Table:
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {declared!r}" for name, declared in self.columns.items())
         limits = "" if self.person is EACH_ROW else f", limits={self.limits!r}"
-        ahead = "" if self._prepared is None else ", prepare=True"
-        return (
-            f"Table(person={self.person!r}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
-        )
+        ahead = ", prepare=True" if self._is_prepared else ""
+        person = repr(self._through or self.person)
+        return f"Table(person={person}{limits}, columns={{{columns}}}, version={self.version!r}{ahead})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Table holds private rows and cannot be copied or pickled")
 
 
-def _open_source(source: object, person: Person, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
+def _open_source(source: object, person: object, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
     import ibis.expr.types
 
     from discreet.data.engines import duckdb, spark
@@ -281,7 +312,7 @@ def _open_source(source: object, person: Person, columns: Mapping[str, Declared]
         from discreet.data.engines import postgres
 
         return postgres.from_url(source)
-    types = {name: _implied_type(declared) for name, declared in columns.items()}
+    types = {name: implied_type(declared) for name, declared in columns.items()}
     if isinstance(person, str):
         types.setdefault(person, Type.TEXT)
     if isinstance(source, Csv):
@@ -302,79 +333,3 @@ def _open_source(source: object, person: Person, columns: Mapping[str, Declared]
 
 def _unreadable() -> ParameterError:
     return ParameterError("source", "could not be read", "a table whose columns and views you may see")
-
-
-def _implied_type(declared: Declared) -> Type:
-    if isinstance(declared, Bounds):
-        return Type.FLOAT if declared.step_was_given else Type.INTEGER
-    if isinstance(declared, Dates):
-        return Type.DATE
-    return declared.type if isinstance(declared, Keys) else declared
-
-
-def _checked_columns(columns: Mapping[str, Declared] | None) -> dict[str, Declared]:
-    if columns is None:
-        return {}
-    if not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns", "is not a mapping", "a dict from names to Bounds, Keys, Dates or Type"
-        )
-    for name, declared in columns.items():
-        if not isinstance(name, str):
-            raise ParameterError("columns", "has a name that is not text", "names of columns")
-        if not isinstance(declared, Bounds | Keys | Dates | Type) or declared in {
-            Type.NULL,
-            Type.OTHER,
-            Type.DECIMAL,
-        }:
-            raise ParameterError(
-                "columns", f"declares something else of {name!r}", "Bounds(…), Keys([…]), Dates(…) or a Type"
-            )
-    return dict(columns)
-
-
-def _check_person(person: Person, limits: Limits | None) -> None:
-    if person is not EACH_ROW and (not isinstance(person, str) or not person):
-        raise ParameterError("person", "is not a column name", "a name, or EACH_ROW if a row is a person")
-    if person is EACH_ROW and limits is not None:
-        raise ParameterError("limits", "are given, but each row is a person", "none with EACH_ROW")
-    if person is not EACH_ROW and not isinstance(limits, Limits):
-        problem = "are required with a person" if limits is None else "are of another type"
-        raise ParameterError("limits", problem, "Limits(rows=…) or Limits(groups=…, rows_per_group=…)")
-
-
-def _check_prepare(prepare: bool, limits: Limits | None) -> None:
-    if not isinstance(prepare, bool):
-        raise ParameterError("prepare", "is neither True nor False", "True or False")
-    if prepare and not isinstance(limits, Limits):
-        raise ParameterError(
-            "prepare", "needs a limit on what a person contributes", "a person and limits=Limits(rows=…)"
-        )
-
-
-def _check_declared(name: str, declared: Declared, found: Type) -> None:
-    if isinstance(declared, Bounds):
-        if found not in _NUMBERS:
-            raise ParameterError(
-                "columns",
-                f"declares Bounds of {name!r}, a column of type {found.value}",
-                "a column of numbers",
-            )
-        if found in {Type.FLOAT, Type.DECIMAL} and not declared.step_was_given:
-            raise ParameterError(
-                "columns",
-                f"declares Bounds of {name!r} without a step, but its type, {found.value}, holds fractions",
-                "a step, such as step=0.01, or step=1 to round to whole numbers",
-            )
-    elif isinstance(declared, Dates):
-        if found not in _MOMENTS:
-            raise ParameterError(
-                "columns",
-                f"declares Dates of {name!r}, a column of type {found.value}",
-                "a column of dates or times",
-            )
-    elif (declared.type if isinstance(declared, Keys) else declared) is not found:
-        kind = declared.type if isinstance(declared, Keys) else declared
-        raise ParameterError(
-            "columns", f"declares {name!r} as {kind.value}, but it is of type {found.value}", "its own type"
-        )

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.tails import TAIL_BITS, gaussian_tail, laplace_tail, rounded_tail
@@ -14,7 +14,14 @@ from discreet.noise.enclosure import Enclosure
 from discreet.noise.levels import Levels
 from discreet.privacy.rational import Number, float_above, float_below, rational, whole
 
-__all__ = ["GaussianShownKeys", "LaplaceShownKeys", "LevelShownKeys", "RoundedShownKeys", "ShownKeys"]
+__all__ = [
+    "GaussianShownKeys",
+    "LaplaceShownKeys",
+    "LevelShownKeys",
+    "NoiseShownKeys",
+    "RoundedShownKeys",
+    "ShownKeys",
+]
 
 MOST_PERSONS = 1 << 62
 
@@ -120,6 +127,22 @@ class LevelShownKeys(ShownKeys):
     def _size_for(self, wanted: Fraction) -> int:
         scaled = wanted * (1 << self.levels.bits)
         return bisect_left(self.levels.numerators, scaled.__ceil__()) + 1
+
+
+class _Tail(Protocol):
+    def tail(self, least: int) -> Enclosure: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseShownKeys(ShownKeys):
+    """A key with a count of n is shown where n + N >= threshold, for noise with known tails."""
+
+    noise: _Tail
+    threshold: int
+
+    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+        """Enclose P(N >= threshold - n)."""
+        return _fractions(self.noise.tail(self.threshold - persons))
 
 
 def _fractions(probability: Enclosure) -> tuple[Fraction, Fraction]:

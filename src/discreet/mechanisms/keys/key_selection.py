@@ -24,7 +24,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
 from discreet.records import Record
 
-__all__ = ["Counts", "KeyOffer", "KeySelection"]
+__all__ = ["Counts", "KeyOffer", "KeySelection", "entered_counts"]
 
 Counts: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 """The number of distinct persons of each key that occurs."""
@@ -200,7 +200,7 @@ class KeySelection(Record, ABC):
         counts : vector of int
             The number of distinct persons of each key; no keys at all are no error.
         """
-        persons = _entered(counts)
+        persons = entered_counts(counts)
         source = current()
         shown: NDArray[np.bool_] = (persons >= 1) & (persons >= self._levels(len(persons), source))
         return source.mark(shown)
@@ -241,7 +241,7 @@ class KeySelection(Record, ABC):
         )
 
 
-def _entered(counts: Counts) -> NDArray[np.int64]:
+def entered_counts(counts: Counts) -> NDArray[np.int64]:
     """Return counts as a vector; what is refused depends on types and shapes alone."""
     if isinstance(counts, list | tuple | np.ndarray) and np.shape(counts) == (0,):
         return np.empty(0, np.int64)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.curator import Door, Preview, Release, Request
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.data import Table
 from discreet.errors import ParameterError
 from discreet.queries.question.terms import Terms
@@ -32,7 +33,7 @@ class Asked(ABC):
     terms: Terms
 
     @abstractmethod
-    def request(self) -> Request:
+    def request(self) -> Request | CompoundRequest:
         """Return the request that the terms make of the question."""
 
     @abstractmethod
@@ -52,9 +53,9 @@ class Asked(ABC):
 class FinishedRequest(Asked):
     """A request that was made before, with its offer."""
 
-    finished: Request
+    finished: Request | CompoundRequest
 
-    def request(self) -> Request:
+    def request(self) -> Request | CompoundRequest:
         """Return the request as it is."""
         if self.terms.are_stated:
             raise ParameterError(

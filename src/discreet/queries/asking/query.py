@@ -10,6 +10,7 @@ from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.build_request import build_request, for_error
+from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.post_processing import shown_groups
 from discreet.queries.question.query import Query
 
@@ -38,7 +39,15 @@ class AskedQuery(Asked):
         release = replace(self, query=self.query.showing_all())._release(door, analyst)
         columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
-        return release.at(shown_groups(self.query.after, columns, unknown)).showing(self.query.shown)
+        places = shown_groups(self.query.after, columns, unknown, self._absent(release))
+        return release.at(places).showing(self.query.shown)
+
+    def _absent(self, release: Release) -> list[bool] | None:
+        """Return which groups may have no rows, if only others are listed; a key that was chosen has some."""
+        counts = [one for one in release.outputs if one.name == self.query.after.present]
+        if not counts or (len(self.query.keys) == 1 and unknown_keys(self.query, self.tables)):
+            return None
+        return [bool(low <= 0) for one in counts if one.lower is not None for low in one.lower]
 
     def _release(self, door: Door, analyst: str) -> Release:
         return door.answer(self.request(), analyst=analyst)

@@ -19,8 +19,13 @@ def remeasure(door: Door, release: Release, offer: Offer, *, analyst: str) -> Re
     before = (*release.before, release.request)
     requests = [one for one in before if isinstance(one, Request)]
     if len(requests) < len(before):
-        raise ParameterError("release", "has keys only", "an answer with values")
+        raise ParameterError(
+            "release",
+            "has keys only, counts that were shown because they passed a threshold, or several answers",
+            "an answer with values on known keys; key_share= gives one",
+        )
     check_combined(requests[0].parts)
     request = remeasuring_request(requests[0], door.tables, offer, repetition=len(requests))
     again = door.remeasure_request(requests, request, analyst=analyst)
-    return replace(again, chosen=release.chosen, label=label_of_chosen(again.label, release.label))
+    label = label_of_chosen(again.label, release.label)
+    return replace(again, chosen=release.chosen, bought=release.bought, label=label)

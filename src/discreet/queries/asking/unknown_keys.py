@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.curator import Door, Preview, Release
-from discreet.curator.door import check_analyst
+from discreet.curator.budget.checks import check_analyst
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn
-from discreet.data import Keys
+from discreet.data import Keys, Table
+from discreet.privacy.offer import Offer
 from discreet.queries.asking.query import AskedQuery
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import EARLIER_KEY_SHARE, IN_ROUNDS
 
-__all__ = ["AskedByUnknownKeys", "label_of_chosen"]
+__all__ = ["AskedByUnknownKeys", "label_of_chosen", "was_chosen_before", "with_choices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,7 @@ class AskedByUnknownKeys(AskedQuery):
         The keys are those that were chosen before, if they were; before that, made-up ones stand for
         them. An answer for no key is made of the choice alone.
         """
-        selection = self._selection()
+        selection = self._selection(door)
         requests = [request for _, request in selection.requests]
         chosen = [door.keys_chosen(request) for request in requests]
         supposed = hypothetical_keys(self.query, self.tables)
@@ -48,7 +50,7 @@ class AskedByUnknownKeys(AskedQuery):
     def _release(self, door: Door, analyst: str) -> Release:
         """Choose the keys, then answer for them; what does not fit together is refused before any charge."""
         check_analyst(analyst)
-        selection = self._selection()
+        selection = self._selection(door)
         chosen = tuple(request for _, request in selection.requests)
         supposed = self._request_for(hypothetical_keys(self.query, self.tables), selection.rest)
         unpaid = [request.event for request in chosen if not door.is_charged(request)]
@@ -63,14 +65,28 @@ class AskedByUnknownKeys(AskedQuery):
         listed = {name: Keys(keys) for name, keys in shown.items()}
         request = self._request_for(self.query.with_keys(**listed), selection.rest)
         release = door.answer(request, analyst=analyst)
-        return replace(release, chosen=chosen, label=_with_choices(release, choices))
+        return replace(release, chosen=chosen, label=with_choices(release, choices))
 
-    def _selection(self) -> KeyChoice:
-        offer = self.terms.stated_offer()
-        return selection_for(self.query, self.tables, offer, share=self.terms.key_share)
+    def _selection(self, door: Door) -> KeyChoice:
+        """Return how the offer is divided: as stated, as it was before, or by what is asked."""
+        offer, share = self.terms.stated_offer(), self.terms.key_share
+        if self.terms.keys == IN_ROUNDS:
+            return selection_for(self.query, self.tables, offer, share=share, rounds=True)
+        if share is None and offer.rho is None and was_chosen_before(self.query, self.tables, offer, door):
+            share = EARLIER_KEY_SHARE
+        return selection_for(self.query, self.tables, offer, share=share)
 
 
-def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
+def was_chosen_before(query: Query, tables: Mapping[str, Table], offer: Offer, door: Door) -> bool:
+    """Return whether keys were chosen for this question when their share did not depend on it.
+
+    Then that choice is used again, so that a question that was paid for is not paid for twice.
+    """
+    earlier = selection_for(query, tables, offer, share=EARLIER_KEY_SHARE)
+    return all(door.is_charged(request) for _, request in earlier.requests)
+
+
+def with_choices(release: Release, choices: Sequence[Release]) -> dict[str, object]:
     """Return the label of a release whose keys were chosen, including what was charged for that.
 
     It is as private as the least private of them: which keys there are is an answer too.
@@ -81,8 +97,8 @@ def _with_choices(release: Release, choices: Sequence[Release]) -> dict[str, obj
 
 
 def label_of_chosen(label: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Return the label of an answer for keys that were chosen for an earlier one, whose label it is."""
-    chosen = {"chosen_keys": before["chosen_keys"]} if "chosen_keys" in before else {}
+    """Return the label of an answer for keys, limits or bounds that were found for an earlier one."""
+    chosen = {name: before[name] for name in ("chosen_keys", "bought") if name in before}
     return {**label, **chosen, "private": bool(label["private"]) and bool(before["private"])}
 
 
@@ -96,6 +112,6 @@ def _without_groups(query: Query, choices: Sequence[Release]) -> Release:
         outputs=tuple(
             AnswerColumn(name=name, values=nothing, lower=nothing, upper=nothing) for name in query.shown
         ),
-        label=_with_choices(first, others),
+        label=with_choices(first, others),
         chosen=tuple(choice.request for choice in others if isinstance(choice.request, KeyRequest)),
     )

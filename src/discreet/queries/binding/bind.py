@@ -29,13 +29,16 @@ from discreet.data.language.types import column_type, suggestion
 from discreet.errors import UndeclaredColumn
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
+from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.calculation import check_calculation
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.frequent import FrequentOutput
+from discreet.queries.outputs.key_functions import check_over_answer, key_schema
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput
+from discreet.queries.outputs.window_types import check_additive, window_type
+from discreet.queries.question.answer_levels import grouping_name
 from discreet.queries.question.per_person import take_name
-from discreet.queries.question.post_processing import check_types
+from discreet.queries.question.post_processing import PostProcessing, check_types
 from discreet.queries.question.query import Query, key_facts, key_of
 
 __all__ = ["BoundQuery", "bind", "own_columns"]
@@ -105,7 +108,9 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
     )
     answered = {key.column: key.values.type for key in keys}
     answered |= {output.name: _answered(output) for output in outputs}
-    check_types(query.after, answered | _types_of_calculated(query, outputs, answered))
+    check_types(query.after, answered | _types_of_calculated(query, keys, outputs, answered))
+    check_additive(query.after.levels, outputs)
+    rows = AnswerRows(keys=keys, levels=query.after.levels).size
     measures = dict.fromkeys(measure for output in outputs for measure in output.measures)
     plan = Group(source=relation, keys=keys, measures=tuple(measures))
     return BoundQuery(
@@ -113,7 +118,10 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundQuery:
         outputs=outputs,
         statistics=sensitivity(plan, tables),
         versions=tuple((name, tables[name].version) for name in read),
-        together=max((_read_together(one.expression, outputs) for one in query.after.calculated), default=1),
+        together=max(
+            (_read_together(one.expression, query.after, outputs, rows) for one in query.after.calculated),
+            default=1,
+        ),
     )
 
 
@@ -148,18 +156,36 @@ def _answered(output: QueryOutput) -> Type:
 
 
 def _types_of_calculated(
-    query: Query, outputs: Sequence[QueryOutput], answered: Mapping[str, Type]
+    query: Query,
+    keys: Sequence[GroupKey],
+    outputs: Sequence[QueryOutput],
+    answered: Mapping[str, Type],
 ) -> dict[str, Type]:
     """Return the types of calculated columns, or refuse them."""
     frequent = {output.name for output in outputs if isinstance(output, FrequentOutput)}
     schema = {name: Type.OTHER if name in frequent else kind for name, kind in answered.items()}
-    return {one.name: check_calculation(one.expression, schema) for one in query.after.calculated}
+    if query.after.levels:
+        schema |= {grouping_name(key.name): Type.INTEGER for key in query.keys}
+    public = key_schema(keys)
+    schema |= {window.name: window_type(window, schema, public) for window in query.after.windows}
+    return {one.name: check_over_answer(one.expression, schema, public) for one in query.after.calculated}
 
 
-def _read_together(expression: Expression, outputs: Sequence[QueryOutput]) -> int:
-    """Return how many outputs a calculation reads, if it reads one that is chosen for its confidence."""
-    read = [output for output in outputs if output.name in columns_of(expression)]
-    return len(read) if any(isinstance(output, ChoiceOutput) for output in read) else 1
+def _read_together(
+    expression: Expression, after: PostProcessing, outputs: Sequence[QueryOutput], rows: int
+) -> int:
+    """Return how many intervals a calculation reads at once, if one of them is chosen for its confidence.
+
+    A window over m groups reads the intervals of its outputs m times.
+    """
+    read = columns_of(expression)
+    windows = [window for window in after.windows if window.name in read]
+    seen = read.union(*(window.reads for window in windows))
+    if not any(isinstance(output, ChoiceOutput) for output in outputs if output.name in seen):
+        return 1
+    direct = sum(output.name in read for output in outputs) + len(windows)
+    within = [sum(output.name in window.reads for output in outputs) * rows for window in windows]
+    return max(direct, 1) * max([1, *within])
 
 
 def _keys(

@@ -8,12 +8,15 @@
   half the width of the bounds, c their middle and R = H + abs(c), the error of the sum comes from noise
   for H and noise for abs(c), and no budget goes to a third measure; with the division of `split` all
   errors are smaller. SUM(x) alone is a single sum, since one noise for R is smaller than the two.
+- Where bounds have more than 2^40 steps on a side, sums and means are taken on a coarser grid.
 - A variance adds the sum of squares to the parts of AVG(x). Where the squares of the declared steps would
   need more noise than can be drawn, both sums are taken on a coarser grid, and only the count is shared.
 - A covariance and a correlation are over the rows in which both values are present. Where a column's rules
   leave nothing out, its part in that is dropped, so that measures of one column are shared there too.
 - Quantiles are chosen from the grid, coarsened to a few thousand points; all quantiles of a column from one
   histogram. The most frequent keys are chosen from the declared ones.
+- What is counted or added up of each person is bounded by the limits of the tables where nothing else
+  bounds it.
 - Smooth quantiles and trimmed means are estimated from the same histogram, on a finer grid.
 """
 
@@ -42,9 +45,10 @@ from discreet.data import (
     Sum,
     Type,
 )
-from discreet.data.language.coarsening import steps_at_most
+from discreet.data.language.coarsening import ends_at_most, steps_at_most
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.expressions import Column
+from discreet.data.language.measures import SumDistinct
 from discreet.data.language.plan import LARGEST_CELLS
 from discreet.data.language.types import column_type
 from discreet.errors import UnsupportedQuery
@@ -66,9 +70,17 @@ __all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]
 
 LARGEST_WIDTH = 4096
 """How many candidates a quantile is chosen from."""
+LARGEST_SUMMAND = 1 << 40
+"""How many steps a summand has at most: more, as products of decimals have, would take sums of a few million
+rows beyond 64 bits. A row is rounded by at most 2^-39 of the largest, far below noise that hides a row."""
 LARGEST_SQUARES = 1 << 31
 """What squares of a person's steps add up to at most: far less than the noise that can be drawn."""
 
+_DISTINCT = {
+    AggregateFunction.NUMBER_DISTINCT: 0,
+    AggregateFunction.SUM_DISTINCT: 1,
+    AggregateFunction.SQUARES_DISTINCT: 2,
+}
 _VARIANCES = {
     AggregateFunction.VARIANCE: (False, False),
     AggregateFunction.SAMPLE_VARIANCE: (True, False),
@@ -84,6 +96,13 @@ _SMOOTH: dict[AggregateFunction, type[SmoothRule]] = {
     AggregateFunction.SMOOTH_QUANTILE: SmoothQuantileRule,
     AggregateFunction.TRIMMED_MEAN: TrimmedMeanRule,
 }
+_UNBOUNDED = {
+    AggregateFunction.COUNT,
+    AggregateFunction.COUNT_DISTINCT,
+    AggregateFunction.MODE,
+    AggregateFunction.TOP,
+}
+"""What needs no bounds: beside these alone, a count is that of what is not NULL."""
 _EXTREMES = {AggregateFunction.MINIMUM: Fraction(0), AggregateFunction.MAXIMUM: Fraction(1)}
 
 
@@ -133,6 +152,12 @@ class _Meaning:
         self._averaged = {
             aggregate.operand for _, aggregate in aggregates if aggregate.function is AggregateFunction.MEAN
         }
+        self._bounded = {
+            _column(operand)
+            for _, aggregate in aggregates
+            if aggregate.function not in _UNBOUNDED
+            for operand in aggregate.operands
+        }
         self._shares: dict[str, list[Fraction]] = {}
         for _, aggregate in aggregates:
             if aggregate.function is AggregateFunction.QUANTILE and aggregate.parameter not in (0, 1):
@@ -163,6 +188,12 @@ class _Meaning:
             return SmoothOutput(
                 name=name, histogram=histogram, rule=_SMOOTH[function], share=aggregate.parameter
             )
+        if function in _DISTINCT:
+            bounds = self._coarse(column, function)
+            total = SumDistinct(column=column, bounds=bounds, power=_DISTINCT[function])
+            if not total.power:
+                return CountOutput(name=name, measure=total)
+            return SumOutput(name=name, total=total)
         if function in _VARIANCES:
             sample, root = _VARIANCES[function]
             bounds = self._coarse(column, function)
@@ -174,7 +205,7 @@ class _Meaning:
                 sample=sample,
                 root=root,
             )
-        bounds = self._bounds(column, function)
+        bounds = ends_at_most(self._bounds(column, function), LARGEST_SUMMAND)
         centered = _centered(column, bounds)
         if function is AggregateFunction.MEAN:
             return MeanOutput(name=name, total=centered, count=self._present(column))
@@ -211,10 +242,11 @@ class _Meaning:
         histogram = self._grid(column, function)
         share = _EXTREMES.get(function, aggregate.parameter)
         assert share is not None  # noqa: S101
+        coarse = histogram.values != self._bounds(column, function)
         if share in (0, 1):
-            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1)
+            return ExtremeOutput(name=name, histogram=histogram, largest=share == 1, coarse=coarse)
         beside = tuple(sorted(set(self._shares[column]) - {share}))
-        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside)
+        return QuantileOutput(name=name, histogram=histogram, share=share, beside=beside, coarse=coarse)
 
     def _grid(self, column: str, function: AggregateFunction) -> Histogram:
         declared = self._bounds(column, function)
@@ -299,11 +331,15 @@ class _Meaning:
 
     def _bounds(self, name: str, function: AggregateFunction) -> Bounds:
         column_type(name, types_of(self._columns))
-        known = self._columns[name].bounds
+        known = self._known(name)
         if known is not None:
             return known
         facts = self._facts
         raise missing_bounds(name, function.value, self._columns, facts.persons, facts.own.get(name))
+
+    def _known(self, column: str) -> Bounds | None:
+        facts = self._columns[column]
+        return facts.bounds or facts.usual
 
     def _present(self, column: str) -> CountRows | CountNonNull:
         """Return the count of the values of a column, spelled simply, so that equal counts are shared.
@@ -311,7 +347,8 @@ class _Meaning:
         If only NULL counts as absent it is the count of what is not NULL, and if nothing does, that of rows.
         Integers and booleans have no NaN and no infinity.
         """
-        found, bounds = column_type(column, types_of(self._columns)), self._columns[column].bounds
+        found = column_type(column, types_of(self._columns))
+        bounds = self._known(column) if column in self._bounded else self._columns[column].bounds
         if bounds is None:
             return CountNonNull(column=column)
         if found not in {Type.INTEGER, Type.BOOLEAN} and DROP in (bounds.nan, bounds.infinity):

@@ -66,7 +66,9 @@ def missing_keys(
     else:
         problem = f"{name!r} is grouped by, but its keys were never declared; "
         problem += f"group by {others}, " if others else ""
-        problem += "offer epsilon and delta to have them chosen privately, list them with with_keys(...), "
+        problem += (
+            "offer epsilon or rho, with delta, to have them chosen privately, list them with with_keys(...), "
+        )
         problem += "use it in a condition only, or " if table else "or "
     if table is None:
         return UndeclaredColumn(f"{problem}calculate it so that its values follow, as with CASE")
@@ -84,7 +86,7 @@ def missing_bounds(
             f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
         )
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
-    problem += f"take that of {others}, or " if others else ""
+    problem += f"take that of {others}, {'or ' if table is None else ''}" if others else ""
     if table is None:
         known = columns[name]
         if known.least is not None:
@@ -92,7 +94,7 @@ def missing_bounds(
         if known.most is not None:
             return UndeclaredColumn(f"{problem}bound it from below, too, as in CLIP(x, 0, 100)")
         return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
-    return NotDeclared(f"{problem}have its owner declare", table, name, Bounds)
+    return NotDeclared(f"{problem}buy them with bounds=AUTO, or have its owner declare", table, name, Bounds)
 
 
 def _known(kind: str, columns: Columns) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
+from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.data import Axis, Bounds, GroupKey
@@ -206,7 +207,7 @@ def grids(axes: Sequence[Axis]) -> str:
     return "".join(f", {words}" for words in said)
 
 
-def rows_kept(request: Request | KeyRequest) -> str:
+def rows_kept(request: Request | CompoundRequest | KeyRequest) -> str:
     """Say how many rows of a person were counted: a public fact, which the counts do not show."""
     assert isinstance(request, Request)  # noqa: S101
     most = int(request.parts[0].statistic.sensitivity.linf)

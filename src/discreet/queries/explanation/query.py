@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from discreet.curator.release.preview import about_many_groups
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.request import Request
 from discreet.data import DROP, GroupKey, Keys, Measure, Statistic, Sum, Table, engine_sql
@@ -29,14 +30,15 @@ from discreet.queries.noise.unknown_keys import (
     check_unknown,
     hypothetical_keys,
     key_plans,
+    key_share_of,
     selection_for,
     unknown_keys,
 )
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
-from discreet.queries.question.terms import Terms
+from discreet.queries.question.terms import IN_ROUNDS, Terms
 
-__all__ = ["explain"]
+__all__ = ["afterwards", "explain"]
 
 _USUAL = Terms()
 
@@ -69,7 +71,10 @@ def explain(
     unknown = unknown_keys(query, tables)
     if unknown:
         check_unknown(query, tables)
-    selection = selection_for(query, tables, offer, share=terms.key_share) if unknown and offer else None
+    selection = None
+    if unknown and offer:
+        rounds = terms.keys == IN_ROUNDS
+        selection = selection_for(query, tables, offer, share=terms.key_share, rounds=rounds)
     settled = hypothetical_keys(query, tables) if unknown else query
     bound = bind(settled, tables)
     letters = {one.measure: _letter(place) for place, one in enumerate(bound.statistics.statistics)}
@@ -77,15 +82,16 @@ def explain(
     if selection is not None:
         lines += _choice(selection)
     if offer is None:
-        lines += _shares(bound, letters, terms.key_share if unknown else None)
+        lines += _shares(bound, letters, _key_shares(query, tables, terms) if unknown else None)
     else:
         rest = offer if selection is None else selection.rest
         request = build_request(settled, tables, rest, confidence=terms.confidence, split=terms.split)
         if request.plan != bound.plan:
             letters = {part.measure: _letter(len(letters)) for part in request.parts}
             lines += _together(request, letters)
+        lines += [request.remark] if request.remark else []
         lines += _noise(request, letters)
-    lines += _afterwards(query.after)
+    lines += afterwards(query.after)
     if sql:
         lines += _statements(query, bound, tables, unknown)
     return "\n".join(lines)
@@ -113,6 +119,8 @@ def _computed(
         )
     else:
         yield f"by {by}: {bound.plan.cells} groups" if by else "all rows together: 1 group"
+        if many := about_many_groups(bound.plan.cells):
+            yield f"  {many}"
     yield from bounding(source, tables, bound.statistics.limits)
     yield "exact integers of every group, and how far one person can move all of them:"
     for statistic in bound.statistics.statistics:
@@ -152,7 +160,7 @@ def _choice(selection: KeyChoice) -> Iterator[str]:
         )
 
 
-def _afterwards(after: PostProcessing) -> Iterator[str]:
+def afterwards(after: PostProcessing) -> Iterator[str]:
     """Say what is done with the released values, which costs nothing."""
     for one in after.calculated:
         yield f"afterwards, from released values: {one.name} = {describe_expression(one.expression)}"
@@ -200,13 +208,25 @@ def _sensitivity(statistic: Statistic) -> str:
     )
 
 
-def _shares(bound: BoundQuery, letters: Mapping[Measure, str], key_share: Fraction | None) -> Iterator[str]:
-    if key_share is None:
+def _key_shares(query: Query, tables: Mapping[str, Table], terms: Terms) -> tuple[Fraction, Fraction]:
+    """Return the shares of epsilon and of rho that choose keys."""
+    if terms.key_share is not None:
+        return terms.key_share, terms.key_share
+    offers = Offer.pure(1), Offer.concentrated(1)
+    pure, concentrated = (key_share_of(query, tables, offer) for offer in offers)
+    return pure, concentrated
+
+
+def _shares(
+    bound: BoundQuery, letters: Mapping[Measure, str], key_shares: tuple[Fraction, Fraction] | None
+) -> Iterator[str]:
+    if key_shares is None:
         yield "cost: what is offered, divided as"
     else:
+        pure, concentrated = map(show, key_shares)
         yield (
-            f"cost: epsilon and delta; {show(key_share)} of epsilon and half of delta choose the keys, "
-            "the rest is divided as"
+            f"cost: epsilon and delta, or rho and delta; {pure} of epsilon and half of delta, or "
+            f"{concentrated} of rho and all of delta, choose the keys, the rest is divided as"
         )
     for words, power in (("epsilon", PURE), ("rho", CONCENTRATED)):
         shares = shares_of(bound, power)

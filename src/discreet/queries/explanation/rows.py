@@ -80,6 +80,8 @@ def _source(name: str, table: Table) -> str:
     from discreet.data.prepared.sample import is_bounded_ahead
 
     person = f"each person is one value of {table.person!r}" if isinstance(table.person, str) else None
+    if table._through is not None:
+        person = f"{person}, found in {table._through.table!r} by {', '.join(map(repr, table._through.on))}"
     ahead = f"; bounded before any condition, to {_limits(table.limits)}" if is_bounded_ahead(table) else ""
     return f"rows of {name!r}, version {table.version!r}; {person or 'each row is a person'}{ahead}"
 

@@ -10,7 +10,10 @@ What an offer buys:
   on every measure, where squares of mu add up to that of the largest mu that implies (epsilon, delta); or
   the noise of the largest rho that implies it, which serves choices too.
 
-The division over measures is that of `split`. Everything here depends on the query, the declarations
+Noise of less than a hundredth of a step is not drawn: what an offer could buy beyond that is not spent. Noise
+of more than 2^40 steps is added to rounded totals: see `parts`. The division over measures is that of
+`split`; counts under several conditions are measured together where that has less error (`joint_request`).
+Everything here depends on the query, the declarations
 and the offer, which are public.
 """
 
@@ -19,35 +22,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import sqrt
-from typing import TypeAlias
 
-from discreet.accounting.filters import rho_below
-from discreet.curator.request.histogram_choices import Choices, HistogramChoice
-from discreet.curator.request.histogram_estimates import HistogramEstimate
-from discreet.curator.request.request import Expectation, Mechanism, Output, Part, Request
-from discreet.data import Histogram, Statistic, Table, sensitivity
-from discreet.data.language.expressions import columns_of
+from discreet.curator.request.request import Expectation, Request
+from discreet.data import Table, sensitivity
 from discreet.errors import ParameterError
-from discreet.mechanisms import Gaussian, Laplace
-from discreet.mechanisms.additive.gaussian_privacy import largest_mu
-from discreet.mechanisms.calibration import least_error, smallest
-from discreet.privacy.directed import sqrt_interval
+from discreet.mechanisms.calibration import smallest
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.binding.bind import BoundQuery, bind
-from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
-from discreet.queries.noise.joint_counts import request_joint_counts
-from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
+from discreet.queries.noise.joint_request import least_joint
+from discreet.queries.noise.parts import is_least, noise_parts
+from discreet.queries.noise.shown_columns import showing
+from discreet.queries.noise.split import PURE, shares_of
 from discreet.queries.outputs.base import QueryOutput, of_several
-from discreet.queries.outputs.calculated import CalculatedOutput
-from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, LARGEST_ROWS
 
 __all__ = ["build_request", "expectations", "for_error", "remeasuring_request"]
-
-RequestParts: TypeAlias = tuple[Part, ...]
 
 
 def build_request(
@@ -57,6 +48,7 @@ def build_request(
     *,
     confidence: Number = CONFIDENCE,
     split: Mapping[str, Number] | None = None,
+    together: int = 1,
 ) -> Request:
     """Return the request for an offer: everything is fixed except the data and the noise.
 
@@ -72,16 +64,20 @@ def build_request(
         Of every interval, above 0 and below 1.
     split : mapping of output names to numbers, optional
         How much of the offer each output gets, in proportion; by default it is divided by expected error.
+    together : int
+        With how many others, itself included, an output that is chosen for its confidence is calculated.
 
     Guarantee
     ---------
     The event of the request costs at most the offer, in exact fractions: for epsilon alone the sum of pure
-    epsilons is the offer; for rho the sum of rhos is at most the offer. For epsilon and delta the composition
-    is (epsilon, delta)-private, as any accountant of Gaussian noise finds it (docs/proofs/gaussian.md,
-    theorem 7), or through rho.
+    epsilons is the offer, or less where the least noise costs less; for rho the sum of rhos is at most the
+    offer. For epsilon and delta the composition is (epsilon, delta)-private, as any accountant of Gaussian
+    noise finds it (docs/proofs/gaussian.md, theorem 7), or through rho.
     """
     level = confidence_level(confidence)
-    return _built(query, bind(query, tables), tables, offer, split=split, confidence=level)
+    bound = bind(query, tables)
+    bound = replace(bound, together=max(bound.together, together))
+    return _built(query, bound, tables, offer, split=split, confidence=level)
 
 
 def remeasuring_request(
@@ -99,17 +95,14 @@ def remeasuring_request(
         statistics=sensitivity(request.plan, tables),
         versions=request.versions,
     )
-    parts = _parts(bound, offer, split, request.confidence)
+    parts = noise_parts(bound, offer, split, request.confidence)
     return replace(request, parts=parts, repetition=repetition)
 
 
 def expectations(request: Request, *, rows: int = ASSUMED_ROWS) -> tuple[Expectation, ...]:
     """Return how wrong every output is expected to be, if each group has a hypothetical number of values."""
     rows = whole(rows, "rows", least=1, most=LARGEST_ROWS)
-    return tuple(
-        output.expect([request.part_of(measure) for measure in output.measures], request.confidence, rows)
-        for output in request.columns
-    )
+    return request.expectations(rows)
 
 
 def for_error(
@@ -149,7 +142,7 @@ def for_error(
 
     def suffices(parameter: Fraction) -> bool:
         request = _built(query, bound, tables, offer(parameter), split=split, confidence=level)
-        return all(
+        return not any(map(is_least, request.parts)) and all(
             expected.margin <= wanted[expected.name]
             for expected in expectations(request, rows=rows)
             if expected.name in wanted
@@ -171,137 +164,10 @@ def _built(
     alone = Request(
         plan=bound.plan,
         versions=bound.versions,
-        parts=_parts(bound, offer, split, of_several(confidence, bound.together)),
+        parts=noise_parts(bound, offer, split, of_several(confidence, bound.together)),
         outputs=bound.outputs,
         confidence=confidence,
     )
-    if split is not None:
-        return _showing(query, alone)
-    together = request_joint_counts(query, bound, tables, offer, confidence)
-    joint = together is not None and _deviation_of(together) < _deviation_of(alone)
-    return _showing(query, together if together is not None and joint else alone)
-
-
-def _showing(query: Query, request: Request) -> Request:
-    """Return the request with the columns that the query shows, if these are not its outputs."""
-    if query.shown == query.names:
-        return request
-    outputs = {output.name: output for output in request.outputs if isinstance(output, QueryOutput)}
-    columns: dict[str, Output] = dict(outputs)
-    for one in query.after.calculated:
-        read = columns_of(one.expression)
-        columns[one.name] = CalculatedOutput(
-            name=one.name,
-            expression=one.expression,
-            reads=tuple(output for name, output in outputs.items() if name in read),
-            keys=request.plan.keys,
-        )
-    return replace(request, shown=tuple(columns[name] for name in query.shown))
-
-
-def _deviation_of(request: Request) -> float:
-    """Return the root of the summed variances of counts."""
-    return sqrt(sum(expected.standard_deviation**2 for expected in expectations(request)))
-
-
-def _parts(
-    bound: BoundQuery, offer: Offer, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    if offer.rho is not None:
-        return _concentrated_parts(bound, offer.rho, split, confidence)
-    epsilon, delta = offer.epsilon, offer.delta
-    assert epsilon is not None  # noqa: S101
-    if delta is None:
-        return _pure_parts(bound, epsilon, split, confidence)
-    choices = [lambda: _pure_parts(bound, epsilon, split, confidence)]
-    if (rho := rho_below(epsilon, delta)) > 0:
-        choices.append(lambda: _concentrated_parts(bound, rho, split, confidence))
-    if not any(isinstance(statistic.measure, Histogram) for statistic in bound.statistics.statistics):
-        choices.append(lambda: _gaussian_parts(bound, largest_mu(epsilon, delta), split))
-    return _smaller_error(bound, *choices)
-
-
-def _pure_parts(
-    bound: BoundQuery, epsilon: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    shares, given, cells = shares_of(bound, PURE, split), given_by(bound, split), bound.plan.cells
-    parts = []
-    for statistic in bound.statistics.statistics:
-        share, mechanism = epsilon * shares[statistic.measure], None
-        if isinstance(statistic.measure, Histogram):
-            mechanism = pure_choices(
-                statistic, bound.outputs, cells, share, confidence=confidence, given=given
-            )
-        parts.append(
-            Part(
-                statistic=statistic,
-                mechanism=mechanism or Laplace(sensitivity=statistic.sensitivity, epsilon=share, size=cells),
-            )
-        )
-    return tuple(parts)
-
-
-def _concentrated_parts(
-    bound: BoundQuery, rho: Fraction, split: Mapping[str, Number] | None, confidence: Fraction
-) -> RequestParts:
-    shares, given, cells = shares_of(bound, CONCENTRATED, split), given_by(bound, split), bound.plan.cells
-    parts = []
-    for statistic in bound.statistics.statistics:
-        share, mechanism = rho * shares[statistic.measure], None
-        if isinstance(statistic.measure, Histogram):
-            mechanism = concentrated_choices(
-                statistic, bound.outputs, cells, share, confidence=confidence, given=given
-            )
-        parts.append(Part(statistic=statistic, mechanism=mechanism or _concentrated(statistic, share, cells)))
-    return tuple(parts)
-
-
-def _gaussian_parts(bound: BoundQuery, mu: Fraction, split: Mapping[str, Number] | None) -> RequestParts:
-    """Return Gaussian noise on every measure: squares of mu add up to at most that of all."""
-    shares, cells = shares_of(bound, CONCENTRATED, split), bound.plan.cells
-    return tuple(
-        Part(
-            statistic=statistic,
-            mechanism=Gaussian(
-                sensitivity=statistic.sensitivity,
-                mu=sqrt_interval(mu**2 * shares[statistic.measure])[0],
-                size=cells,
-            ),
-        )
-        for statistic in bound.statistics.statistics
-    )
-
-
-def _concentrated(statistic: Statistic, rho: Fraction, cells: int) -> Mechanism:
-    """Return the mechanism of the smaller variance that costs at most rho."""
-    gaussian = Gaussian(sensitivity=statistic.sensitivity, rho=rho, size=cells)
-    epsilon = sqrt_interval(2 * rho)[0]
-    makers: list[Callable[[], Laplace | Gaussian]] = [
-        lambda: gaussian,
-        lambda: Laplace(sensitivity=statistic.sensitivity, epsilon=epsilon, size=cells),
-    ]
-    return least_error(makers, lambda made: made.error.variance)
-
-
-def _smaller_error(bound: BoundQuery, *choices: Callable[[], RequestParts]) -> RequestParts:
-    """Return the parts of the least weighted mean squared error, of those whose noise can be drawn."""
-    weights = squared_weights(bound.outputs)
-    return least_error(
-        choices, lambda parts: sum(float(weights[part.measure]) * _variance(part) for part in parts)
-    )
-
-
-def _variance(part: Part) -> float:
-    """Return the variance of a part's noise in steps; for choices, of equivalent noise."""
-    if isinstance(part.mechanism, Laplace | Gaussian):
-        return part.mechanism.error.variance
-    assert isinstance(part.mechanism, Choices)  # noqa: S101
-    deviations = [_deviation(choice) for choice in part.mechanism.choices]
-    return sum(deviation**2 for deviation in deviations) / len(deviations)
-
-
-def _deviation(choice: HistogramChoice | HistogramEstimate) -> float:
-    """Return a deviation that compares mechanisms of one rule."""
-    if isinstance(choice, HistogramEstimate):
-        return choice.mechanism.error_at(smooth_sensitivity=1).deviation
-    return deviation_in_rows(choice.rule, choice.mechanism)
+    if split is not None or query.after.levels:
+        return showing(query, alone)
+    return showing(query, least_joint(query, bound, tables, offer, alone=alone))

@@ -8,7 +8,7 @@ from discreet.data import Statistic
 from discreet.privacy.offer import Offer
 from discreet.workloads import MarginalPlan, Plan, Workload, plan
 
-__all__ = ["plan_counts"]
+__all__ = ["plan_counts", "reach_of"]
 
 
 def plan_counts(workload: Workload, offer: Offer, statistic: Statistic, tables: int) -> Plan | MarginalPlan:
@@ -30,12 +30,17 @@ def plan_counts(workload: Workload, offer: Offer, statistic: Statistic, tables: 
     tables : int
         How many groups there are.
     """
-    bound = statistic.sensitivity
-    rows, groups = int(bound.linf), int(bound.squared_l2 / bound.linf**2)
+    rows, groups = reach_of(statistic)
     return _planned(workload, offer, rows=rows, groups=groups, tables=tables)
 
 
-@lru_cache(maxsize=8)
+def reach_of(statistic: Statistic) -> tuple[int, int]:
+    """Return how many rows a person has in a table, and in how many tables."""
+    bound = statistic.sensitivity
+    return int(bound.linf), int(bound.squared_l2 / bound.linf**2)
+
+
+@lru_cache(maxsize=32)
 def _planned(workload: Workload, offer: Offer, *, rows: int, groups: int, tables: int) -> Plan | MarginalPlan:
     return plan(
         workload,

@@ -27,7 +27,15 @@ from discreet.privacy.rational import Number, rational
 from discreet.queries.binding.bind import BoundQuery
 from discreet.queries.outputs.base import QueryOutput
 
-__all__ = ["CONCENTRATED", "PURE", "Shares", "given_by", "shares_of", "squared_weights"]
+__all__ = [
+    "CONCENTRATED",
+    "PURE",
+    "Shares",
+    "given_by",
+    "share_of_keys",
+    "shares_of",
+    "squared_weights",
+]
 
 Shares: TypeAlias = dict[Measure, Fraction]
 """The share of an offer that each measure gets; they add up to 1."""
@@ -39,6 +47,9 @@ CONCENTRATED = Fraction(1)
 
 _GRAIN = 1000
 """Proportions are rounded to this many parts of the smallest; the error grows by less than a millionth."""
+
+_LEAST = Fraction(1, 100)
+"""The least share of keys, and of values."""
 
 
 def shares_of(bound: BoundQuery, power: Fraction, split: Mapping[str, Number] | None = None) -> Shares:
@@ -78,12 +89,43 @@ def squared_weights(outputs: Sequence[QueryOutput]) -> dict[Measure, Fraction]:
     return squares
 
 
-def _divided(bound: BoundQuery, squares: Mapping[Measure, Fraction], power: Fraction) -> Shares:
+def share_of_keys(bound: BoundQuery, power: Fraction, *, keys: int, columns: int) -> Fraction:
+    """Return how much of an offer the choice of undeclared keys gets: as much as one more count of persons.
+
+    A group that is shown half of the time has about log(1 / delta) / epsilon persons, for the epsilon of the
+    choice, and a count as large an epsilon has an error of about 1 / epsilon. So the smallest groups that are
+    shown are then known to about 1 / log(1 / delta) of themselves, a tenth or so, whatever is asked: with
+    a larger share they would be shown with worse values, with a smaller one fewer would be shown with better
+    ones than the rest of the answer has.
+
+    Parameters
+    ----------
+    bound : BoundQuery
+        The question, with made-up keys.
+    power : Fraction
+        `PURE` or `CONCENTRATED`.
+    keys : int
+        In how many keys a person counts at most.
+    columns : int
+        How many columns have undeclared keys.
+    """
+    squared = Fraction(keys) ** 2 if power == PURE else Fraction(keys)
+    choice = columns * sqrt(squared) ** float(power)
+    values = sum(_demands(bound, squared_weights(bound.outputs), power).values())
+    return min(max(Fraction(round(_GRAIN * choice / (choice + values)), _GRAIN), _LEAST), 1 - _LEAST)
+
+
+def _demands(bound: BoundQuery, squares: Mapping[Measure, Fraction], power: Fraction) -> dict[Measure, float]:
     demands = {}
     for measure, square in squares.items():
         sensitivity = bound.statistics.of(measure).sensitivity
         distance = sensitivity.l1**2 if power == PURE else sensitivity.squared_l2
         demands[measure] = sqrt(square * distance) ** float(power)
+    return demands
+
+
+def _divided(bound: BoundQuery, squares: Mapping[Measure, Fraction], power: Fraction) -> Shares:
+    demands = _demands(bound, squares, power)
     least = min(demands.values())
     parts = {measure: round(_GRAIN * (demand / least)) for measure, demand in demands.items()}
     total = sum(parts.values())

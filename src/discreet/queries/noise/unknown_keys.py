@@ -19,18 +19,21 @@ from discreet.data.facts.relation_facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import Project, public_tables, sources_of
+from discreet.errors import ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
+from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
+from discreet.queries.noise.split import CONCENTRATED, PURE, share_of_keys
 from discreet.queries.question.query import Query, key_facts, key_of
-from discreet.queries.question.terms import KEY_SHARE
 
 __all__ = [
     "KeyChoice",
     "check_unknown",
     "hypothetical_keys",
     "key_plans",
+    "key_share_of",
     "selection_for",
     "unknown_keys",
 ]
@@ -62,31 +65,57 @@ def unknown_keys(query: Query, tables: Mapping[str, Table]) -> tuple[str, ...]:
 
 
 def selection_for(
-    query: Query, tables: Mapping[str, Table], offer: Offer, *, share: Fraction = KEY_SHARE
+    query: Query,
+    tables: Mapping[str, Table],
+    offer: Offer,
+    *,
+    share: Fraction | None = None,
+    rounds: bool = False,
 ) -> KeyChoice:
     """Divide an offer between the choice of keys and the values on them.
 
-    Epsilon is divided by the share, delta in halves: one for the keys, one for the values, where it permits
-    Gaussian noise. Several unknown keys share their part evenly.
+    Epsilon or rho is divided by the share, by default that of `key_share_of`. Delta is divided in halves
+    beside epsilon: one for the keys, one for the values, where it permits Gaussian noise. Beside rho all of
+    it is for the keys. Several unknown keys share their part evenly. With `rounds` they are chosen in rounds
+    (`KeysInRounds`), for epsilon and delta: no rule says from public facts when that finds more keys, as it
+    depends on how many keys persons have and share.
     """
     check_unknown(query, tables)
     plans = key_plans(query, tables)
-    if offer.epsilon is None or offer.delta is None:
+    if offer.delta is None:
         bind(query, tables)  # refuses, saying what to offer or to declare
-    assert offer.epsilon is not None  # noqa: S101
     assert offer.delta is not None  # noqa: S101
+    share = key_share_of(query, tables, offer) if share is None else share
     source, count = plans[0][1].source, plans[0][1].keys
-    mechanism = KeySelection.best(
-        epsilon=offer.epsilon * share / len(plans), delta=offer.delta / 2 / len(plans), keys=count
-    )
+    mechanism: KeySelection | KeysInRounds
+    if offer.rho is not None:
+        if rounds:
+            raise ParameterError("keys", "in rounds are chosen for epsilon and delta", "epsilon, not rho")
+        mechanism = KeySelection.best(
+            rho=offer.rho * share / len(plans), delta=offer.delta / len(plans), keys=count
+        )
+        rest = Offer.concentrated(offer.rho * (1 - share))
+    else:
+        assert offer.epsilon is not None  # noqa: S101
+        make = KeysInRounds if rounds else KeySelection.best
+        mechanism = make(
+            epsilon=offer.epsilon * share / len(plans), delta=offer.delta / 2 / len(plans), keys=count
+        )
+        rest = Offer(epsilon=offer.epsilon * (1 - share), delta=offer.delta / 2)
     read = (*sources_of(source), *public_tables(source))
     versions = tuple((name, tables[name].version) for name in read)
     requests = tuple(
         (name, KeyRequest(plan=plan, versions=versions, mechanism=mechanism)) for name, plan in plans
     )
-    return KeyChoice(
-        requests=requests, rest=Offer(epsilon=offer.epsilon * (1 - share), delta=offer.delta / 2)
-    )
+    return KeyChoice(requests=requests, rest=rest)
+
+
+def key_share_of(query: Query, tables: Mapping[str, Table], offer: Offer) -> Fraction:
+    """Return how much of an offer the choice of keys gets, by what is asked: see `share_of_keys`."""
+    plans = key_plans(query, tables)
+    bound = bind(hypothetical_keys(query, tables), tables)
+    power = PURE if offer.rho is None else CONCENTRATED
+    return share_of_keys(bound, power, keys=plans[0][1].keys, columns=len(plans))
 
 
 def key_plans(query: Query, tables: Mapping[str, Table]) -> tuple[tuple[str, KeyPlan], ...]:

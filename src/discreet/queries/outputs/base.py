@@ -7,10 +7,13 @@ from fractions import Fraction
 from math import ceil, nan, sqrt
 
 from discreet.curator.release.averaging import Averaged
+from discreet.curator.request.coarse_noise import CoarseNoise
 from discreet.curator.request.request import Output, Part
 from discreet.data import to_object
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.error.sums import SumError
 from discreet.mechanisms.error.weighted import WeightedError
+from discreet.queries.outputs.summed import Summed
 
 __all__ = ["QueryOutput", "excess_of", "margin_of", "of_several", "variance_of"]
 
@@ -68,17 +71,17 @@ def variance_of(part: Part) -> float:
 def excess_of(part: Part) -> float:
     """Return E max(0, N) of the noise, in steps, or more: what raising negative values to 0 adds to nothing.
 
-    It is E abs(N) / 2, the noise being symmetric. That of an average is at most half its standard deviation
-    (Jensen), and what rounding it to a whole step adds.
+    It is E abs(N) / 2, the noise being symmetric, and what rounding adds. That of an average or a sum is at
+    most half its standard deviation (Jensen), and what rounding it to a whole step adds.
     """
     law = _noise(part).error
-    if isinstance(law, WeightedError):
+    if isinstance(law, WeightedError | SumError):
         return sqrt(law.variance) / 2 + float(law.rounding)
-    return law.mean_absolute / 2
+    return law.mean_absolute / 2 + float(law.rounding)
 
 
-def _noise(part: Part) -> Laplace | Gaussian | Averaged:
-    assert isinstance(part.mechanism, Laplace | Gaussian | Averaged)  # noqa: S101
+def _noise(part: Part) -> Laplace | Gaussian | CoarseNoise | Averaged | Summed:
+    assert isinstance(part.mechanism, Laplace | Gaussian | CoarseNoise | Averaged | Summed)  # noqa: S101
     return part.mechanism
 
 

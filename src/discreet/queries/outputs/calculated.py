@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice, product
-from math import prod, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -14,15 +13,15 @@ from discreet.curator.release.release import as_drawn
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part
 from discreet.data import Expression, GroupKey, Measure
 from discreet.data.language.description import describe_expression
-from discreet.data.language.expressions import columns_of
+from discreet.queries.outputs.answer_rows import AnswerRows, possible_numbers
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
-__all__ = ["CalculatedOutput"]
+__all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
 
-_NO_INTERVAL = "no interval, because a value that it is calculated from has none"
-_BY_NOISE = "decided by released values; of the exact ones it may be another"
+NO_INTERVAL = "no interval, because a value that it is calculated from has none"
+BY_NOISE = "decided by released values; of the exact ones it may be another"
 _EXACT = 2.0**53
 
 
@@ -47,12 +46,18 @@ class CalculatedOutput(Output):
         The outputs that it reads, each once.
     keys : tuple of GroupKey
         The keys of the groups.
+    levels : tuple of tuples of bool
+        By which of the keys each part of the answer is grouped, if it has totals.
+    chosen : mapping of names to columns, optional
+        Where groups were chosen: their keys.
     """
 
     name: str
     expression: Expression
     reads: tuple[QueryOutput, ...]
     keys: tuple[GroupKey, ...]
+    levels: tuple[tuple[bool, ...], ...] = ()
+    chosen: Mapping[str, Sequence[object]] | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -69,6 +74,10 @@ class CalculatedOutput(Output):
         """None of its own: it is made of the outputs that it reads, which are part of the request."""
         return {}
 
+    def for_groups(self, keys: Mapping[str, Sequence[object]]) -> CalculatedOutput:
+        """Return the calculation for groups that were chosen."""
+        return replace(self, chosen=keys)
+
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return what the expression gives for released values, with its interval."""
         by_measure = {draw.part.measure: draw for draw in draws}
@@ -77,14 +86,29 @@ class CalculatedOutput(Output):
             output.finish([by_measure[measure] for measure in output.measures], share)
             for output in self.reads
         ]
-        numbers = {
-            output.name: _possible(output, column) for output, column in zip(self.reads, columns, strict=True)
+        numbers: dict[str, Evaluated] = {
+            output.name: possible_numbers(output, column)
+            for output, column in zip(self.reads, columns, strict=True)
         }
-        groups = prod(len(key.values) for key in self.keys)
-        found = self._evaluated(numbers, groups)
-        if isinstance(found, PossibleNumbers) and self.reads:
+        size = self._rows.size if self.chosen is None else len(next(iter(self.chosen.values())))
+        found = self._evaluated({**numbers, **self._further(by_measure, share)}, size)
+        if isinstance(found, PossibleNumbers) and self._is_noisy:
             return self._column(found, columns, draws)
         return self._without_interval(found)
+
+    def _further(self, draws: Mapping[Measure, Draw], confidence: Fraction) -> Mapping[str, Evaluated]:
+        """Return what else the expression reads, at a confidence for each."""
+        del draws, confidence
+        return {}
+
+    @property
+    def _rows(self) -> AnswerRows:
+        return AnswerRows(keys=self.keys, levels=self.levels)
+
+    @property
+    def _is_noisy(self) -> bool:
+        """Whether noise has a part in it."""
+        return bool(self.reads)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return how wrong the column will be for plausible statistics of a number of rows.
@@ -102,8 +126,8 @@ class CalculatedOutput(Output):
             )
             deviations[output.name] = one.standard_deviation
         found = self._evaluated(supposed, 1)
-        if not isinstance(found, PossibleNumbers) or not self.reads:
-            means = _BY_NOISE if self.reads else "exact"
+        if not isinstance(found, PossibleNumbers) or not self._is_noisy:
+            means = BY_NOISE if self._is_noisy else "exact"
             return Expectation(name=self.name, margin=0.0, standard_deviation=0.0, means=means)
         middle, squares = found.value[0], 0.0
         for name, one_supposed in supposed.items():
@@ -124,12 +148,11 @@ class CalculatedOutput(Output):
     def _share(self, confidence: Fraction) -> Fraction:
         return of_several(confidence, max(len(self.reads), 1))
 
-    def _evaluated(self, numbers: Mapping[str, PossibleNumbers], groups: int) -> Evaluated:
-        read, keys = columns_of(self.expression), {}
-        if any(key.column in read for key in self.keys):
-            listed = list(islice(product(*(key.values.values for key in self.keys)), groups))
-            keys = {key.column: [group[place] for group in listed] for place, key in enumerate(self.keys)}
-        return Evaluation(numbers, keys, groups).of(self.expression)
+    def _evaluated(self, numbers: Mapping[str, Evaluated], groups: int) -> Evaluated:
+        if self.chosen is not None:
+            keys = {name: list(one)[:groups] for name, one in self.chosen.items()}
+            return Evaluation(numbers, keys, groups).of(self.expression)
+        return self._rows.evaluation(numbers, [self.expression], groups).of(self.expression)
 
     def _column(
         self, found: PossibleNumbers, columns: Sequence[AnswerColumn], draws: Sequence[Draw]
@@ -146,32 +169,16 @@ class CalculatedOutput(Output):
             arrays = [array.astype(np.int64) for array in arrays]
         value, lower, upper = (as_drawn(array, draws) for array in arrays)
         if any(column.lower is None for column in columns):
-            return AnswerColumn(name=self.name, values=value, offers=_NO_INTERVAL, unknown=unknown)
+            return AnswerColumn(name=self.name, values=value, offers=NO_INTERVAL, unknown=unknown)
         return AnswerColumn(name=self.name, values=value, lower=lower, upper=upper, unknown=unknown)
 
     def _without_interval(self, found: Evaluated) -> AnswerColumn:
         """Return text and truth values, and what is calculated from keys and constants alone."""
         words = words_of(found)
-        offers = _BY_NOISE if self.reads and not words.certain else ""
+        offers = BY_NOISE if self._is_noisy and not words.certain else ""
         kinds, values = {type(value) for value in words.values}, words.values
         if kinds == {int}:
             return AnswerColumn(name=self.name, values=values.astype(np.int64), offers=offers)
         if kinds and kinds <= {int, float}:
             return AnswerColumn(name=self.name, values=values.astype(np.float64), offers=offers)
         return AnswerColumn(name=self.name, values=values, offers=offers)
-
-
-def _possible(output: QueryOutput, column: AnswerColumn) -> PossibleNumbers:
-    """Return what a statistic can be: within its interval, or NULL where its group may have no value."""
-    value = np.asarray(column.values).astype(np.float64)
-    nothing = np.zeros(value.shape, np.bool_)
-    low = np.full(value.shape, -np.inf) if column.lower is None else np.asarray(column.lower, np.float64)
-    high = np.full(value.shape, np.inf) if column.upper is None else np.asarray(column.upper, np.float64)
-    null = ~nothing if column.unknown is None else np.asarray(column.unknown)
-    return PossibleNumbers(
-        low=np.where(np.isnan(low), -np.inf, low),
-        value=value,
-        high=np.where(np.isnan(high), np.inf, high),
-        null=null | np.isnan(value) if output.empty_is_null else nothing,
-        whole=column.values.dtype.kind == "i",
-    )

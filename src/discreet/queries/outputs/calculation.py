@@ -59,7 +59,15 @@ from discreet.queries.outputs.possible_numbers import (
     times,
 )
 
-__all__ = ["Evaluated", "Evaluation", "PossibleTruths", "PossibleWords", "check_calculation", "words_of"]
+__all__ = [
+    "Evaluated",
+    "Evaluation",
+    "PossibleTruths",
+    "PossibleWords",
+    "check_calculation",
+    "evaluated_values",
+    "words_of",
+]
 
 _ONE = {
     ABS: absolute,
@@ -158,26 +166,35 @@ class Evaluation:
 
     Parameters
     ----------
-    numbers : mapping of names to PossibleNumbers
-        The outputs.
+    numbers : mapping of names to what was evaluated
+        The outputs, and windows over them.
     keys : mapping of names to sequences
         The keys of every group.
     groups : int
         How many groups there are.
+    functions : mapping of expressions to sequences, optional
+        What functions of keys are in every group.
     """
 
     def __init__(
-        self, numbers: Mapping[str, PossibleNumbers], keys: Mapping[str, Sequence[Any]], groups: int
+        self,
+        numbers: Mapping[str, Evaluated],
+        keys: Mapping[str, Sequence[Any]],
+        groups: int,
+        functions: Mapping[Expression, Sequence[Any]] | None = None,
     ) -> None:
         self._numbers, self._keys, self._groups = numbers, keys, groups
+        self._functions = functions or {}
 
     def of(self, node: Expression) -> Evaluated:
         """Return what a checked expression gives."""
+        if node in self._functions:
+            return evaluated_values(self._functions[node])
         if isinstance(node, Column):
             found = self._numbers.get(node.name)
-            return _public(self._keys[node.name]) if found is None else found
+            return evaluated_values(self._keys[node.name]) if found is None else found
         if isinstance(node, Literal):
-            return _repeated(_public([node.value]), self._groups)
+            return _repeated(evaluated_values([node.value]), self._groups)
         if isinstance(node, Arithmetic):
             return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
         if isinstance(node, Cast):
@@ -191,6 +208,8 @@ class Evaluation:
 
     def truth(self, node: Expression) -> PossibleTruths:
         """Return what a condition gives."""
+        if node in self._functions:
+            return _truths(words_of(evaluated_values(self._functions[node])))
         if isinstance(node, Compare):
             return _compared(node.operator, self.of(node.left), self.of(node.right))
         if isinstance(node, And):
@@ -260,7 +279,7 @@ class Evaluation:
         return PossibleTruths(value=released.astype(np.float64), true=null, false=present, null=nothing)
 
 
-def _public(values: Sequence[Any]) -> Evaluated:
+def evaluated_values(values: Sequence[Any]) -> Evaluated:
     """Return public values: keys, or a constant."""
     if all(
         value is None or (isinstance(value, int | Fraction) and type(value) is not bool) for value in values

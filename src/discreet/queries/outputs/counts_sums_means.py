@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountDistinct, CountNonNull, CountPersons, CountRows, Measure, Sum
+from discreet.data.language.measures import SumDistinct
 from discreet.privacy.rational import float_above, float_below, show
 from discreet.queries.outputs.base import QueryOutput, excess_of, margin_of, of_several, variance_of
 from discreet.queries.outputs.rounding import enclosed
@@ -42,7 +43,7 @@ class CountOutput(QueryOutput):
     """
 
     name: str
-    measure: CountRows | CountNonNull | CountPersons | CountDistinct
+    measure: CountRows | CountNonNull | CountPersons | CountDistinct | SumDistinct
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -96,7 +97,7 @@ class SumOutput(QueryOutput):
     """
 
     name: str
-    total: Sum
+    total: Sum | SumDistinct
     count: CountRows | CountNonNull | None = None
 
     @property
@@ -109,6 +110,8 @@ class SumOutput(QueryOutput):
         """1 / R for the sum, center / R for the count, in steps."""
         bounds = self.total.bounds
         largest = max(abs(bounds.lower_steps), abs(bounds.upper_steps))
+        if isinstance(self.total, SumDistinct):
+            return (Fraction(1, self.total.largest),)
         center = Fraction(abs(self.total.center_steps), largest)
         return (Fraction(1, largest),) if self.count is None else (Fraction(1, largest), center)
 
@@ -117,25 +120,35 @@ class SumOutput(QueryOutput):
         """The sum, or what it was centered on put back."""
         if self.count is None:
             return "the sum"
-        return f"the sum + {show(self.total.center)} x the count"
+        return f"the sum + {show(Fraction(self._center) * self.total.bounds.step)} x the count"
 
     @property
     def empty_is_null(self) -> bool:
         """A group without rows has a sum of 0."""
         return False
 
+    @property
+    def _center(self) -> int:
+        return 0 if isinstance(self.total, SumDistinct) else self.total.center_steps
+
+    @property
+    def _step(self) -> Fraction:
+        return self.total.step if isinstance(self.total, SumDistinct) else self.total.bounds.step
+
     def supposed(self, rows: int) -> float:
         """The largest sum."""
         bounds = self.total.bounds
+        if isinstance(self.total, SumDistinct):
+            return float(rows * self.total.largest * self.total.step)
         return float(rows * max(abs(bounds.lower), abs(bounds.upper)))
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         steps: NDArray[Any] = draws[0].steps
         if self.count is not None:
-            steps = _plus(steps, self.total.center_steps, draws[1].steps)
+            steps = _plus(steps, self._center, draws[1].steps)
         margin = self._steps([draw.part for draw in draws], confidence)
-        step = self.total.bounds.step
+        step = self._step
         return AnswerColumn(
             name=self.name,
             values=enclosed(steps, step).nearest,
@@ -145,9 +158,9 @@ class SumOutput(QueryOutput):
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, for any sum."""
-        step = self.total.bounds.step
+        step = self._step
         variances = [variance_of(part) for part in parts]
-        scales = (1, self.total.center_steps)
+        scales = (1, self._center)
         deviation = sqrt(sum(scale**2 * one for scale, one in zip(scales, variances, strict=False)))
         return Expectation(
             name=self.name,
@@ -159,7 +172,7 @@ class SumOutput(QueryOutput):
         if self.count is None:
             return margin_of(parts[0], confidence)
         total, count = (margin_of(part, of_several(confidence, 2)) for part in parts)
-        return total + abs(self.total.center_steps) * count
+        return total + abs(self._center) * count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,8 @@ class PossibleNumbers:
         ends = []
         for end, side in ((self.low, -1.0), (self.high, 1.0)):
             exact = (np.abs(end) < _EXACT) & (end == np.rint(end)) | np.isinf(end)
-            ends.append(np.where(exact, end, end + side * _SLACK * np.abs(end)))
+            with np.errstate(invalid="ignore"):  # where there is surely no number
+                ends.append(np.where(exact, end, end + side * _SLACK * np.abs(end)))
         return ends[0], ends[1]
 
 

@@ -95,13 +95,15 @@ class QuantileOutput(ChoiceOutput):
     -----
     With t the most by which a choice's score falls short (except for half of the failure probability), the
     lower end has less than q n values below it, and the upper end at least q n up to it: the quantile is
-    between.
+    between. Where the grid is coarser than the declared one, values were rounded to it: the ends are half a
+    step farther out.
     """
 
     name: str
     histogram: Histogram
     share: Fraction
     beside: tuple[Fraction, ...] = ()
+    coarse: bool = False
 
     @property
     def picks(self) -> int:
@@ -161,8 +163,8 @@ class QuantileOutput(ChoiceOutput):
             self.name,
             self.histogram,
             value[place].clip(lower[place], upper[place]),
-            lower[place],
-            upper[place],
+            (lower[place], upper[place]),
+            coarse=self.coarse,
         )
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
@@ -183,12 +185,14 @@ class ExtremeOutput(ChoiceOutput):
     Error
     -----
     With the confidence at least one value is at most (least) the one returned, so the true least value lies
-    between the lower bound and it; nothing better can be said about the other end, which one row decides.
+    between the lower bound and it; nothing better can be said about the other end, which one row decides. On
+    a coarser grid than the declared one, that end is half a step farther out.
     """
 
     name: str
     histogram: Histogram
     largest: bool
+    coarse: bool = False
 
     @property
     def picks(self) -> int:
@@ -243,9 +247,9 @@ class ExtremeOutput(ChoiceOutput):
         low, high = np.zeros_like(value), np.full_like(value, self.histogram.width - 1)
         enough = _reach(rule) > shortfall(mechanism.of(rule), confidence, mechanism.width)
         if not enough:
-            return _on_grid(self.name, self.histogram, value, low, high)
+            return _on_grid(self.name, self.histogram, value, (low, high), coarse=self.coarse)
         ends = (value, high) if self.largest else (low, value)
-        return _on_grid(self.name, self.histogram, value, *ends)
+        return _on_grid(self.name, self.histogram, value, ends, coarse=self.coarse)
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return how far from the end the value is, if the values are spread evenly over the bounds."""
@@ -326,17 +330,21 @@ def _three(
 
 
 def _on_grid(
-    name: str, histogram: Histogram, value: Integers, lower: Integers, upper: Integers
+    name: str, histogram: Histogram, value: Integers, ends: tuple[Integers, Integers], *, coarse: bool
 ) -> AnswerColumn:
+    """Return positions as numbers; rounding to a coarse grid moved values by up to half a step."""
     bounds = histogram.values
     assert isinstance(bounds, Bounds)  # noqa: S101
-    points = [enclosed(places + bounds.lower_steps, bounds.step) for places in (lower, value, upper)]
+    (lower, upper), last = ends, histogram.width - 1
+    out = 1 if coarse else 0
+    below = enclosed(2 * (lower + bounds.lower_steps) - out * (lower > 0), bounds.step / 2).below
+    above = enclosed(2 * (upper + bounds.lower_steps) + out * (upper < last), bounds.step / 2).above
     return AnswerColumn(
         name=name,
-        values=points[1].nearest,
-        lower=points[0].below,
-        upper=points[2].above,
-        unknown=(lower == 0) & (upper == histogram.width - 1),
+        values=enclosed(value + bounds.lower_steps, bounds.step).nearest,
+        lower=below,
+        upper=above,
+        unknown=(lower == 0) & (upper == last),
     )
 
 

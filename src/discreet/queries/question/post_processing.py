@@ -39,9 +39,12 @@ from discreet.data.language.expressions import (
 from discreet.data.language.relations import Named, Order
 from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
+from discreet.queries.question.answer_levels import AnswerLevels, grouping_name
+from discreet.queries.question.answer_windows import AnswerWindow
 
 __all__ = [
     "NO_POST_PROCESSING",
+    "AnswerOrder",
     "PostProcessing",
     "check_after",
     "check_types",
@@ -51,6 +54,13 @@ __all__ = [
 ]
 
 _KNOWN = (Column, Literal, Compare, And, Or, Not, IsNull, IsIn, Arithmetic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOrder(Order):
+    """A column of an answer to sort by, whose missing values may come first."""
+
+    missing_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +74,20 @@ class PostProcessing:
     having : Expression or None
         A condition over columns of the answer; groups for which it is not TRUE are dropped.
     order : tuple of Order
-        Columns of the answer to sort by. Missing values always come last; ties stay in order.
+        Columns of the answer to sort by. Missing values come last, unless `AnswerOrder` says otherwise; ties
+        stay in order.
     limit : int or None
         At most this many groups are shown.
     offset : int
         How many are left out before that.
+    windows : tuple of AnswerWindow
+        What calculations read besides: windows over the groups that `having` leaves.
+    qualify : str or None
+        A calculated column; groups for which it is not TRUE are dropped after windows were taken.
+    levels : tuple of tuples of bool
+        By which of the keys each level of the answer is grouped, if it has totals.
+    present : str or None
+        A count; groups that it does not show to have rows, at the confidence of the request, are dropped.
     shown : tuple of str, optional
         The outputs and calculated columns that are shown, in order; by default all. The keys always are.
         Without any, the answer is the keys of the groups that are left.
@@ -80,6 +99,10 @@ class PostProcessing:
     limit: int | None = field(default=None, repr=False)
     offset: int = field(default=0, repr=False)
     shown: tuple[str, ...] | None = None
+    windows: tuple[AnswerWindow, ...] = ()
+    qualify: str | None = None
+    levels: AnswerLevels = ()
+    present: str | None = None
 
     def __post_init__(self) -> None:
         if self.having is not None and not is_plain(self.having):
@@ -98,7 +121,8 @@ class PostProcessing:
     @property
     def chooses_groups(self) -> bool:
         """Whether groups are dropped, sorted or cut."""
-        return self.having is not None or bool(self.order) or self.limit is not None or self.offset > 0
+        drops = self.having is not None or self.qualify is not None or self.present is not None
+        return drops or bool(self.order) or self.limit is not None or self.offset > 0
 
 
 NO_POST_PROCESSING = PostProcessing()
@@ -121,7 +145,11 @@ def check_after(after: PostProcessing, names: Sequence[str]) -> None:
     """
     calculated = {column.name for column in after.calculated}
     read = frozenset[str]().union(*(columns_of(column.expression) for column in after.calculated))
-    if not read <= set(names) - calculated:
+    plain = set(names) - calculated
+    if after.levels:
+        plain |= {grouping_name(name) for name in names}
+    seen = frozenset[str]().union(*(window.reads for window in after.windows))
+    if not (read <= plain | {window.name for window in after.windows} and seen <= plain):
         raise UnsupportedQuery(
             "a calculation reads something that is not in the answer, or another calculation; "
             "read names of keys and aggregates"
@@ -132,6 +160,7 @@ def check_after(after: PostProcessing, names: Sequence[str]) -> None:
         raise UnsupportedQuery("what is shown is not in the answer, or named twice; name its columns")
     used = [part.column for part in after.order]
     used += [] if after.having is None else columns_of(after.having)
+    used += [name for name in (after.qualify, after.present) if name is not None]
     if not set(used) <= set(names):
         raise UnsupportedQuery(
             "the answer is sorted or cut by something that is not in it; put it in SELECT, under a name"
@@ -158,6 +187,7 @@ def shown_groups(
     after: PostProcessing,
     columns: Mapping[str, Sequence[Any]],
     unknown: Mapping[str, Iterable[Any]] | None = None,
+    absent: Iterable[bool] | None = None,
 ) -> list[int]:
     """Return the positions of the groups that are shown, in the order in which they are shown.
 
@@ -169,6 +199,8 @@ def shown_groups(
         The released columns of an answer.
     unknown : mapping of names to lists or arrays, optional
         Where nothing is known about a value: sorted by it, the group comes last, as if it were missing.
+    absent : iterable of booleans, optional
+        Groups that are dropped because they may have no rows.
     """
     lists = {name: [_plain(value) for value in values] for name, values in columns.items()}
     places = list(range(len(next(iter(lists.values()), []))))
@@ -176,15 +208,23 @@ def shown_groups(
         having = after.having
         rows = ({name: values[place] for name, values in lists.items()} for place in places)
         places = [place for place, row in enumerate(rows) if value_of(having, row) is True]
+    if after.qualify is not None:
+        places = [place for place in places if lists[after.qualify][place] is True]
+    if absent is not None:
+        dropped = list(absent)
+        places = [place for place in places if not dropped[place]]
     for part in reversed(after.order):
         missing = (unknown or {}).get(part.column)
         values = lists[part.column]
         if missing is not None:
             values = [None if lost else value for value, lost in zip(values, missing, strict=True)]
         sign = -1 if part.descending else 1
+        last = -1 if isinstance(part, AnswerOrder) and part.missing_first else 1
 
-        def compared(one: int, other: int, values: list[Any] = values, sign: int = sign) -> int:
-            return _ordered(values[one], values[other], sign)
+        def compared(
+            one: int, other: int, values: list[Any] = values, sign: int = sign, last: int = last
+        ) -> int:
+            return _ordered(values[one], values[other], sign, last)
 
         places.sort(key=cmp_to_key(compared))
     return places[after.offset :][: after.limit]
@@ -206,7 +246,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def _ordered(one: Any, other: Any, sign: int) -> int:
+def _ordered(one: Any, other: Any, sign: int, last: int) -> int:
     if one is None or other is None:
-        return int(one is None) - int(other is None)
+        return last * (int(one is None) - int(other is None))
     return sign * (int(one > other) - int(one < other))

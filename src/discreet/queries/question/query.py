@@ -21,6 +21,7 @@ from discreet.data.language.description import describe_expression, describe_rel
 from discreet.data.language.expressions import And, Column, Expression, columns_of
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
+from discreet.queries.question.answer_levels import check_levels
 from discreet.queries.question.post_processing import NO_POST_PROCESSING, PostProcessing, check_after
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
@@ -46,6 +47,8 @@ class Query:
         What is done with the finished answer, by its released values.
     listed : tuple of (name, Keys)
         Keys that come with the request, for columns with undeclared keys.
+    given : tuple of str
+        Columns of other answers of the same statement, which `after` reads, too.
     """
 
     relation: Relation
@@ -53,6 +56,7 @@ class Query:
     outputs: tuple[tuple[str, Aggregate], ...]
     after: PostProcessing = NO_POST_PROCESSING
     listed: tuple[tuple[str, Keys], ...] = ()
+    given: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.outputs:
@@ -70,7 +74,8 @@ class Query:
                     "give the aggregates different names with AS"
                 )
             taken.add(name.lower())
-        check_after(self.after, self._all_names)
+        check_after(self.after, (*self._all_names, *self.given))
+        check_levels(self.after.levels, [key.name for key in self.keys])
 
     def derive(self, **formulas: Formula) -> Query:
         """Return the query with columns that are calculated from its answer, by the names that this has.

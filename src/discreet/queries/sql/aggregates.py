@@ -4,6 +4,8 @@ Which there are, and what they mean where engines differ:
 
 - COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG (or MEAN). COUNT of a constant is COUNT(*); COUNT(DISTINCT
   x) of the person column counts persons.
+- SUM(DISTINCT x) adds up every value of the group once, after clipping; AVG, VARIANCE and STDDEV of DISTINCT
+  are calculated from it.
 - VARIANCE, VAR_SAMP, STDDEV and STDDEV_SAMP have the correction n / (n - 1), as on all engines; VAR_POP and
   STDDEV_POP have none. COVAR_POP, COVAR_SAMP and CORR are over the rows in which both values are present.
 - TRIMMED_MEAN(x, t), SMOOTH_MEDIAN(x) and SMOOTH_QUANTILE(x, q), by smooth sensitivity;
@@ -18,6 +20,7 @@ Which there are, and what they mean where engines differ:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from sqlglot import exp
@@ -25,6 +28,7 @@ from sqlglot import exp
 from discreet.data import Aggregate, AggregateFunction, Expression, literal
 from discreet.data.language.expressions import Case, Column, Literal, When, columns_of
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.queries.sql.aggregate_spellings import NumberOfDistinct, SquaresOfDistinct
 from discreet.queries.sql.expressions import ColumnLookup, condition_of, unwrapped
 from discreet.queries.sql.literals import is_literal
 from discreet.queries.sql.refusals import (
@@ -50,6 +54,8 @@ _OF_ONE: dict[type[exp.Expression], AggregateFunction] = {
     exp.Min: AggregateFunction.MINIMUM,
     exp.Max: AggregateFunction.MAXIMUM,
     exp.Mode: AggregateFunction.MODE,
+    NumberOfDistinct: AggregateFunction.NUMBER_DISTINCT,
+    SquaresOfDistinct: AggregateFunction.SQUARES_DISTINCT,
 }
 _OF_TWO: dict[type[exp.Expression], AggregateFunction] = {
     exp.CovarPop: AggregateFunction.COVARIANCE,
@@ -75,6 +81,9 @@ _SHARES = {AggregateFunction.QUANTILE, AggregateFunction.SMOOTH_QUANTILE, Aggreg
 _SHORT = {
     AggregateFunction.MEAN: "avg",
     AggregateFunction.COUNT_DISTINCT: "count_distinct",
+    AggregateFunction.SUM_DISTINCT: "sum_distinct",
+    AggregateFunction.NUMBER_DISTINCT: "number_distinct",
+    AggregateFunction.SQUARES_DISTINCT: "squares_distinct",
     AggregateFunction.VARIANCE: "var_pop",
     AggregateFunction.SAMPLE_VARIANCE: "var_samp",
     AggregateFunction.STANDARD_DEVIATION: "stddev_pop",
@@ -136,8 +145,8 @@ def is_aggregate(node: exp.Expression) -> bool:
     return type(node) is exp.Anonymous and str(node.this).upper() in _NAMED
 
 
-def default_name(aggregate: Aggregate) -> str:
-    """Return the name of an aggregate that has none."""
+def default_name(aggregate: Aggregate, shown: Callable[[str], str] = str) -> str:
+    """Return the name of an aggregate that has none, given by which name a column is known."""
     function = aggregate.function
     word = _SHORT.get(function, function.value)
     if function is AggregateFunction.COUNT_PERSONS:
@@ -148,7 +157,7 @@ def default_name(aggregate: Aggregate) -> str:
         word = "smooth_median" if aggregate.parameter == Fraction(1, 2) else "smooth_quantile"
     if function is AggregateFunction.TRIMMED_MEAN:
         word = "trimmed_mean"
-    return "_".join([word, *(one.name for one in aggregate.operands if isinstance(one, Column))])
+    return "_".join([word, *(shown(one.name) for one in aggregate.operands if isinstance(one, Column))])
 
 
 def _of_one(node: exp.Expression, function: AggregateFunction, columns: ColumnLookup) -> Aggregate:
@@ -160,8 +169,17 @@ def _of_one(node: exp.Expression, function: AggregateFunction, columns: ColumnLo
             return Aggregate(function=function)
         if isinstance(operand, exp.Distinct):
             return _distinct(operand, columns)
+    if function is AggregateFunction.SUM and isinstance(operand, exp.Distinct):
+        function, operand = AggregateFunction.SUM_DISTINCT, _only(operand)
     parameter = Fraction(1, 2) if function is AggregateFunction.QUANTILE else None
     return Aggregate(function=function, operands=(_operand(node, operand, columns),), parameter=parameter)
+
+
+def _only(node: exp.Distinct) -> exp.Expression:
+    check_parts(node, "expressions")
+    if len(node.expressions) != 1:
+        raise refused("DISTINCT of several columns", "take one column")
+    return unwrapped(node.expressions[0])
 
 
 def _distinct(node: exp.Distinct, columns: ColumnLookup) -> Aggregate:
@@ -183,7 +201,7 @@ def _within_group(node: exp.Expression, columns: ColumnLookup) -> Aggregate:
     (ordered,) = order.expressions
     check_parts(ordered, "this", "desc", "nulls_first")
     if ordered.args.get("desc"):
-        raise refused("WITHIN GROUP with DESC", "leave it out, and count the share from the other end")
+        raise refused("WITHIN GROUP with DESC", "leave it out")
     if isinstance(inner, exp.Mode):
         check_parts(inner)
         operand = _operand(inner, ordered.this, columns)
@@ -271,10 +289,8 @@ def _counts_rows(operand: exp.Expression) -> bool:
 
 
 def _refused(node: exp.Expression, columns: ColumnLookup) -> UnsupportedQuery:
-    if isinstance(node, exp.ApproxDistinct):
-        return refused("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x), which is noisy too")
     if isinstance(node, exp.AggFunc):
-        return refused(f"{function_name(node)}()", AGGREGATES)
+        return refused_node(node)
     if isinstance(node, exp.Window | exp.Anonymous):
         return refused_node(node, AGGREGATES)
     condition_of(node, columns)  # what is wrong with it comes first

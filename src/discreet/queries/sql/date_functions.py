@@ -4,19 +4,21 @@ Where engines differ, it is fixed like this:
 
 - EXTRACT(DOW FROM d) is 0 for Sunday to 6 for Saturday, ISODOW 1 for Monday to 7 for Sunday.
 - DATEDIFF(unit, first, last) counts how many beginnings of a unit lie between both: from 31 December to
-  1 January it is one year. DATE_DIFF(last, first, unit) is the same. Weeks are refused.
+  1 January it is one year, from Sunday to Monday one week, from 9:59 to 10:00 one hour.
+  DATE_DIFF(last, first, unit) is the same.
+- LAST_DAY(d) is the last day of its month, MONTHNAME(d) and DAYNAME(d) are whole English names.
 - ``d + INTERVAL '1' MONTH`` is the same day of the next month, or its last day if that is shorter. A date
   stays a date, unless hours, minutes or seconds are added to a constant. Of a constant it is calculated here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from discreet.data import Formula, literal
-from discreet.data.language.expressions import Call, Cast, Expression
+from discreet.data.language.expressions import Call, Case, Cast, Compare, Comparison, Expression, When
 from discreet.data.language.formula_methods import moved
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
 from discreet.data.language.functions.temporal import DATE_ADD, DATE_DIFFERENCE, DATE_TRUNC, UNITS
@@ -29,10 +31,9 @@ __all__ = ["DATE_FORMS", "DAYS", "NAMED_DATE_FORMS", "WEEKDAY", "Read", "interva
 
 Read = Callable[[exp.Expression], Expression]
 
-DAYS = "write DATEDIFF('day', first, last), with year, quarter, month or day"
-_WEEKS = (
-    "engines count whole weeks, Mondays or Sundays; write FLOOR(DATEDIFF('day', first, last) / 7), with "
-    "DATE_TRUNC('week', ...) around both dates to count Mondays"
+DAYS = (
+    "write DATEDIFF('day', first, last), with year, quarter, month, week, day, hour, minute or second: it "
+    "counts how many of them begin between both"
 )
 WEEKDAY = (
     "engines count weekdays differently; write ISODOW(day), where Monday is 1, or EXTRACT(DOW FROM day), "
@@ -44,7 +45,12 @@ _EXTRACTED: dict[str, ScalarFunction] = {
 }
 _NAMED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _SINGULAR = {f"{unit}s": unit for unit in _NAMED}
-_DIFFERENCES = ("year", "quarter", "month", "day")
+_SECONDS = {"hour": 3600, "minute": 60}
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_WEEKDAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WEEKDAYS = {"DAYOFWEEK", "WEEKDAY", "DW"}
 
 
@@ -134,13 +140,17 @@ def _days(last: Expression, first: Expression) -> Expression:
 
 def _units(unit: str, last: Expression, first: Expression) -> Expression:
     """Return how many beginnings of a unit lie between two dates, by functions of both."""
-    if unit == "week":
-        raise refused("DATEDIFF in weeks", _WEEKS)
-    if unit not in _DIFFERENCES:
-        raise refused("DATEDIFF in this unit", DAYS)
     if unit == "day":
         return _days(last, first)
     later, earlier = Formula(last), Formula(first)
+    if unit == "week":
+        days = Formula(_days(later.truncate("week").expression, earlier.truncate("week").expression))
+        return (days / 7).floor().expression
+    if unit == "second":
+        return (later.epoch() - earlier.epoch()).expression
+    if unit in _SECONDS:
+        seconds = _SECONDS[unit]
+        return ((later.epoch() / seconds).floor() - (earlier.epoch() / seconds).floor()).expression
     years = later.year() - earlier.year()
     if unit == "quarter":
         return (years * 4 + (later.quarter() - earlier.quarter())).expression
@@ -203,6 +213,34 @@ def _date(node: exp.Expression, read: Read) -> Expression:
     return day if isinstance(node.this, exp.Literal) else Cast(operand=day, type=Type.DATE)
 
 
+def _last_day(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this")
+    day = Cast(operand=_moment(node.this, read), type=Type.DATE)
+    return moved(moved(Formula(day).truncate("month").expression, 1, "month"), -1, "day")
+
+
+def _month_name(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this")
+    return _name(Formula(read(node.this)).month().expression, _MONTHS)
+
+
+def _day_name(node: exp.Expression, read: Read) -> Expression:
+    check_parts(node, "this")
+    return _name(Formula(read(node.this)).day_of_week().expression, _WEEKDAY_NAMES)
+
+
+def _name(number: Expression, names: Sequence[str]) -> Expression:
+    """Return the name with a number, counted from 1."""
+    branches = tuple(
+        When(
+            condition=Compare(operator=Comparison.EQUAL, left=number, right=literal(place)),
+            value=literal(name),
+        )
+        for place, name in enumerate(names, start=1)
+    )
+    return Case(branches=branches, otherwise=literal(None))
+
+
 DATE_FORMS: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expression]] = {
     exp.Extract: _extract,
     exp.DateTrunc: _truncate,
@@ -214,6 +252,9 @@ DATE_FORMS: dict[type[exp.Expression], Callable[[exp.Expression, Read], Expressi
     exp.TsOrDsAdd: _add,
     exp.AddMonths: _add_months,
     exp.Date: _date,
+    exp.LastDay: _last_day,
+    exp.Monthname: _month_name,
+    exp.Dayname: _day_name,
 }
 """Nodes with forms of their own."""
 NAMED_DATE_FORMS: dict[str, Callable[[exp.Expression, Read], Expression]] = {

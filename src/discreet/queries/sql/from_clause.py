@@ -14,10 +14,13 @@ from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import condition_of, is_folded
+from discreet.queries.sql.full_joins import full_join, join_under_conditions
 from discreet.queries.sql.in_public_subquery import listed_values, membership_condition, single_column
 from discreet.queries.sql.join_order import Placed, arrange
-from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader
+from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, StepReader, conjuncts
 from discreet.queries.sql.joins import PublicItem, join_rows
+from discreet.queries.sql.lifted_subqueries import Lifting
+from discreet.queries.sql.literal_rows import literal_item, renamed, table_alias
 from discreet.queries.sql.names import table_named
 from discreet.queries.sql.public_subquery import calculated_item, public_items
 from discreet.queries.sql.refusals import check_parts, refused, refused_clause, refused_node
@@ -52,34 +55,60 @@ class FromClause:
 
     def of(self, select: exp.Select) -> Scope:
         """Return the rows of FROM and JOIN that WHERE lets pass."""
+        steps = self.steps(select)
+        if all(isinstance(step.item.rows, PublicItem) for step in steps):
+            raise public_alone()
+        return self.joined(steps, select)
+
+    def steps(self, select: exp.Select) -> list[JoinStep]:
+        """Return FROM as it was written."""
         clause = select.args.get("from_") or select.args.get("from")
         if clause is None:
             raise UnsupportedQuery("the query has no FROM; write FROM and the name of a table")
         check_parts(clause, "this")
-        reader = StepReader(self._item, lambda steps: self._joined(steps, select, whole=False))
-        steps = reader.steps(clause.this, select.args.get("joins") or ())
-        if all(isinstance(step.item.rows, PublicItem) for step in steps):
-            raise public_alone()
-        return self._joined(steps, select)
+        reader = StepReader(
+            self._item,
+            lambda steps: self.joined(steps, select, whole=False),
+            lambda left, right, join: full_join(left, right, join, self.tables),
+        )
+        return reader.steps(clause.this, select.args.get("joins") or ())
 
-    def _joined(self, steps: Sequence[JoinStep], select: exp.Select, *, whole: bool = True) -> Scope:
+    def joined(self, steps: Sequence[JoinStep], select: exp.Select, *, whole: bool = True) -> Scope:
         """Return the rows of some steps and, if they are all of a SELECT, those that its WHERE lets pass."""
         self._check_apart([name for step in steps for name in _tables_in(step.item)])
-        arranged = arrange(steps, select, self.tables, self._condition, whole=whole)
+        arranged = arrange(steps, select, self.tables, self.condition, whole=whole)
         scope = arranged.first
         for placed in arranged.joins:
-            scope = join_rows(scope, placed.join, placed.rows, arranged.select, self.tables)
+            if placed.rest:
+                scope = join_under_conditions(scope, placed, arranged.select, self.tables, self.condition)
+            else:
+                scope = join_rows(scope, placed.join, placed.rows, arranged.select, self.tables)
             if placed.kind in {JoinKind.SEMI, JoinKind.ANTI}:
                 scope = _without(scope, placed)
         scope = _as_written(scope, steps)
         if arranged.where is None:
             return scope
-        condition = self._condition(arranged.where, scope)
-        if isinstance(condition, Literal) and condition.value is True and is_folded(arranged.where):
+        scope, where = self._lifted(arranged.where, scope)
+        if where is None:
+            return scope
+        condition = self.condition(where, scope)
+        if isinstance(condition, Literal) and condition.value is True and is_folded(where):
             return scope
         return Scope(relation=filtered(scope.relation, condition), fields=scope.fields)
 
-    def _condition(self, node: exp.Expression, scope: Scope) -> Expression:
+    def _lifted(self, where: exp.Expression, scope: Scope) -> tuple[Scope, exp.Expression | None]:
+        """Return rows and a condition without the subqueries that are about the same person."""
+        if not any(isinstance(node, exp.Query) for node in where.walk()):
+            return scope, where
+        lifting = Lifting(scope, self)
+        kept = [lifting.kept(node) for node in conjuncts(where)]
+        if lifting.scope is scope:
+            return scope, where
+        left = [node.copy() for node in kept if node is not None]
+        return lifting.scope, exp.and_(*left, copy=False) if left else None
+
+    def condition(self, node: exp.Expression, scope: Scope) -> Expression:
+        """Return what a condition means over some rows."""
         return condition_of(node, scope.over(self.tables), self._members)
 
     def within(self, query: exp.Expression) -> FromClause:
@@ -94,41 +123,56 @@ class FromClause:
         for query_ in clause.expressions:
             check_parts(query_, "this", "alias", "materialized")
             alias = query_.args["alias"]
-            check_parts(alias, "this")
-            inner._queries[alias.name] = (is_quoted(alias.this), inner._rows_of(query_.this))
+            _, columns = table_alias(alias)
+            rows = renamed(inner._rows_of(query_.this), columns)
+            inner._queries[alias.name] = (is_quoted(alias.this), rows)
         return inner
 
+    def item(self, node: exp.Expression) -> Scope | PublicItem:
+        """Return what a table or a subquery in FROM is."""
+        return self._item(node)
+
     def _item(self, node: exp.Expression) -> Scope | PublicItem:
+        written = literal_item(node)
+        if written is not None:
+            return written
         if type(node) is exp.Table:
-            return self._table(node)
+            return self.table(node)
         if type(node) is not exp.Subquery:
             raise refused_node(node)
         check_parts(node, "this", "alias")
-        alias = node.args.get("alias")
-        return _called(self._rows_of(node.this), "" if alias is None else _alias(alias))
+        name, columns = table_alias(node.args.get("alias"))
+        return _called(renamed(self._rows_of(node.this), columns), name)
 
     def _rows_of(self, node: exp.Expression) -> Scope | PublicItem:
         """Return the rows of a subquery, calculated at once if it is about public tables alone."""
-        items = public_items(node, self._table)
+        written = literal_item(node)
+        if written is not None:
+            return written
+        items = public_items(node, self.table)
         return self._subquery(node, self) if items is None else calculated_item(node, items, "")
 
-    def _table(self, node: exp.Table) -> Scope | PublicItem:
+    def table(self, node: exp.Table) -> Scope | PublicItem:
+        """Return what a table in FROM is."""
         if not isinstance(node.this, exp.Identifier):
             raise refused("a function as a table", "write the name of a declared table")
         check_parts(node, "this", "alias", "db", "catalog")
         name, quoted = node.this.name, is_quoted(node.this)
-        alias = node.args.get("alias")
+        alias, columns = table_alias(node.args.get("alias"))
         queries = {} if node.args.get("db") else self._queries
         for known, (exactly, scope) in reversed(queries.items()):
             if known == name or (not quoted and not exactly and known.lower() == name.lower()):
-                return _called(scope, known if alias is None else _alias(alias))
+                return _called(renamed(scope, columns), alias or known)
         found = table_named(name, quoted=quoted, tables=self.tables)
-        called = found if alias is None else _alias(alias)
+        called = alias or found
         table = self.tables[found]
         if isinstance(table, PublicTable):
-            return PublicItem(table=found, alias=called, public=table)
-        fields = tuple(Field(table=called, name=column, column=column) for column in table.schema)
-        return Scope(relation=Source(table=found), fields=fields)
+            return renamed(PublicItem(table=found, alias=called, public=table), columns)
+        fields = tuple(
+            Field(table=called, name=column, column=column, hidden=column not in table._stored.columns)
+            for column in table.schema
+        )
+        return renamed(Scope(relation=Source(table=found), fields=fields), columns)
 
     def _members(self, operand: Expression, node: exp.Expression) -> Expression:
         """Return the condition that an operand is among what a subquery on a public table lists."""
@@ -138,8 +182,10 @@ class FromClause:
         if type(inside) is exp.Select and clause is not None and plain:
             item = self._item(clause.this)
             if isinstance(item, PublicItem):
-                return membership_condition(operand, listed_values(inside, item))
-        items = public_items(inside, self._table)
+                values = listed_values(inside, item)
+                if values is not None:
+                    return membership_condition(operand, values)
+        items = public_items(inside, self.table)
         if items is not None:
             rows = calculated_item(inside, items, "")
             return membership_condition(operand, single_column(rows))
@@ -151,11 +197,6 @@ class FromClause:
                 "two tables in FROM have the same name; give them aliases, as in FROM visits a JOIN visits b "
                 "ON ..."
             )
-
-
-def _alias(alias: exp.TableAlias) -> str:
-    check_parts(alias, "this")
-    return str(alias.name)
 
 
 def _called(rows: Scope | PublicItem, name: str) -> Scope | PublicItem:

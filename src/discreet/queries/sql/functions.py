@@ -41,7 +41,10 @@ _LISTED = [
     *(function.sql[0] for function in FUNCTIONS.values() if not function.extract),
 ]
 _KNOWN = f"the functions are {', '.join(_LISTED[:-1])} and {_LISTED[-1]}"
-_MOMENT = "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31'"
+_MOMENT = (
+    "it is not a function of the row; write the date or time itself, such as DATE '2026-01-31', or have the "
+    "owner declare a day, as in Curator(..., today='2026-01-31')"
+)
 _RANDOM = "leave it out: answers are noisy already"
 _POWER = "write POWER(x, 2), with a whole number from -6 to 6 or 0.5, or EXP(x * LN(y))"
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
@@ -83,12 +86,9 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "SHA": ("SHA()", _CODED),
     "SHA2": ("SHA2()", _CODED),
     "DayOfWeek": ("DAYOFWEEK()", WEEKDAY),
-    "Dayname": ("DAYNAME()", "write ISODOW(day), Monday is 1"),
-    "Monthname": ("MONTHNAME()", "write MONTH(day)"),
     "TimestampDiff": ("TIMESTAMP_DIFF()", DAYS),
     "DatetimeDiff": ("DATETIME_DIFF()", DAYS),
     "Interval": ("INTERVAL here", "add it to a date, as in day + INTERVAL '3' MONTH"),
-    "LastDay": ("LAST_DAY()", "write DATE_TRUNC('month', day)"),
     "ToChar": ("TO_CHAR()", _SPELLED),
     "TimeToStr": ("a date in another spelling", _SPELLED),
     "StrToDate": ("CAST with a format", "write CAST(x AS DATE) of text like 2026-01-31"),

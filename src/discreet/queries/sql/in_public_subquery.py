@@ -33,14 +33,14 @@ from discreet.data.language.expressions import (
 from discreet.data.language.relations import Source
 from discreet.queries.sql.expressions import condition_of, unwrapped
 from discreet.queries.sql.joins import PublicItem
-from discreet.queries.sql.refusals import check_parts, refused
+from discreet.queries.sql.refusals import refused
 from discreet.queries.sql.scope import ColumnsInSight, Field, Scope
 
 __all__ = ["listed_values", "membership_condition", "single_column"]
 
 _LARGEST_LIST = 5_000
 _JOIN = "JOIN the public table instead"
-_PARTS = ("expressions", "from", "where", "distinct")
+_PARTS = {"kind", "expressions", "from", "from_", "where", "distinct"}
 
 
 def membership_condition(operand: Expression, values: list[object]) -> Expression:
@@ -52,8 +52,11 @@ def membership_condition(operand: Expression, values: list[object]) -> Expressio
     return Case(branches=(When(condition=found, value=literal(True)),), otherwise=literal(None))
 
 
-def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
+def listed_values(select: exp.Select, item: PublicItem) -> list[object] | None:
     """Return the distinct values that a SELECT of one column of a public table lists.
+
+    None if that takes more than comparisons with constants: then it is calculated like any other subquery on
+    public tables.
 
     Parameters
     ----------
@@ -62,7 +65,8 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
     item : PublicItem
         The table.
     """
-    check_parts(select, *_PARTS)
+    if any(value and name not in _PARTS for name, value in select.args.items()):
+        return None
     fields = tuple(Field(table=item.alias, name=name, column=name) for name in item.public.schema)
     scope = Scope(relation=Source(table=item.alias or "public"), fields=fields)
     if len(select.expressions) != 1:
@@ -70,27 +74,21 @@ def listed_values(select: exp.Select, item: PublicItem) -> list[object]:
     node = select.expressions[0]
     node = unwrapped(node.this if isinstance(node, exp.Alias) else node)
     if type(node) is not exp.Column:
-        raise refused("IN with a subquery that calculates", "select a column of the public table as it is")
+        return None
     column = scope.column(node)
     where = select.args.get("where")
+    if where is not None and where.find(exp.Query) is not None:
+        return None
     columns = ColumnsInSight(scope=scope, schema=lambda: item.public.schema)
     condition = None if where is None else condition_of(where.this, columns)
     if condition is not None:
         check_condition(condition, item.public.schema)
         if not _decided(condition, item):
-            raise refused(
-                "this condition on a public table in IN",
-                f"compare its texts, integers, dates and booleans with constants, or {_JOIN}",
-            )
+            return None
     read = {column.name} | (set() if condition is None else columns_of(condition))
     rows = item.public._rows().select(sorted(read)).to_pylist()
     passed = [row for row in rows if condition is None or value_of(condition, row) is True]
-    values = list(dict.fromkeys(row[column.name] for row in passed))
-    if len(values) > _LARGEST_LIST:
-        raise refused(f"IN with a subquery of more than {_LARGEST_LIST} values", _JOIN)
-    if any(isinstance(value, float) and not isfinite(value) for value in values):
-        raise refused("IN with a subquery that lists NaN or infinity", "leave them out")
-    return values
+    return _distinct([row[column.name] for row in passed])
 
 
 def single_column(item: PublicItem) -> list[object]:
@@ -98,7 +96,16 @@ def single_column(item: PublicItem) -> list[object]:
     if len(item.public.schema) != 1:
         raise refused("IN with a subquery of several columns", "select one")
     (name,) = item.public.schema
-    return list(dict.fromkeys(item.public._rows().column(name).to_pylist()))
+    return _distinct(item.public._rows().column(name).to_pylist())
+
+
+def _distinct(listed: list[object]) -> list[object]:
+    values = list(dict.fromkeys(listed))
+    if len(values) > _LARGEST_LIST:
+        raise refused(f"IN with a subquery of more than {_LARGEST_LIST} values", _JOIN)
+    if any(isinstance(value, float) and not isfinite(value) for value in values):
+        raise refused("IN with a subquery that lists NaN or infinity", "leave them out")
+    return values
 
 
 def _decided(condition: Expression, item: PublicItem) -> bool:

@@ -30,6 +30,7 @@ from discreet.queries.question.query import filtered
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.join_steps import FromItem, JoinKind, JoinStep, Using, conjuncts, owners
 from discreet.queries.sql.joins import PublicItem
+from discreet.queries.sql.key_joins import children_first, meet_by_keys
 from discreet.queries.sql.names import same
 from discreet.queries.sql.public_subquery import narrowed_item
 from discreet.queries.sql.refusals import check_parts, refused
@@ -39,10 +40,7 @@ __all__ = ["JoinOrder", "Placed", "arrange"]
 
 ReadCondition = Callable[[exp.Expression, Scope], Expression]
 
-_MIXED = (
-    "equate columns of either side, put conditions on the right alone beside them, and put the rest into "
-    "WHERE or into a subquery"
-)
+_MIXED = "equate columns of either side, and put other conditions beside them"
 _LONE = (
     "rows of a public table that no private row matches belong to nobody; write JOIN: the keys of a public "
     "table are all in the answer, also those without rows"
@@ -53,7 +51,8 @@ _LONE = (
 class Placed:
     """A join as `joins` reads it, with what it joins.
 
-    Of an ANTI JOIN, `missing` is a column that is NULL where nothing was found.
+    Of an ANTI JOIN, `missing` is a column that is NULL where nothing was found. `rest` are conditions of an
+    outer join besides equal columns.
     """
 
     join: exp.Join
@@ -61,6 +60,7 @@ class Placed:
     rows: Scope | PublicItem
     kind: JoinKind
     missing: Field | None = None
+    rest: tuple[exp.Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,10 +174,14 @@ class _Order:
         return JoinOrder(first=first.item.rows, joins=tuple(found), select=select, where=where)
 
     def _first(self) -> JoinStep:
-        for step in self._steps:
-            if step.kind is JoinKind.INNER and isinstance(step.item.rows, Scope):
-                return step
-        raise refused("a public table whose rows all stay", _LONE)
+        """Return the first private step to which no other belongs."""
+        private = [
+            step for step in self._steps if step.kind is JoinKind.INNER and isinstance(step.item.rows, Scope)
+        ]
+        if not private:
+            raise refused("a public table whose rows all stay", _LONE)
+        wanted = children_first([step.item for step in private], self._tables)
+        return next(step for step in private if step.item is wanted)
 
     def _next(self, remaining: list[JoinStep]) -> JoinStep:
         """Return the first step that the items before it allow; if there is none, the first, to refuse it."""
@@ -219,7 +223,17 @@ class _Order:
         """Return whether links are enough to join an item: any to a public one, the person to a private."""
         if isinstance(item.rows, PublicItem):
             return bool(links)
-        return any(all(self._is_person(end, link) for end in link.ends) for link in links)
+        if any(all(self._is_person(end, link) for end in link.ends) for link in links):
+            return True
+        pairs = [
+            (one, end, other)
+            for link in links
+            for end in link.ends
+            if end is not item
+            for one in _named(item, link.said)
+            for other in _named(end, link.said)
+        ]
+        return meet_by_keys(item, pairs, self._tables)
 
     def _is_person(self, item: FromItem, link: _Link) -> bool:
         if not isinstance(item.rows, Scope) or not (item in self._kept or item not in self._placed):
@@ -229,6 +243,7 @@ class _Order:
 
     def _place(self, step: JoinStep) -> Placed:
         rows, side, missing = step.item.rows, None, None
+        rest: tuple[exp.Expression, ...] = ()
         if step.kind is JoinKind.INNER:
             own = self._linked(step.item, in_where=False)
             enough = self._connects(step.item, own)
@@ -236,7 +251,7 @@ class _Order:
             self._used |= {id(link.said) for link in links}
             self._kept.append(step.item)
         else:
-            links, rows, missing = self._outer(step)
+            links, rows, missing, rest = self._outer(step)
             side = None if step.kind is JoinKind.SEMI else "LEFT"
         self._placed.append(step.item)
         said = [link.said for link in links]
@@ -248,13 +263,15 @@ class _Order:
         )
         if step.join is not None and rows is step.item.rows and _says(step, said):
             join = step.join
-        return Placed(join=join, item=step.item, rows=rows, kind=step.kind, missing=missing)
+        return Placed(join=join, item=step.item, rows=rows, kind=step.kind, missing=missing, rest=rest)
 
-    def _outer(self, step: JoinStep) -> tuple[list[_Link], Scope | PublicItem, Field | None]:
-        """Return what a LEFT, SEMI or ANTI JOIN equates, and the rows of the right that it is about."""
+    def _outer(
+        self, step: JoinStep
+    ) -> tuple[list[_Link], Scope | PublicItem, Field | None, tuple[exp.Expression, ...]]:
+        """Return what a LEFT, SEMI or ANTI JOIN equates, its rows of the right, and its other conditions."""
         links = [_Link(ends=(part.left, part.right), said=part) for part in step.using]
         equal = {id(link.said): link for link in self._equalities(step.on, in_where=False, asking=step)}
-        rows = step.item.rows
+        rows, rest = step.item.rows, []
         for node in step.on:
             link = equal.get(id(node))
             homes = {id(item) for column in _columns(node) for item in self._owners(column, step)}
@@ -265,16 +282,16 @@ class _Order:
             elif step.kind is JoinKind.SEMI and id(step.item) not in homes:
                 self._said.append(node)
             else:
-                raise refused(f"this condition in ON of {step.kind.upper()} JOIN", _MIXED)
+                rest.append(node)
         if not links:
             raise refused(f"{step.kind.upper()} JOIN without columns that are equal", _MIXED)
         named = [field for link in links for field in _named(step.item, link.said)]
-        if step.kind is JoinKind.SEMI:
+        if step.kind is JoinKind.SEMI and not rest:
             rows = _once(rows, named)
         if step.kind is not JoinKind.ANTI:
-            return links, rows, None
+            return links, rows, None, tuple(rest)
         self._nulls.append(_is_null(named[0]))
-        return links, rows, named[0]
+        return links, rows, named[0], tuple(rest)
 
     def _narrowed(self, rows: Scope | PublicItem, node: exp.Expression) -> Scope | PublicItem:
         if isinstance(rows, PublicItem):

@@ -26,7 +26,7 @@ from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.joins import PublicItem
 from discreet.queries.sql.names import column_named, same
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Field, Scope, ambiguous, is_quoted
+from discreet.queries.sql.scope import Field, Scope, ambiguous, is_quoted, preferred
 
 __all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
 
@@ -90,10 +90,10 @@ class JoinStep:
 
 _KINDS = {"SEMI": JoinKind.SEMI, "ANTI": JoinKind.ANTI}
 _KNOWN = "write JOIN or LEFT JOIN"
-_FULL = "ask one query for each table, or write LEFT JOIN"
 
 ReadItem = Callable[[exp.Expression], "Scope | PublicItem"]
 ReadGroup = Callable[[Sequence[JoinStep]], Scope]
+JoinFully = Callable[["Scope | PublicItem", "Scope | PublicItem", exp.Join], Scope]
 
 
 class StepReader:
@@ -105,10 +105,12 @@ class StepReader:
         Reads a table or a subquery.
     group : callable
         Joins several steps, which are the side of an outer join together.
+    full : callable
+        Joins two items so that the rows of both stay.
     """
 
-    def __init__(self, item: ReadItem, group: ReadGroup) -> None:
-        self._item, self._group, self._places = item, group, 0
+    def __init__(self, item: ReadItem, group: ReadGroup, full: JoinFully) -> None:
+        self._item, self._group, self._full, self._places = item, group, full, 0
 
     def steps(self, first: exp.Expression, joins: Sequence[exp.Join]) -> list[JoinStep]:
         """Return the steps of a FROM clause, in the order in which they were written."""
@@ -150,7 +152,9 @@ class StepReader:
         if method not in {"", "NATURAL"}:
             raise refused(f"{method} JOIN", "write JOIN ... ON with the columns that are equal")
         if side == "FULL":
-            raise refused("FULL JOIN", _FULL)
+            if method or kind not in {"", "OUTER"}:
+                raise refused("FULL JOIN of this kind", "write FULL JOIN ... ON or USING")
+            return [self._full_join(steps, self._operand(join.this), join)]
         if kind not in {"", "INNER", "OUTER", "CROSS", *_KINDS} or side not in {"", "LEFT", "RIGHT"}:
             raise refused(f"{side} {kind} JOIN".strip(), _KNOWN)
         right = self._operand(join.this)
@@ -170,6 +174,11 @@ class StepReader:
             plain = clause if len(right) == 1 else None
             return [*steps, self._outer(right, JoinKind.LEFT, conditions, using, plain)]
         return [*steps, *_inner(right, conditions, using, clause)]
+
+    def _full_join(self, left: list[JoinStep], right: list[JoinStep], join: exp.Join) -> JoinStep:
+        items = self._as_item(left), self._as_item(right)
+        rows = self._full(items[0].rows, items[1].rows, join)
+        return JoinStep(item=FromItem(rows=rows, place=min(item.place for item in items)))
 
     def _outer(
         self,
@@ -231,11 +240,11 @@ def _inner(
 
 def _common(left: list[JoinStep], right: list[JoinStep]) -> Iterator[str]:
     """Yield the names that both sides have, in the order of the left."""
-    others = {field.name.lower() for step in right for field in step.item.fields}
+    others = {field.name.lower() for step in right for field in step.item.fields if not field.hidden}
     seen: set[str] = set()
     for step in left:
         for field in step.item.fields:
-            if field.name.lower() in others - seen:
+            if field.name.lower() in others - seen and not field.hidden:
                 seen.add(field.name.lower())
                 yield field.name
 
@@ -256,15 +265,15 @@ def owners(node: exp.Column, steps: Sequence[JoinStep]) -> list[FromItem]:
     qualifier, name = node.args.get("table"), node.this
     if not isinstance(name, exp.Identifier):
         return []
-    return [
-        step.item
+    found = [
+        (field, step.item)
         for step in steps
-        if any(
-            same(name.name, quoted=is_quoted(name), other=field.name)
-            and (_is_of(field, qualifier) if qualifier else not _is_merged(field, step.item, steps))
-            for field in step.item.fields
-        )
+        for field in step.item.fields
+        if same(name.name, quoted=is_quoted(name), other=field.name)
+        and (_is_of(field, qualifier) if qualifier else not _is_merged(field, step.item, steps))
     ]
+    meant = preferred([field for field, _ in found])
+    return list(dict.fromkeys(item for field, item in found if field in meant))
 
 
 def _is_of(field: Field, table: exp.Identifier) -> bool:

@@ -1,7 +1,8 @@
 """JOIN in SQL: of public tables by any columns, of private ones by the person.
 
 Rows of two private tables may meet only if they belong to one person, so ON must equate the person
-columns of both sides. A public table may be joined by any columns.
+columns of both sides, or the keys of one parent row by declared foreign keys. A public table may be joined by
+any columns.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from discreet.data.facts.foreign_keys import are_of_one_person, foreign_keys, shared_key
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.public_rows import PublicRows
@@ -25,7 +27,7 @@ from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
 from discreet.queries.sql.scope import Field, Scope, is_quoted
 
-__all__ = ["PublicItem", "join_rows"]
+__all__ = ["PublicItem", "equated_fields", "join_rows", "without_person"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +61,9 @@ def join_rows(
     outer = str(join.args.get("side") or "").upper() == "LEFT"
     kinds = _right_types(right, tables)
     fields = _right_fields(right, kinds)
-    pairs = _pairs(join, left, Scope(relation=left.relation, fields=fields))
+    pairs = equated_fields(join, left, Scope(relation=left.relation, fields=fields))
     persons = person_columns(right.relation, tables) if isinstance(right, Scope) else frozenset()
-    further = _without_person(pairs, left, right, tables) if isinstance(right, Scope) else pairs
+    further = without_person(pairs, left, right, tables) if isinstance(right, Scope) else pairs
     known = columns_of_relation(left.relation, tables)
     merged = (
         {}
@@ -109,7 +111,7 @@ def _right_fields(right: Scope | PublicItem, kinds: Mapping[str, Type]) -> tuple
     return tuple(Field(table=right.alias, name=name, column=name) for name in kinds)
 
 
-def _pairs(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
+def equated_fields(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Field, Field]]:
     """Return the columns that a join equates, of the left and of the right."""
     listed = []
     for identifier in join.args.get("using") or ():
@@ -152,22 +154,27 @@ def _pair(node: exp.Expression, left: Scope, right: Scope) -> tuple[Field, Field
     )
 
 
-def _without_person(
+def without_person(
     pairs: list[tuple[Field, Field]], left: Scope, right: Scope, tables: Tables
 ) -> list[tuple[Field, Field]]:
-    """Return the further pairs of a join of private rows, if one of the pairs equates the persons."""
+    """Return the further pairs of a join of private rows, if they equate persons or keys of parent rows."""
     if not (has_person(left.relation, tables) and has_person(right.relation, tables)):
         raise no_person("a join of private tables")
     owners = person_columns(left.relation, tables), person_columns(right.relation, tables)
     further = [
         (one, other) for one, other in pairs if not (one.column in owners[0] and other.column in owners[1])
     ]
-    if len(further) == len(pairs):
+    equal = [(one.column, other.column) for one, other in pairs]
+    held = foreign_keys(left.relation, tables), foreign_keys(right.relation, tables)
+    if len(further) == len(pairs) and not are_of_one_person(equal, *held):
         names = [min(columns) if columns else "person" for columns in owners]
-        selected = "" if all(owners) else ", and select the person's own column in subqueries, as it is"
+        equated = shared_key(*held) or (tuple(names),)
+        written = " AND ".join(f"a.{one} = b.{other}" for one, other in equated)
+        lost = not (all(owners) or shared_key(*held))
+        selected = ", and select the person's own column in subqueries, as it is" if lost else ""
         raise UnsupportedQuery(
             "a JOIN of private tables lets rows of different persons meet; equate the persons of both sides, "
-            f"as in ON a.{names[0]} = b.{names[1]}{selected}"
+            f"as in ON {written}{selected}"
         )
     return further
 

@@ -45,7 +45,7 @@ def check_schemas(query: exp.Expression) -> None:
     known: dict[str, list[tuple[str, ...]]] = {}
     for table in query.find_all(exp.Table):
         parts = (table.args.get("catalog"), table.args.get("db"))
-        schema = tuple(part.name.lower() for part in parts if part is not None)
+        schema = tuple(part.name.lower() for part in parts if isinstance(part, exp.Expression))
         for other in known.setdefault(table.name.lower(), []):
             shared = min(len(schema), len(other))
             if schema[len(schema) - shared :] != other[len(other) - shared :]:

@@ -7,7 +7,9 @@ sqlglot says passes on.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import exp
@@ -17,9 +19,12 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.queries.sql.date_spellings import with_day
 from discreet.queries.sql.refusals import refused, refused_node
+from discreet.queries.sql.spellings import respelled
+from discreet.queries.sql.top import limited_by, without_top
 
-__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select"]
+__all__ = ["LARGEST_TEXT", "LARGEST_TOKENS", "MOST_OPEN", "MOST_SELECTS", "read_select", "read_statement"]
 
 LARGEST_TEXT = 100_000
 """How many characters a query may have."""
@@ -52,13 +57,27 @@ class _SelectParser(Parser):
         raise ParseError("a command")
 
 
-def read_select(text: str) -> exp.Select:
-    """Return the syntax tree of a query that is a single SELECT.
+def read_select(text: str, day: datetime.date | None = None) -> exp.Select:
+    """Return the syntax tree of a query that is a single SELECT; see `read_statement`."""
+    statement = read_statement(text, day)
+    if type(statement) is exp.Union:
+        raise refused(
+            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
+        )
+    if type(statement) is not exp.Select:
+        raise refused_node(statement)
+    return statement
+
+
+def read_statement(text: str, day: datetime.date | None = None) -> exp.Expression | None:
+    """Return the syntax tree of a statement: a SELECT, several with UNION between them, or something else.
 
     Parameters
     ----------
     text : str
         At most `LARGEST_TEXT` characters; a semicolon at the end and comments are fine.
+    day : date, optional
+        What CURRENT_DATE means.
     """
     if not isinstance(text, str):
         raise ParameterError(
@@ -68,16 +87,19 @@ def read_select(text: str) -> exp.Select:
         raise UnsupportedQuery(
             f"the text is longer than {LARGEST_TEXT} characters; shorten it, or ask in parts"
         )
-    tokens = _without_semicolon(_tokens(text))
+    tokens, top = without_top(_without_semicolon(_tokens(text)))
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
-    if type(statement) is exp.Union:
-        raise refused(
-            "UNION around aggregates", "ask one query at a time, or put UNION ALL into FROM, in parentheses"
-        )
-    if type(statement) is not exp.Select:
-        raise refused_node(statement)
+    if type(statement) in {exp.Subquery, exp.Paren}:
+        raise refused("a query in parentheses", "leave the parentheses out")
+    if statement is not None:
+        respelled(statement)
+        with_day(statement, day)
+    if type(statement) is exp.Select:
+        return limited_by(statement, top)
+    if top is not None:
+        raise refused("TOP in a part of UNION", "write ORDER BY and LIMIT at the end")
     return statement
 
 
@@ -108,20 +130,21 @@ def _check_statement(tokens: Sequence[Token]) -> None:
     kinds = [token.token_type for token in tokens]
     if TokenType.SEMICOLON in kinds:
         raise refused("more than one statement", "ask one SELECT at a time")
-    if kinds[0] is TokenType.L_PAREN:
+    opened = next((kind for kind in kinds if kind is not TokenType.L_PAREN), None)
+    if kinds[0] is TokenType.L_PAREN and opened not in {TokenType.SELECT, TokenType.WITH}:
         raise refused("a query in parentheses", "leave the parentheses out")
-    if kinds[0] not in {TokenType.SELECT, TokenType.WITH}:
+    if kinds[0] not in {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
         raise refused(
             "a statement other than SELECT", "write SELECT city, COUNT(*) AS n FROM a table GROUP BY city"
         )
     if max(kinds.count(TokenType.SELECT), kinds.count(TokenType.JOIN)) > MOST_SELECTS:
         raise UnsupportedQuery(f"the query has more than {MOST_SELECTS} SELECTs or JOINs; ask in parts")
-    if len(tokens) > 2 and tokens[1].text.upper() == "TOP" and kinds[2] is TokenType.NUMBER:
-        raise refused("TOP", "write ORDER BY and LIMIT at the end")
     if any(token.token_type is TokenType.NOT and token.text == "!" for token in tokens):
         raise refused("!", "write NOT")
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):
         raise refused("`", "write names in double quotes")
+    if any(pair == (TokenType.SLASH, TokenType.SLASH) for pair in pairwise(kinds)):
+        raise refused("//", "write FLOOR(x / y)")
     if any(token.text.startswith("$") and token.token_type is TokenType.VAR for token in tokens):
         raise refused_node(exp.Placeholder())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.data.facts.foreign_keys import tell_persons_apart
 from discreet.data.facts.persons import Tables, has_person, no_person, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.description import describe_expression
@@ -16,6 +17,7 @@ from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.key_names import calculated_key_name
 from discreet.queries.sql.post_processing import position_of
 from discreet.queries.sql.refusals import (
+    AcrossPersons,
     check_parts,
     function_name,
     no_aggregate_here,
@@ -24,7 +26,7 @@ from discreet.queries.sql.refusals import (
 )
 from discreet.queries.sql.scope import Field, Scope
 
-__all__ = ["per_person"]
+__all__ = ["Item", "per_person"]
 
 _FUNCTIONS: dict[type[exp.Expression], PersonalFunction] = {
     exp.Count: PersonalFunction.COUNT,
@@ -111,12 +113,15 @@ class _Grouping:
             column = self._grouped(unwrapped(node))
             if column not in self._keys:
                 self._keys.append(column)
-        persons = person_columns(self._scope.relation, self._tables)
-        if not persons & set(self._keys):
+        if not tell_persons_apart(self._keys, self._scope.relation, self._tables):
+            persons = person_columns(self._scope.relation, self._tables)
             person = min(persons) if persons else "the person"
-            raise refused(
-                "an aggregate over several persons in a subquery",
-                f"add the person to GROUP BY, as in GROUP BY {person}, so that each row stays one person's",
+            raise AcrossPersons(
+                *refused(
+                    "an aggregate over several persons in a subquery",
+                    f"add the person to GROUP BY, as in GROUP BY {person}, so that each row stays one "
+                    "person's",
+                ).args
             )
 
     def _grouped(self, node: exp.Expression) -> str:

@@ -9,21 +9,20 @@ from sqlglot import exp
 from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.relations import Order
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.post_processing import PostProcessing, is_plain
+from discreet.queries.question.post_processing import AnswerOrder, PostProcessing, is_plain
 from discreet.queries.sql.answer_columns import AnswerColumns
 from discreet.queries.sql.expressions import unwrapped
 from discreet.queries.sql.names import same
 from discreet.queries.sql.refusals import check_parts, refused
-from discreet.queries.sql.scope import Scope, is_quoted
-from discreet.queries.sql.windows import order_of
+from discreet.queries.sql.scope import NamesInSight, is_quoted
 
-__all__ = ["after_of", "position_of"]
+__all__ = ["after_of", "limits_of_answer", "position_of"]
 
 _DIGITS = 18
 
 
 def after_of(
-    select: exp.Select, named: Sequence[str | None], answer: AnswerColumns, scope: Scope
+    select: exp.Select, named: Sequence[str | None], answer: AnswerColumns, scope: NamesInSight
 ) -> PostProcessing:
     """Return what is calculated, and what HAVING, ORDER BY, LIMIT and OFFSET do with an answer, or refuse it.
 
@@ -35,7 +34,7 @@ def after_of(
         The name of each item of SELECT; None for keys.
     answer : AnswerColumns
         The columns of the answer; those that only HAVING and ORDER BY need are added, and not shown.
-    scope : Scope
+    scope : NamesInSight
         The columns of FROM.
     """
     shown = tuple(name for name in named if name is not None)
@@ -49,6 +48,10 @@ def after_of(
     if order is not None:
         check_parts(order, "expressions")
         orders = tuple(reader.order(part) for part in order.expressions)
+    qualify = select.args.get("qualify")
+    chosen = None if qualify is None else reader.qualified(qualify)
+    if condition is not None and answer.windows and not isinstance(condition, Column):
+        condition = Column(name=answer.calculate(condition))
     listed = (*(name for name, _ in answer.outputs), *(one.name for one in answer.calculated))
     return PostProcessing(
         calculated=answer.calculated,
@@ -57,7 +60,15 @@ def after_of(
         limit=_number(select.args.get("limit")),
         offset=_number(select.args.get("offset")) or 0,
         shown=None if shown == listed or not listed else shown,
+        windows=answer.windows,
+        qualify=chosen,
+        levels=answer.levels,
     )
+
+
+def limits_of_answer(node: exp.Expression) -> PostProcessing:
+    """Return what LIMIT and OFFSET of a query without aggregates, or of a UNION, do."""
+    return PostProcessing(limit=_number(node.args.get("limit")), offset=_number(node.args.get("offset")) or 0)
 
 
 class _Clauses:
@@ -68,30 +79,44 @@ class _Clauses:
         items: list[exp.Expression],
         named: Sequence[str | None],
         answer: AnswerColumns,
-        scope: Scope,
+        scope: NamesInSight,
     ) -> None:
         self._items, self._named, self._answer, self._scope = items, named, answer, scope
 
+    def qualified(self, node: exp.Expression) -> str:
+        """Return the name of the condition that QUALIFY states."""
+        check_parts(node, "this")
+        return self._answer.calculate(self._answer.expression(node.this, self._column))
+
     def condition(self, node: exp.Expression) -> Expression:
+        if node.find(exp.Window):
+            raise refused("a window in HAVING", "write QUALIFY, which is about windows")
         condition = self._answer.expression(node, self._column)
         if is_plain(condition):
             return condition
         return Column(name=self._answer.calculate(condition))
 
     def order(self, part: exp.Ordered) -> Order:
-        descending, node = order_of(part), unwrapped(part.this)
+        descending, missing_first = answer_order(part)
+        node = unwrapped(part.this)
+
+        def by(column: str) -> Order:
+            if missing_first:
+                return AnswerOrder(column=column, descending=descending, missing_first=True)
+            return Order(column=column, descending=descending)
+
         if isinstance(node, exp.Literal):
             place = position_of(node, len(self._items), "ORDER BY")
             name, item = self._named[place], self._items[place]
             if name is None and isinstance(item, exp.Alias):
                 name = str(item.alias)
             if name is not None:
-                return Order(column=name, descending=descending)
+                return by(name)
             node = unwrapped(item)
         expression = self._answer.expression(node, self._column)
-        if isinstance(expression, Column):
-            return Order(column=expression.name, descending=descending)
-        return Order(column=self._answer.calculate(expression), descending=descending)
+        if isinstance(expression, Column) and expression.name in self._answer.names:
+            return by(expression.name)
+        return by(self._answer.calculate(expression))
 
     def _column(self, node: exp.Column) -> Column:
         """Return the column of the answer that a name means: one of its own, or the key that a column is."""
@@ -107,6 +132,12 @@ class _Clauses:
             f"HAVING or ORDER BY uses {self._scope.column(node).name!r}, which is neither grouped by nor "
             "aggregated; add it to GROUP BY, or take an aggregate of it"
         )
+
+
+def answer_order(part: exp.Ordered) -> tuple[bool, bool]:
+    """Return whether an item of ORDER BY descends, and whether missing values come first."""
+    check_parts(part, "this", "desc", "nulls_first")
+    return bool(part.args.get("desc")), bool(part.args.get("nulls_first"))
 
 
 def position_of(node: exp.Literal, items: int, clause: str) -> int:
@@ -129,6 +160,8 @@ def _number(clause: exp.Expression | None) -> int | None:
         options, node = clause.args.get("limit_options"), clause.args.get("count")
         if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
             raise refused("FETCH with PERCENT or TIES", "write LIMIT and a number")
+        if node is None:  # FETCH FIRST ROW ONLY
+            return 1
     else:
         check_parts(clause, "expression")
         node = clause.args.get("expression")

@@ -41,7 +41,7 @@ _NODES = (
     *(exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.And, exp.Or, exp.Not, exp.In, exp.Between, exp.Is),
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Add, exp.Sub, exp.Mul, exp.Neg),
     *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Coalesce, exp.Upper, exp.Lower, exp.Case, exp.If),
-    *(exp.Cast, exp.DataType, exp.DataTypeParam),
+    *(exp.Cast, exp.DataType, exp.DataTypeParam, exp.Values, exp.Tuple),
 )
 _REWRITE = "in a subquery on public tables, write conditions, + - *, COUNT, SUM, AVG, MIN, MAX and GROUP BY"
 
@@ -59,10 +59,9 @@ def public_items(node: exp.Expression, table: ReadTable) -> NamedItems | None:
     table : callable
         Returns what a table in FROM is: a `PublicItem`, if it is public.
     """
-    own = {query.alias.lower() for query in node.find_all(exp.CTE)}
     found: NamedItems = []
     for one in node.find_all(exp.Table):
-        if one.name.lower() in own and not one.args.get("db"):
+        if not one.args.get("db") and _is_own(one, node):
             continue
         try:
             item = table(one)
@@ -72,6 +71,25 @@ def public_items(node: exp.Expression, table: ReadTable) -> NamedItems | None:
             return None
         found.append((one, item))
     return found
+
+
+def _is_own(table: exp.Table, whole: exp.Expression) -> bool:
+    """Return whether a name is that of a query of WITH that is in sight where it stands.
+
+    Elsewhere the name would be one of the engine's catalog, so that it has to be that of a public table.
+    """
+    below: exp.Expression = table
+    while below is not whole and below.parent is not None:
+        above = below.parent
+        clause = above if isinstance(above, exp.With) else above.args.get("with_") or above.args.get("with")
+        if clause is not None and clause is not below:
+            known = clause.expressions
+            if above is clause:  # in a query of WITH those before it are in sight
+                known = known[: next(place for place, one in enumerate(known) if one is below)]
+            if any(query.alias.lower() == table.name.lower() for query in known):
+                return True
+        below = above
+    return False
 
 
 def calculated_item(node: exp.Expression, items: NamedItems, alias: str) -> PublicItem:

@@ -14,6 +14,7 @@ __all__ = [
     "AGGREGATES",
     "CLAUSES",
     "SORTED",
+    "AcrossPersons",
     "check_parts",
     "function_name",
     "no_aggregate_here",
@@ -125,6 +126,11 @@ _NODES: dict[str, tuple[str, str]] = {
     "RespectNulls": ("RESPECT NULLS", "leave it out: aggregates skip NULL by the rule of the column"),
     "Order": ("ORDER BY in an aggregate", "leave it out: the order of rows does not matter"),
     "Star": ("*", "list the keys and aggregates, as in SELECT city, COUNT(*) AS n"),
+    "LogicalOr": ("BOOL_OR()", "write COUNT_IF(c), which counts the rows in which it is true"),
+    "LogicalAnd": ("BOOL_AND()", "write COUNT_IF(NOT c), which counts the rows in which it is false"),
+    "ApproxQuantiles": ("a list of quantiles", "write QUANTILE(x, 0.25), QUANTILE(x, 0.5) and so on"),
+    "GroupConcat": ("STRING_AGG()", "it would list what single rows hold; write APPROX_TOP_K(x, 3)"),
+    "ArrayAgg": ("ARRAY_AGG()", "it would list what single rows hold; write APPROX_TOP_K(x, 3)"),
     "BitwiseAnd": ("&", "write AND"),
     "BitwiseOr": ("|", "write OR"),
     "BitwiseXor": ("^", _CONDITIONS),
@@ -162,6 +168,10 @@ _NODES: dict[str, tuple[str, str]] = {
 def refused(construct: str, rewrite: str) -> UnsupportedQuery:
     """Return the refusal of a construct."""
     return UnsupportedQuery(f"{construct} is not in the language of private queries; {rewrite}")
+
+
+class AcrossPersons(UnsupportedQuery):
+    """The refusal of a subquery whose rows are made of several persons' rows: it is an answer, not rows."""
 
 
 def check_parts(node: exp.Expression, *allowed: str) -> None:

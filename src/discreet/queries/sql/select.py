@@ -30,27 +30,36 @@ not used further.
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import dataclass
+
 from sqlglot import exp
 
+from discreet.data import Aggregate
 from discreet.data.facts.persons import Tables
 from discreet.data.language.expressions import Column, Expression, columns_of
 from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
+from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
 from discreet.queries.sql.aggregates import is_aggregate
 from discreet.queries.sql.answer_columns import AnswerColumns
+from discreet.queries.sql.answer_windows import named_windows
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
+from discreet.queries.sql.grouping_sets import grouped_nodes
 from discreet.queries.sql.key_names import calculated_key_name
+from discreet.queries.sql.keys_alone import check_distinct, listed_keys, with_distinct_groups
+from discreet.queries.sql.lifted_subqueries import lifted_select
 from discreet.queries.sql.names import check_schemas, same
 from discreet.queries.sql.parser import read_select
 from discreet.queries.sql.post_processing import after_of, position_of
 from discreet.queries.sql.prune_person_keys import prune_person_keys
 from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused, refused_node
-from discreet.queries.sql.scope import Scope, is_quoted
+from discreet.queries.sql.scope import ColumnsInSight, NamesInSight, OfAnswer, is_quoted
 from discreet.queries.sql.subqueries import subquery
 
-__all__ = ["parse"]
+__all__ = ["ReadSelect", "aggregates_in", "parse", "query_of"]
 
 _PARTS = (
     "expressions",
@@ -64,10 +73,13 @@ _PARTS = (
     "offset",
     "with",
     "hint",
+    "qualify",
+    "windows",
+    "distinct",
 )
 
 
-def parse(text: str, tables: Tables) -> Query:
+def parse(text: str, tables: Tables, day: datetime.date | None = None) -> Query:
     """Return the query that SQL text means, or refuse it.
 
     Parameters
@@ -76,6 +88,8 @@ def parse(text: str, tables: Tables) -> Query:
         One SELECT of the language above.
     tables : mapping of names to Table or PublicTable
         The declared tables; only their public names and columns are used.
+    day : date, optional
+        What CURRENT_DATE means.
 
     Raises
     ------
@@ -84,25 +98,70 @@ def parse(text: str, tables: Tables) -> Query:
     UndeclaredColumn
         For a table or a column that does not exist: it names those that do.
     """
-    select = read_select(text)
+    select = read_select(text, day)
+    return query_of(select, tables)[0]
+
+
+def query_of(
+    select: exp.Select, tables: Tables, given: tuple[str, ...] = ()
+) -> tuple[Query, tuple[str, ...]]:
+    """Return the query that a SELECT means, and the name that each of its items has in the answer.
+
+    With `given`, it calculates with columns of other answers, by these names.
+    """
+    select = with_distinct_groups(select)
     check_parts(select, *_PARTS)
     check_schemas(select)
-    scope = FromClause(tables, subquery).within(select).of(select)
-    reader = _Reader(select, scope, tables)
+    rows = FromClause(tables, subquery).within(select)
+    select, scope = lifted_select(select, rows.of(select), rows)
+    read = aggregates_in(select, scope, scope.over(tables))
+    query = Query(
+        relation=scope.relation, keys=read.keys, outputs=read.outputs, after=read.after, given=given
+    )
+    return prune_person_keys(query, tables), read.names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSelect:
+    """What a SELECT with aggregates asks of the rows of its FROM.
+
+    Attributes
+    ----------
+    keys : tuple of Named
+        What it groups by.
+    outputs : tuple of (name, Aggregate)
+        What it aggregates.
+    after : PostProcessing
+        What it does with the result.
+    names : tuple of str
+        The name of each item.
+    """
+
+    keys: tuple[Named, ...]
+    outputs: tuple[tuple[str, Aggregate], ...]
+    after: PostProcessing
+    names: tuple[str, ...]
+
+
+def aggregates_in(select: exp.Select, scope: NamesInSight, columns: ColumnsInSight) -> ReadSelect:
+    """Read SELECT, GROUP BY, HAVING, ORDER BY and LIMIT over the columns in sight."""
+    reader = _Reader(select, scope, columns)
     keys = reader.keys()
-    columns = AnswerColumns(keys, scope.over(tables), reader.aliases)
-    named = reader.columns(keys, columns)
-    after = after_of(select, named, columns, scope)
-    query = Query(relation=scope.relation, keys=keys, outputs=columns.outputs, after=after)
-    return prune_person_keys(query, tables)
+    answer = AnswerColumns(keys, columns, reader.aliases, named=named_windows(select), levels=reader.levels)
+    named = reader.columns(keys, answer)
+    check_distinct(select, named, len(keys))
+    after = listed_keys(after_of(select, named, answer, scope), named, answer, len(keys))
+    names = tuple(reader.key_name(place, keys) if name is None else name for place, name in enumerate(named))
+    return ReadSelect(keys=keys, outputs=answer.outputs, after=after, names=names)
 
 
 class _Reader:
-    """Reads SELECT and GROUP BY of the outermost query."""
+    """Reads SELECT and GROUP BY."""
 
-    def __init__(self, select: exp.Select, scope: Scope, tables: Tables) -> None:
-        self._scope, self._columns = scope, scope.over(tables)
+    def __init__(self, select: exp.Select, scope: NamesInSight, columns: ColumnsInSight) -> None:
+        self._scope, self._columns = scope, columns
         self._group: exp.Group | None = select.args.get("group")
+        self._grouped_by, self.levels = grouped_nodes(self._group)
         self._items = [_item(node) for node in select.expressions]
 
     @property
@@ -114,10 +173,9 @@ class _Reader:
         """Return what GROUP BY names, each under the name that SELECT gives it."""
         if self._group is None:
             return ()
-        check_parts(self._group, "expressions")
-        if not self._group.expressions:
+        if not self._grouped_by:
             raise UnsupportedQuery("GROUP BY names no column; leave it out, or name one with declared keys")
-        return tuple(self._key(unwrapped(node)) for node in self._group.expressions)
+        return tuple(map(self._key, self._grouped_by))
 
     def _key(self, node: exp.Expression) -> Named:
         if isinstance(node, exp.AggFunc):
@@ -132,7 +190,7 @@ class _Reader:
         if not columns_of(expression):
             raise refused("GROUP BY with a constant", "leave it out, or group by a column")
         for item, alias in self._items:
-            if alias is None or item.find(exp.AggFunc, exp.Window, exp.Star):
+            if alias is None or item.find(exp.AggFunc, exp.Window, exp.Star, OfAnswer):
                 continue
             if item == node or expression_of(item, self._columns) == expression:
                 return Named(name=alias, expression=expression)
@@ -166,17 +224,20 @@ class _Reader:
                 )
             return alias
         field = self._scope.field(node)
-        for item, name in self._items:
-            if name is not None and type(item) is exp.Column and self._scope.field(item) == field:
-                return Named(name=name, expression=Column(name=field.column))
-        return Named(name=field.name, expression=Column(name=field.column))
+        named = [
+            name
+            for item, name in self._items
+            if type(item) is exp.Column and self._scope.field(item) == field
+        ]
+        # Where SELECT lists it both as it is and under another name, the other is one more column.
+        name = field.name if None in named or not named else named[0]
+        return Named(name=name or field.name, expression=Column(name=field.column))
 
     def _grouped_columns(self) -> set[str]:
         """Return the columns that GROUP BY names."""
-        nodes = [] if self._group is None else [unwrapped(node) for node in self._group.expressions]
         return {
             self._scope.field(node).column
-            for node in nodes
+            for node in self._grouped_by
             if type(node) is exp.Column and self._scope.has(node)
         }
 
@@ -207,7 +268,8 @@ class _Reader:
             if self._is_key(node, alias, keys):
                 continue
             unknown = isinstance(node, exp.Anonymous) and not any(map(is_aggregate, node.walk()))
-            if is_aggregate(node) or isinstance(node, exp.Window) or unknown:
+            over_answer = isinstance(node, exp.Window | exp.Grouping | exp.GroupingId)
+            if (is_aggregate(node) or unknown) and not over_answer:
                 named[place] = answer.measure(node, alias)
             else:
                 calculations.append((place, node, alias))
@@ -218,6 +280,11 @@ class _Reader:
         for place, expression, alias in found:
             named[place] = answer.calculate(expression, alias)
         return named
+
+    def key_name(self, place: int, keys: tuple[Named, ...]) -> str:
+        """Return the name of the key that an item is."""
+        expression = expression_of(self._items[place][0], self._columns)
+        return next(key.name for key in keys if key.expression == expression)
 
     def _grouped(self, node: exp.Column, answer: AnswerColumns) -> Expression:
         key = answer.key_of(node)
@@ -237,7 +304,7 @@ class _Reader:
             expression: Expression = self._scope.column(node)
         elif isinstance(node, exp.Star):
             raise refused_node(node)
-        elif node.find(exp.AggFunc, exp.Window) or not any(
+        elif node.find(exp.AggFunc, exp.Window, OfAnswer) or not any(
             not isinstance(key.expression, Column) for key in keys
         ):
             return False
@@ -245,9 +312,7 @@ class _Reader:
             expression = expression_of(node, self._columns)
         for key in keys:
             if key.expression == expression:
-                if alias not in {None, key.name}:
-                    raise UnsupportedQuery("SELECT gives one key two names; choose one")
-                return True
+                return alias in {None, key.name}
         if type(node) is not exp.Column:
             return False
         raise self._not_grouped(node)

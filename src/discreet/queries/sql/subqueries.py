@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.data.facts.relation_facts import columns_of_relation, person_columns
+from discreet.data.facts.foreign_keys import tell_persons_apart
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.expressions import Column
 from discreet.data.language.relations import Distinct, Named, Project
 from discreet.errors import UnsupportedQuery
-from discreet.queries.question.query import derived, united
+from discreet.queries.question.query import derived, filtered, united
 from discreet.queries.sql.expressions import expression_of, unwrapped
 from discreet.queries.sql.from_clause import FromClause
-from discreet.queries.sql.per_person import per_person
-from discreet.queries.sql.refusals import check_parts, refused, refused_node
-from discreet.queries.sql.scope import Field, Scope
-from discreet.queries.sql.windows import window_of
+from discreet.queries.sql.lifted_subqueries import lifted_select
+from discreet.queries.sql.per_person import Item, per_person
+from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
+from discreet.queries.sql.scope import Field, FoundColumn, Scope
+from discreet.queries.sql.windows import lifted_windows, window_of
 
 __all__ = ["subquery"]
 
@@ -34,7 +36,7 @@ _CUTS = {
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",
 }
-_PARTS = ("expressions", "from", "joins", "where", "group", "having", "distinct", "with", "hint")
+_PARTS = ("expressions", "from", "joins", "where", "group", "having", "distinct", "with", "hint", "qualify")
 
 
 def subquery(node: exp.Expression, rows: FromClause) -> Scope:
@@ -51,10 +53,12 @@ def subquery(node: exp.Expression, rows: FromClause) -> Scope:
         raise refused_node(node)
     check_parts(node, *_PARTS)
     inner = rows.within(node)
-    scope = inner.of(node)
+    node, scope = lifted_select(node, inner.of(node), inner)
     items = [_item(item) for item in node.expressions]
     aggregated = node.args.get("group") or node.args.get("having")
     aggregated = aggregated or any(_aggregates(one, node) for one, _ in items)
+    if not aggregated:
+        items, scope = _with_windows(node, items, scope, rows)
     found = per_person(node, items, scope, rows.tables) if aggregated else _selected(items, scope, rows)
     return _distinct(node, found, rows)
 
@@ -71,6 +75,32 @@ def _aggregates(item: exp.Expression, select: exp.Select) -> bool:
     return any(one.find_ancestor(exp.Select, exp.Window) is select for one in item.find_all(exp.AggFunc))
 
 
+def _with_windows(
+    select: exp.Select, items: list[Item], scope: Scope, rows: FromClause
+) -> tuple[list[Item], Scope]:
+    """Return items in which windows inside calculations are columns, and the rows that QUALIFY lets pass."""
+    qualify, relation, found = select.args.get("qualify"), scope.relation, []
+    for node, alias in items:
+        lifted = node
+        if node.find(exp.Window) and (type(node) is not exp.Window or qualify is not None):
+            lifted, relation = lifted_windows(node, relation, scope, rows.tables)
+        found.append((lifted, alias))
+    if qualify is not None:
+        check_parts(qualify, "this")
+        named = {alias.lower(): node for node, alias in found if alias is not None}
+
+        def meant(one: exp.Expression) -> exp.Expression:
+            if not isinstance(one, exp.Column) or one.args.get("table") is not None or scope.has(one):
+                return one
+            known = named.get(one.name.lower())
+            return one if known is None else exp.Paren(this=known.copy())
+
+        condition, relation = lifted_windows(qualify.this, relation, scope, rows.tables)
+        sight = Scope(relation=relation, fields=scope.fields)
+        relation = filtered(relation, rows.condition(condition.transform(meant), sight))
+    return found, Scope(relation=relation, fields=scope.fields)
+
+
 def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows: FromClause) -> Scope:
     """Return the columns of a SELECT without aggregates."""
     fields: list[Field] = []
@@ -83,10 +113,11 @@ def _selected(items: list[tuple[exp.Expression, str | None]], scope: Scope, rows
             fields += scope.starred()
             starred = True
         elif type(node) is exp.Column and isinstance(node.this, exp.Star):
-            fields += scope.of_table(node.args["table"])
-        elif type(node) is exp.Column:
+            fields += [field for field in scope.of_table(node.args["table"]) if not field.hidden]
+        elif isinstance(node, exp.Column):
             field = scope.field(node)
-            fields.append(Field(table="", name=alias or field.name, column=field.column))
+            name = _named(alias) if isinstance(node, FoundColumn) else alias or field.name
+            fields.append(Field(table="", name=name, column=field.column))
         elif type(node) is exp.Window:
             relation = window_of(node, _named(alias), relation, scope, rows.tables)
             fields.append(Field(table="", name=_named(alias), column=_named(alias)))
@@ -126,11 +157,13 @@ def _distinct(select: exp.Select, scope: Scope, rows: FromClause) -> Scope:
         return scope
     if clause.args.get("on"):
         raise refused("DISTINCT ON", _FIRST)
-    if not person_columns(scope.relation, rows.tables) & {field.column for field in scope.fields}:
-        raise refused(
-            "DISTINCT without the person",
-            "whether a row is present would depend on other people; select the person column, too: "
-            "SELECT DISTINCT person, x",
+    if not tell_persons_apart((field.column for field in scope.fields), scope.relation, rows.tables):
+        raise AcrossPersons(
+            *refused(
+                "DISTINCT without the person",
+                "whether a row is present would depend on other people; select the person column, too: "
+                "SELECT DISTINCT person, x",
+            ).args
         )
     exact = scope.exact(columns=iter(columns_of_relation(scope.relation, rows.tables)))
     return Scope(relation=Distinct(source=exact.relation), fields=exact.fields)

@@ -1,0 +1,93 @@
+"""Which person has which keys, numbered: what a choice of keys in rounds decides on.
+
+It is fetched from the engine and is as private as the rows; nothing prints it, and only a mechanism reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.data.key_counts import check_key_plan, named
+from discreet.data.language.declarations import KeyValue
+from discreet.data.language.plan import KeyPlan
+from discreet.data.language.relations import leftmost
+
+if TYPE_CHECKING:
+    import ibis.expr.types
+    import pyarrow
+    from numpy.typing import NDArray
+
+    from discreet.data.salt import Salt
+    from discreet.data.tables.table import Table
+
+__all__ = ["KeyPairs", "compute_key_pairs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPairs:
+    """Pairs of a person and a key, both numbered from 0, each pair once. They are private.
+
+    Attributes
+    ----------
+    persons, keys : arrays of integers
+        The pairs.
+    """
+
+    persons: NDArray[np.int64] = field(repr=False, compare=False)
+    keys: NDArray[np.int64] = field(repr=False, compare=False)
+    _values: pyarrow.Array = field(repr=False, compare=False)
+
+    def chosen(self, shown: NDArray[np.bool_]) -> tuple[KeyValue, ...]:
+        """Return the keys for which `shown` is true, sorted: public once a mechanism has decided."""
+        import pyarrow
+
+        found = (named(value) for value in self._values.filter(pyarrow.array(np.asarray(shown))))
+        return tuple(sorted(value for value in found if value is not None))
+
+
+def compute_key_pairs(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt) -> KeyPairs:
+    """Return the keys of every person, at most `plan.keys` of each, chosen by the salt.
+
+    Guarantee
+    ---------
+    Adding or removing a person adds or removes the pairs of that person and changes no others, but for how
+    persons and keys are numbered (proof: keys_in_rounds, lemma 1).
+
+    Raises
+    ------
+    EngineFailed
+        If the engine does not finish; the message says nothing about why.
+    """
+    check_key_plan(plan, tables)
+    from discreet.data.engines.base import fetch
+    from discreet.data.lots import PERSON, key_name
+
+    found = fetch(_pairs(plan, tables, salt), tables[leftmost(plan.source).table]._backend)
+    keys = found.column(key_name(0)).combine_chunks().dictionary_encode()
+    if PERSON in found.column_names:
+        persons = found.column(PERSON).combine_chunks().dictionary_encode().indices.to_numpy()
+    else:
+        persons = np.arange(len(found))
+    return KeyPairs(
+        persons=persons.astype(np.int64),
+        keys=keys.indices.to_numpy().astype(np.int64),
+        _values=keys.dictionary,
+    )
+
+
+def _pairs(plan: KeyPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
+    from discreet.data.bounding.totals import kept_cells
+    from discreet.data.compile.relations import rows_of
+    from discreet.data.lots import PERSON, key_name
+
+    rows = rows_of(plan.source, tables, salt)
+    rows = rows.filtered(rows.columns[plan.column].notnull())
+    keys = {key_name(0): rows.columns[plan.column]}
+    if not rows.has_person:
+        return rows.table.select(**keys)
+    table = rows.table.select(**{PERSON: rows.table[PERSON]}, **keys)
+    return kept_cells(table.distinct(), plan.keys, salt)
