@@ -9,6 +9,7 @@ code  what it says
 3     the ledger cannot be trusted, read or written
 4     the budget is too small for what was asked
 5     a file, a table or the engine that holds it could not be read
+6     ``discreet check --strict`` found something
 130   interrupted
 141   the output is no longer read
 ====  ==========================================================================================
@@ -24,6 +25,7 @@ from typing import NoReturn
 
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
+from discreet.cli.check import CHECK
 from discreet.cli.declared import in_toml
 from discreet.cli.demo import DEMO
 from discreet.cli.explain import EXPLAIN
@@ -43,7 +45,7 @@ from discreet.errors import (
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (DEMO, INIT, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
+COMMANDS = (DEMO, INIT, CHECK, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
 
 _REFUSED = 2
 _LEDGER_TROUBLE = 3
@@ -53,7 +55,8 @@ _INTERRUPTED = 130
 _NOBODY_READS = 141
 _CODES = (
     "Exit codes: 0 done, 2 refused (write it differently), 3 ledger cannot be trusted or used, 4 budget too "
-    "small,\n5 a file or the engine cannot be read, 130 interrupted, 141 output no longer read."
+    "small,\n5 a file or the engine cannot be read, 6 check --strict found something, 130 interrupted,\n"
+    "141 output no longer read."
 )
 _OPTION = re.compile(r"--?[a-z][a-z-]{,30}")
 _REPEATED = re.compile(r""": (['"]).*\1(?= \(choose|$)""", re.DOTALL)
@@ -87,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: Namespace) -> int:
     try:
         print(options.command.run(options))
+        return int(getattr(options, "code", 0))
     except ParameterError as error:
         code = _UNREADABLE if error.parameter.split()[-1] == "source" else _REFUSED
         return _refuse(
@@ -110,7 +114,6 @@ def _run(options: Namespace) -> int:
         return _refuse(options, "the numbers are too large or too small to compute with")
     except KeyboardInterrupt:
         return _INTERRUPTED
-    return 0
 
 
 def _options(arguments: Sequence[str] | None) -> Namespace:

@@ -50,6 +50,7 @@ from discreet.data.language.types import Schema, Type
 from discreet.data.reading.csv_format import Csv
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
+from discreet.data.tables.check_report import Check
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.exports import publish
@@ -63,6 +64,7 @@ __all__ = [
     "AggregateFunction",
     "Axis",
     "Bounds",
+    "Check",
     "ContingencyTable",
     "CountDistinct",
     "CountNonNull",

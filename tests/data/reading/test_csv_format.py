@@ -83,9 +83,9 @@ def test_several_compressed_files_and_names(tmp_path):
 
 def test_letters_that_the_encoding_lacks_are_null(tmp_path):
     path = tmp_path / "v.csv"
-    path.write_bytes(b"Fall,note\n1,a\x81b\n2,caf\xe9\n")
+    path.write_bytes(b"Fall,note\n1,a\x81b\n2,K\xf6ln\n")
     found, table = rows(Csv(path, encoding="cp1252"), note=Type.TEXT)
-    assert [row["note"] for row in found] == [None, "café"]
+    assert [row["note"] for row in found] == [None, "Köln"]
     assert table.lost().values == {"note": 1}
 
 

@@ -96,10 +96,10 @@ class Records:
                 self.lost_values[name] += rows.column(name).null_count - column.null_count
             yield from rows.to_batches()
 
-    def lost(self, converted: Mapping[str, int]) -> Lost:
+    def lost(self, converted: Mapping[str, int], written: Mapping[str, Mapping[str, int]]) -> Lost:
         """Return what was left out of the whole file, including values that did not convert."""
         values = self.lost_values + Counter(converted)
-        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values))
+        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values), written=written)
 
     def _columns(self, block: list[bytes]) -> Iterator[list[pyarrow.ChunkedArray]]:
         """Yield the fields of some lines as bytes, column by column."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from discreet.data.prepared.base import Prepared
     from discreet.data.reading.lost import Lost
+    from discreet.data.tables.check_report import Check
     from discreet.data.tables.ownership import Ownership
 
 __all__ = ["Table"]
@@ -101,6 +102,7 @@ class Table:
         "_all_rows",
         "_backend",
         "_is_prepared",
+        "_opened",
         "_origins",
         "_ownership",
         "_prepared",
@@ -137,6 +139,7 @@ class Table:
         from discreet.data.tables.origins import Origins, origins_of
 
         opened = _open_source(source, person, declared)
+        self._opened: ibis.expr.types.Table = opened
         self._backend: ibis.BaseBackend = backend_of(opened)
         whole = {
             name: isinstance(one, Bounds)
@@ -217,6 +220,26 @@ class Table:
         from discreet.data.tables.ownership import count_unowned
 
         return count_unowned(self)
+
+    def check(self) -> Check:
+        """Compare the rows with what is declared: what is lost, clipped, outside keys, over the limits.
+
+        Returns
+        -------
+        Check
+            Exact counts, for the owner alone; showing them to analysts breaks the guarantee. Nothing is
+            charged and nothing recorded.
+
+        Raises
+        ------
+        ParameterError
+            If persons come through another table: ask ``curator.tables[…].check()``.
+        EngineFailed
+            If the engine does not finish; the message says nothing about why.
+        """
+        from discreet.data.tables.owner_check import checked_rows
+
+        return checked_rows(self)
 
     def _check(self, rows: ibis.expr.types.Table) -> None:
         if isinstance(self.person, str):
