@@ -122,7 +122,6 @@ REACHED_FROM = {
     "curator/ledger/sqlite/schema.py": ("curator/ledger/sqlite/test_store.py", "trigger"),
     "curator/ledger/sqlite/statements.py": ("curator/ledger/sqlite/test_store.py", "messages."),
     "curator/request/histogram.py": ("curator/request/test_histogram_choices.py", "Choices"),
-    "data/compile/casts.py": ("data/language/test_functions.py", "cast"),
     "data/compile/conditional.py": ("data/language/test_functions.py", "coalesce"),
     "data/compile/exponential.py": ("data/language/test_functions.py", "exp()"),
     "data/compile/per_person.py": ("data/test_relations.py", "relation_plans"),
