@@ -56,14 +56,13 @@ SAME = [
 
 
 def test_a_text_of_a_whole_number_with_a_point_is_that_integer():
-    """Where the column is text; of numbers, and of stored questions, conversions are what they were."""
-    question = "SELECT COUNT(*) AS n FROM visits WHERE {} = 73"
-    read = to_json(bind(parse(question.format("CAST(note AS INTEGER)"), ALL), ALL).plan)
-    written = "COALESCE(TRY_CAST(TRY_CAST(note AS DOUBLE) AS INTEGER), 0)"
-    spelled = to_json(bind(parse(question.format(written), ALL), ALL).plan)
-    assert read.count('"cast"') == 3
-    assert read != spelled
-    assert to_json(bind(parse(question.format("CAST(cost AS INTEGER)"), ALL), ALL).plan).count('"cast"') == 1
+    """Where the column is text; of numbers, and in stored plans, conversions are what they were."""
+    question = "SELECT COUNT(*) AS n FROM visits WHERE CAST({} AS INTEGER) = 73"
+    casts = [
+        to_json(bind(parse(question.format(column), ALL), ALL).plan).count(b'"cast"')
+        for column in ("note", "cost")
+    ]
+    assert casts == [3, 1]
 
 
 @pytest.mark.parametrize(("text", "plain"), SAME)
