@@ -117,6 +117,7 @@ REACHED_FROM = {
     "accounting/laplace_runs/line.py": ("accounting/laplace_runs/test_run.py", "SmoothedLaplace"),
     "accounting/renyi/failure_probability.py": ("accounting/test_renyi_sampling.py", "extra_delta"),
     "accounting/runs/course.py": ("accounting/test_epsilon_and_delta.py", "epsilon("),
+    "cli/charge_words.py": ("cli/test_ledger.py", "sum of cost by city"),
     "cli/command.py": ("cli/test_main.py", "help"),
     "curator/ledger/postgres/schema.py": ("curator/ledger/postgres/test_store.py", "tables"),
     "curator/ledger/sqlite/schema.py": ("curator/ledger/sqlite/test_store.py", "trigger"),

@@ -97,9 +97,9 @@ def recover_ledger(
     """Count as spent, on the record, what an accident may have lost: the last entries of a restored ledger.
 
     What was lost had been admitted together with what is left of the ledger, so all that is lost fits what is
-    left of the caps: where all of that is written off, the caps still hold for everything that was ever
-    answered (proof: ledger). It is reserved and abandoned, and never freed. Then an anchor that names a lost
-    entry is set back to the new head.
+    left of the caps, unless they were amended since: where all of that is written off, they still hold for
+    everything that was ever answered (proof: ledger). It is reserved and abandoned, and never freed. Then the
+    anchor, which may name a lost entry, is set to the new head.
 
     Parameters
     ----------
