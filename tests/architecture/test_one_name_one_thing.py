@@ -39,6 +39,7 @@ FUNCTIONS = {
     "maximum": "its sensitivity in the worst case, and at the data at hand",
     "median": "its sensitivity in the worst case, and at the data at hand",
     "normalized": "an engine's",
+    "present_values": "an engine's",
     "product": "of two intervals, of integers and of floats",
     "profile": "the curve, and its figure",
     "rho": "from both sides, and by a Rényi curve",

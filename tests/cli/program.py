@@ -31,10 +31,10 @@ def discreet(command: str, *more: str) -> Outcome:
     return Outcome(code, output.getvalue(), errors.getvalue())
 
 
-def refused(command: str, *more: str) -> str:
-    """Run a command that must be refused: exit code 2, nothing on the output, one reason, no traceback."""
+def refused(command: str, *more: str, code: int = 2) -> str:
+    """Run a command that must be refused: its exit code, nothing on the output, one reason, no traceback."""
     found = discreet(command, *more)
-    assert found.code == 2, found
+    assert found.code == code, found
     assert found.output == ""
     assert "Traceback" not in found.errors
     last = found.errors.strip().splitlines()[-1]

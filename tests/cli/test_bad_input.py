@@ -95,8 +95,8 @@ def test_files_that_hold_no_events(content, tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    assert "No such file" in refused(f"account --event {tmp_path / 'none.json'} --delta 1e-5")
-    assert "directory" in refused(f"account --event {tmp_path} --delta 1e-5")
+    assert "No such file" in refused(f"account --event {tmp_path / 'none.json'} --delta 1e-5", code=5)
+    assert "directory" in refused(f"account --event {tmp_path} --delta 1e-5", code=5)
     binary = tmp_path / "binary.json"
     binary.write_bytes(b"\xff\xfe\x00")
     refused(f"account --event {binary} --delta 1e-5")

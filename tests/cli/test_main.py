@@ -78,7 +78,7 @@ def test_any_refusal_of_the_package_is_one_line(monkeypatch):
         raise BudgetExceeded("nothing is left")
 
     monkeypatch.setattr(accounting, "epsilon", refusing)
-    assert refused("account --noise-multiplier 1 --delta 1e-5") == "nothing is left"
+    assert refused("account --noise-multiplier 1 --delta 1e-5", code=4) == "nothing is left"
 
 
 @pytest.mark.parametrize("error", [OverflowError, ZeroDivisionError, MemoryError])

@@ -226,7 +226,7 @@ def test_what_is_refused_charges_nothing(question, options):
 
 def test_a_file_can_be_corrected_after_a_refusal(clinic):
     refused("query --epsilon 1", "SELECT note, COUNT(*) AS n FROM visits GROUP BY note")
-    refused("query --epsilon 30", COUNT)
+    refused("query --epsilon 30", COUNT, code=4)
     clinic.write_text(DECLARATION.replace("epsilon = 20", "epsilon = 40") + 'note = { keys = ["x"] }\n')
     answered("query --epsilon 1", "SELECT note, COUNT(*) AS n FROM visits GROUP BY note")
     answered("query --epsilon 30", COUNT)
@@ -234,7 +234,7 @@ def test_a_file_can_be_corrected_after_a_refusal(clinic):
 
 def test_the_budget_holds_and_the_refusal_says_what_would_fit():
     answered("query --epsilon 10", COUNT)
-    reason = refused("query --epsilon 15", COUNT)
+    reason = refused("query --epsilon 15", COUNT, code=4)
     assert "of the budget, of which" in reason
     assert "would fit" in reason
 
@@ -242,7 +242,7 @@ def test_the_budget_holds_and_the_refusal_says_what_would_fit():
 def test_caps_per_analyst(clinic):
     clinic.write_text(DECLARATION.replace("delta = 1e-6", "per_analyst = { epsilon = 1 }"))
     answered("query --epsilon 1 --analyst ana", COUNT)
-    assert "this analyst's share" in refused("query --epsilon 0.5 --analyst ana", COUNT)
+    assert "this analyst's share" in refused("query --epsilon 0.5 --analyst ana", COUNT, code=4)
     answered("query --epsilon 0.5 --analyst ben", COUNT)
 
 

@@ -227,7 +227,7 @@ def test_a_charge_says_who_which_law_and_which_plan_without_literals(place):
     curator = clinic(place)
     curator.ask(f"{COUNT} AND age < 777123 AND city = 'Sesame'", analyst="ana", **HALF)
     (charge,) = entries(curator, "charge")
-    assert set(charge.body) == {"analyst", "event", "plan"}
+    assert set(charge.body) == {"analyst", "event", "plan", "versions"}
     assert charge.body["analyst"] == "ana"
     assert charge.body["event"]["event"] == "DiscreteLaplace"
     assert charge.body["plan"]["node"] == "group"

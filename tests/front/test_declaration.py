@@ -110,7 +110,7 @@ def test_bounds_typed_as_integers_need_no_step(tmp_path):
         (
             "source =",
             "path =",
-            ", [tables.visits]: path is not a key of this section; allowed: source, source_env, person",
+            ", [tables.visits]: path is not a key of this section; allowed: source, source_env, csv, person",
         ),
         ("rows = 2", "row = 2", ", [tables.visits.limits]: row is not a key of this section; allowed: rows"),
         ("upper = 110", "upperr = 110", "[tables.visits.columns.age]: upperr is not a key"),
@@ -307,7 +307,7 @@ def test_days(tmp_path):
     for new, words in (
         ("{ first = 2024-01-01, last = 2020-01-01 }", "is after last"),
         ("{ first = 2020-01-01 }", "last is missing"),
-        ('{ first = "2020-01-01", last = 2024-12-31 }', "is not a date"),
+        ('{ first = "2020-31-01", last = 2024-12-31 }', "is not a date"),
         ("{ first = 2020-01-01T00:00:00, last = 2024-12-31 }", "is not a date"),
         ("{ first = 2020-01-01, last = 2024-12-31, step = 1 }", "step is not a key"),
         ("2020-01-01", "is not a section"),
@@ -400,6 +400,38 @@ def test_a_table_in_a_database(tmp_path, monkeypatch):
     monkeypatch.setenv("CLINIC_VISITS", "visits.parquet")
     found = read(tmp_path, DECLARATION.replace(source, 'source_env = "CLINIC_VISITS"'))
     assert found.tables["visits"].source == tmp_path / "visits.parquet"
+
+
+def test_files_are_declared_with_how_they_are_written(tmp_path):
+    for year, cost in ((2024, "1,5"), (2025, "2,5")):
+        (tmp_path / f"{year}.csv").write_bytes(f"id;cost\nä{year};{cost}\n".encode("cp1252"))
+    (tmp_path / "clinic.toml").write_text(
+        '[ledger]\nlocation = "c.ledger"\n[budget]\nepsilon = 1\n[tables.visits]\n'
+        'source = ["2024.csv", "2025.csv"]\ncsv = { delimiter = ";", decimal = ",", encoding = "cp1252" }\n'
+        'person = "id"\nlimits = { rows = 1 }\n[tables.visits.columns]\n'
+        "cost = { lower = 0, upper = 10, step = 0.5 }\n"
+    )
+    table = read_declaration(tmp_path / "clinic.toml").open_tables()["visits"]
+    assert sorted((row["id"], row["cost"]) for row in table._rows().to_pylist()) == [
+        ("ä2024", 1.5),
+        ("ä2025", 2.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('source = ["a.csv", 3]', "not a list of files"),
+        ('source = "a.csv"\ncsv = { separator = ";" }', "separator is not a key"),
+        ('source = "a.csv"\ncsv = { decimal = "#" }', r"\[tables.v.csv\]: decimal"),
+    ],
+)
+def test_forms_of_files_are_checked(tmp_path, written, said):
+    (tmp_path / "clinic.toml").write_text(
+        f'[ledger]\nlocation = "c.ledger"\n[budget]\nepsilon = 1\n[tables.v]\n{written}\neach_row = true\n'
+    )
+    with pytest.raises(ParameterError, match=said):
+        read_declaration(tmp_path / "clinic.toml")
 
 
 def test_a_limit_that_is_bought(tmp_path):

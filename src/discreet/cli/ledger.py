@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli import declared, ledger_readings
+from discreet.cli import declared, ledger_readings, questions
 from discreet.cli.command import Command
 from discreet.cli.progress import working
 from discreet.errors import ParameterError
@@ -32,6 +32,8 @@ examples:
     discreet ledger verify --export entries.jsonl
   the head, to keep elsewhere: an older copy of the ledger does not contain it
     discreet ledger anchor
+  after an old copy had to be restored: count what its last entries may have cost
+    discreet ledger recover --epsilon 0.5 --reason "disk failed on Monday; restored from Sunday night"
   after clinic.toml was changed: record the change
     discreet ledger amend --reason "bounds of cost agreed with the board"
 """
@@ -59,6 +61,12 @@ def _configure(parser: ArgumentParser) -> None:
     one = _action(actions, "export", "Write all entries to a file, one line of JSON each.", _export)
     one.add_argument("output", metavar="FILE", help="a new file")
     _action(actions, "anchor", "Print the head, to keep elsewhere.", _anchor)
+    one = _action(actions, "recover", "Count as spent what an accident may have lost.", _recover)
+    one.add_argument("--reason", required=True, metavar="WORDS", help="what happened, for the record")
+    one.add_argument("--epsilon", metavar="E", help="the most that may have been lost (all that is left)")
+    one.add_argument("--delta", metavar="D", help="its delta")
+    one.add_argument("--rho", metavar="R", help="instead: the most in rho")
+    one.add_argument("--analyst", default="", metavar="NAME", help="whose share pays")
     one = _action(actions, "amend", "Record that the declarations are now those of the file.", _amend)
     one.add_argument("--reason", required=True, metavar="WORDS", help="why, for the record")
 
@@ -121,6 +129,19 @@ def _anchor(options: Namespace) -> str:
         return str(ledger.anchor())
 
 
+def _recover(options: Namespace) -> str:
+    from discreet.curator.budget.budget import offered
+    from discreet.front.declaration import LedgerPlace
+    from discreet.front.opening import recover_ledger
+
+    amount = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
+    event = None if all(one is None for one in amount.values()) else offered(**amount)
+    place = LedgerPlace(location=options.ledger) if options.ledger else declared.declaration(options).ledger
+    with working("reading the ledger"):
+        head, lost = recover_ledger(place, reason=options.reason, event=event, analyst=options.analyst)
+    return f"wrote off {questions.cost(lost)}; head {head}"
+
+
 def _amend(options: Namespace) -> str:
     from discreet.front.opening import amend_file
 
@@ -136,7 +157,7 @@ def _amend(options: Namespace) -> str:
 
 LEDGER = Command(
     name="ledger",
-    summary="Show and check what was spent: verify, show, spent, replay, export, anchor, amend.",
+    summary="Show and check what was spent: verify, show, spent, replay, export, anchor, amend, recover.",
     lesson=_LESSON,
     configure=_configure,
     run=_run,

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from discreet.cli import declared, formatting, questions, rendering
+from discreet.cli.charge_words import asked_in_words, visible
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.decimals import above, below, reading
@@ -41,7 +42,7 @@ def _line(entry: Entry) -> list[str]:
         str(entry.sequence),
         time,
         entry.kind,
-        _visible(body.get("analyst", "")),
+        visible(body.get("analyst", "")),
         _words(entry.kind, body),
     ]
 
@@ -52,21 +53,21 @@ def _words(kind: str, body: Mapping[str, object]) -> str:
         match kind:
             case "open":
                 tables = body["tables"]
-                return f"tables {', '.join(map(_visible, tables))}"  # type: ignore[call-overload]
+                return f"tables {', '.join(map(visible, tables))}"  # type: ignore[call-overload]
             case "charge" | "use":
-                return questions.cost(_event(body))
+                return "; ".join(filter(None, [questions.cost(_event(body)), asked_in_words(body)]))
             case "reserve":
-                return f"{questions.cost(_event(body))} for {_visible(body['purpose'])}"
+                return f"{questions.cost(_event(body))} for {visible(body['purpose'])}"
             case "answer":
                 return f"of entry {body['charge']}"
             case "settle":
                 return f"entry {body['reservation']}"
             case "renew":
-                return _visible(body["period"])
+                return visible(body["period"])
             case "amend":
-                return _visible(body["reason"])
+                return visible(body["reason"])
             case "abandon":
-                return f"entry {body['reservation']}: {_visible(body['reason'])}"
+                return f"entry {body['reservation']}: {visible(body['reason'])}"
     except (KeyError, TypeError, ParameterError):
         raise LedgerTampered("an entry could not have been recorded") from None
     return ""
@@ -82,6 +83,7 @@ def spent(options: Namespace) -> str:
     current, lifetime = account.counted(account.current), account.counted(account.lifetime)
     (now, delta), (ever, ever_delta) = account.spent_now(), account.ever_spent()
     left = account.largest_epsilon
+    shares = {name: account.spent_by(name) for name in account.names()}
     if options.json:
         return formatting.as_json(
             {
@@ -95,24 +97,33 @@ def spent(options: Namespace) -> str:
                 "charges": account.charges,
                 "open_reservations": len(account.reserved),
                 "analysts": {name: float_below(left(name)) for name in sorted(account.analysts)},
+                "by_analyst": {
+                    name: {
+                        "epsilon": formatting.json_number(used),
+                        "delta": float_above(its_delta),
+                        "remaining_epsilon": float_below(left(name)),
+                    }
+                    for name, (used, its_delta) in shares.items()
+                },
             }
         )
-    names = [
-        f"{_visible(name) or 'analysts without a name'}: {below(left(name))}"
-        for name in sorted(account.analysts)
+    named = [
+        [visible(name) or "(no name)", _epsilon(used, None, its_delta), below(left(name))]
+        for name, (used, its_delta) in shares.items()
     ]
-    return formatting.as_table(
+    by_analyst = rendering.grid([["analyst", "spent", "left, as a pure epsilon"], *named], left=2)
+    whole = formatting.as_table(
         {
             "budget": str(caps),
             "period": f"since {account.period}" if account.period else "",
             "spent": f"{_loss(account, current, now, delta)}; a reading, not a guarantee",
             "ever": _loss(account, lifetime, ever, ever_delta) if account.period else "",
             "left": _left(account, options.analyst),
-            "analysts": f"left for {', '.join(names)}" if names else "",
             "charges": f"{account.charges:,}",
             "reserved": f"{len(account.reserved)} open permits" if account.reserved else "",
         }
     )
+    return f"{whole}\n\n{by_analyst}" if named else whole
 
 
 def _epsilon(value: float, exact: Fraction | None, delta: Fraction) -> str:
@@ -188,9 +199,3 @@ def _event(body: Mapping[str, object]) -> Event:
     from discreet.privacy.events import Event
 
     return Event.from_object(body["event"])
-
-
-def _visible(text: object) -> str:
-    """Return a text without control characters for a terminal."""
-    plain = str(text)
-    return plain if plain.isprintable() else repr(plain)

@@ -1,4 +1,19 @@
-"""The program: finds the command, runs it, and turns refusals into one line and exit code 2."""
+"""The program: finds the command, runs it, and turns what went wrong into one line and an exit code.
+
+====  ==========================================================================================
+code  what it says
+====  ==========================================================================================
+0     done
+1     an error of the program itself
+2     the request or the command line was refused: write it differently
+3     the ledger cannot be trusted, read or written
+4     the budget is too small for what was asked
+5     a file, a table or the engine that holds it could not be read
+6     ``discreet check --strict`` found something
+130   interrupted
+141   the output is no longer read
+====  ==========================================================================================
+"""
 
 from __future__ import annotations
 
@@ -10,6 +25,7 @@ from typing import NoReturn
 
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
+from discreet.cli.check import CHECK
 from discreet.cli.declared import in_toml
 from discreet.cli.demo import DEMO
 from discreet.cli.explain import EXPLAIN
@@ -18,16 +34,30 @@ from discreet.cli.ledger import LEDGER
 from discreet.cli.preview import PREVIEW
 from discreet.cli.query import QUERY
 from discreet.cli.terminal import let_go, make_printable
-from discreet.errors import DiscreetError, LedgerError, ParameterError, UndeclaredColumn
+from discreet.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    EngineFailed,
+    LedgerError,
+    ParameterError,
+    UndeclaredColumn,
+)
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (DEMO, INIT, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
+COMMANDS = (DEMO, INIT, CHECK, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
 
 _REFUSED = 2
 _LEDGER_TROUBLE = 3
+_NO_BUDGET = 4
+_UNREADABLE = 5
 _INTERRUPTED = 130
 _NOBODY_READS = 141
+_CODES = (
+    "Exit codes: 0 done, 2 refused (write it differently), 3 ledger cannot be trusted or used, 4 budget too "
+    "small,\n5 a file or the engine cannot be read, 6 check --strict found something, 130 interrupted,\n"
+    "141 output no longer read."
+)
 _OPTION = re.compile(r"--?[a-z][a-z-]{,30}")
 _REPEATED = re.compile(r""": (['"]).*\1(?= \(choose|$)""", re.DOTALL)
 _OPTION_OF = {"times": "steps", "size": "group"}
@@ -44,8 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 if the request was refused, or 3 if the ledger cannot be trusted or used: the reason is
-        then on the error stream. 130 if it was interrupted, 141 if its output is no longer read.
+        0, or one of the codes above: the reason is then on the error stream.
     """
     make_printable(sys.stdout)
     try:
@@ -61,25 +90,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: Namespace) -> int:
     try:
         print(options.command.run(options))
+        return int(getattr(options, "code", 0))
     except ParameterError as error:
+        code = _UNREADABLE if error.parameter.split()[-1] == "source" else _REFUSED
         return _refuse(
-            options, f"{_typed(error.parameter, options)} {error.problem}; allowed: {error.allowed}"
+            options, f"{_typed(error.parameter, options)} {error.problem}; allowed: {error.allowed}", code
         )
     except LedgerError as error:
         return _refuse(options, str(error), _LEDGER_TROUBLE)
     except UndeclaredColumn as error:
         return _refuse(options, in_toml(error, options.file))
+    except BudgetExceeded as error:
+        return _refuse(options, str(error), _NO_BUDGET)
+    except EngineFailed as error:
+        return _refuse(options, str(error), _UNREADABLE)
     except DiscreetError as error:
         return _refuse(options, str(error))
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _refuse(options, f"{error.filename}: {error.strerror}")
+        return _refuse(options, f"{error.filename}: {error.strerror}", _UNREADABLE)
     except (ArithmeticError, MemoryError):
         return _refuse(options, "the numbers are too large or too small to compute with")
     except KeyboardInterrupt:
         return _INTERRUPTED
-    return 0
 
 
 def _options(arguments: Sequence[str] | None) -> Namespace:
@@ -107,7 +141,8 @@ def _parser() -> ArgumentParser:
     parser = _Parser(
         prog="discreet",
         description="Differential privacy from a shell.",
-        epilog="Every command explains itself: discreet COMMAND --help",
+        epilog="Every command explains itself: discreet COMMAND --help\n\n" + _CODES,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:

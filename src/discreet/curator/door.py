@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.charge_log import log_charge
 from discreet.curator.budget.checks import check_analyst, checked_budget
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
@@ -262,14 +263,14 @@ class Door:
     def _find_or_charge(self, request: AnyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
         event, keys = request.event, declared_keys(self._tables)
 
-        def rule(account: Account, time: str) -> Body:
-            del time
+        def rule(account: Account, _: str) -> Body:
             account.check(analyst, event)
             plans = [outline(plan, declared=keys) for plan in request.plans]
             return {
                 "analyst": analyst,
                 "event": event.to_object(),
                 "plan": recorded(plans[0] if len(plans) == 1 else {"plans": plans}),
+                "versions": dict(request.versions),
             }
 
         key = request.digest(self._secret, declared)
@@ -299,14 +300,13 @@ class Door:
 
         def checked(account: Account, time: str) -> Body:
             check_current(account, declared)
-            period = account.due(time)
-            if period is not None:
+            if (period := account.due(time)) is not None:
                 raise _PeriodBegan(period)
             return rule(account, time)
 
         while True:
             try:
-                return self.ledger.decide(kind, checked, key=key)
+                return log_charge(self.ledger.decide(kind, checked, key=key))
             except _PeriodBegan as began:
                 period = began.period
             self._renew(period)

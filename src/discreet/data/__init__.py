@@ -47,8 +47,10 @@ from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
 from discreet.data.language.types import Schema, Type
+from discreet.data.reading.csv_format import Csv
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
+from discreet.data.tables.check_report import Check
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.exports import publish
@@ -62,11 +64,13 @@ __all__ = [
     "AggregateFunction",
     "Axis",
     "Bounds",
+    "Check",
     "ContingencyTable",
     "CountDistinct",
     "CountNonNull",
     "CountPersons",
     "CountRows",
+    "Csv",
     "Dates",
     "Exact",
     "Expression",

@@ -17,6 +17,8 @@
     [tables.visits]
     source = "visits.parquet"        # or postgresql://host/clinic#visits
     # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
+    # source = ["2024.csv", "2025.csv"]                       # several files, and how they are written:
+    # csv = { delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }
     person = "patient_id"            # or each_row = true, or that of a row in another table:
     # person = { through = "orders", on = "order_id", to = "id" }  # `to` if it is called otherwise there
     limits = { rows = 10 }           # { groups = 4, rows_per_group = 2 } or { rows = "auto", at_most = 1000 }
@@ -51,7 +53,7 @@ from typing import cast
 from discreet.curator import Account, Budget
 from discreet.curator.budget.entries import fold
 from discreet.curator.ledger import Ledger, Store, open_store
-from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Table, Type
+from discreet.data import AUTO, EACH_ROW, Bounds, Csv, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
@@ -64,6 +66,7 @@ TYPES = ("boolean", "integer", "float", "text", "date", "timestamp", "instant")
 
 _BOUNDS = ("lower", "upper", "step", "nan", "infinity", "null")
 _KEYS = ("keys", "null_key")
+_FORM = ("delimiter", "decimal", "thousands", "encoding", "dates", "times", "names")
 _DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
 _KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
 _LIMITS = '{ rows = … }, { rows = "auto", at_most = … } or { groups = …, rows_per_group = … }'
@@ -110,7 +113,7 @@ class TableFacts:
     """
 
     section: Section
-    source: Path | str = field(repr=False)
+    source: Path | str | Csv = field(repr=False)
     person: Person | Through
     limits: Limits | None
     columns: Mapping[str, Declared]
@@ -135,7 +138,7 @@ class PublicFacts:
     """Where a public table is. See `PublicTable`."""
 
     section: Section
-    source: Path
+    source: Path | Csv
 
     def open(self) -> PublicTable:
         """Read the table."""
@@ -230,7 +233,9 @@ def _table(section: Section, found: object) -> TableFacts | PublicFacts:
     if isinstance(found, dict) and "public" in found:
         return _public(section, found)
     given = section.content(
-        found, (), ("source", "source_env", "person", "each_row", "limits", "columns", "version", "prepare")
+        found,
+        (),
+        ("source", "source_env", "csv", "person", "each_row", "limits", "columns", "version", "prepare"),
     )
     if ("person" in given) == ("each_row" in given):
         section.refuse(
@@ -266,17 +271,20 @@ def _person(section: Section, given: Mapping[str, object]) -> Person | Through:
 
 
 def _public(section: Section, found: object) -> PublicFacts:
-    given = section.content(found, ("source", "public"), ())
+    given = section.content(found, ("source", "public"), ("csv",))
     if not _is_true(section, given, "public"):
         section.refuse("public", "is false", "true, or left out for a private table")
-    source = section.text(given, "source") or ""
-    if _POSTGRES.match(source):
+    source = _source(section, given)
+    if isinstance(source, str):
         section.refuse("source", "is a database", "a file: a public table is read at once")
-    return PublicFacts(section=section, source=section.beside(source))
+    return PublicFacts(section=section, source=source)
 
 
-def _source(section: Section, given: Mapping[str, object]) -> Path | str:
-    """Return the path of a file, or the address of a table in a database."""
+def _source(section: Section, given: Mapping[str, object]) -> Path | str | Csv:
+    """Return the path of a file, files and how they are written, or the address of a table in a database."""
+    listed = given.get("source")
+    if isinstance(listed, list) or "csv" in given:
+        return _files(section, [listed] if isinstance(listed, str) else listed, given.get("csv", {}))
     if ("source" in given) == ("source_env" in given):
         section.refuse(
             "source",
@@ -289,6 +297,15 @@ def _source(section: Section, given: Mapping[str, object]) -> Path | str:
         if not source:
             section.refuse("source_env", "names a variable that is not set", "one that holds the address")
     return source if _POSTGRES.match(source) else section.beside(source)
+
+
+def _files(section: Section, listed: object, found: object) -> Csv:
+    if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
+        section.refuse("source", "is not a list of files", '["2024.csv", "2025.csv"]')
+    form = section.of("csv")
+    given = form.content(found, (), _FORM)
+    with form:
+        return Csv(*(section.beside(one) for one in listed), **given)  # type: ignore[arg-type]
 
 
 def _is_true(section: Section, given: Mapping[str, object], key: str) -> bool:

@@ -7,15 +7,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.curator.budget.entries import AMEND
+from discreet.curator import Account
+from discreet.curator.budget.charge_log import log_charge
+from discreet.curator.budget.checks import check_analyst
+from discreet.curator.budget.entries import ABANDON, AMEND, RENEW, RESERVE, fold
+from discreet.curator.ledger import Anchor, Body, Ledger
+from discreet.curator.ledger.anchor_file import replace_file
 from discreet.curator.table_records import amendment, check_reason, declare
+from discreet.errors import BudgetExceeded, ParameterError
 from discreet.front.curator import Curator
-from discreet.front.declaration import Declaration, read_declaration
+from discreet.front.declaration import Declaration, LedgerPlace, read_declaration
+from discreet.privacy.events import Event, Pure
 
 if TYPE_CHECKING:
     from discreet.data import Table
 
-__all__ = ["amend_file", "open_declared", "open_file"]
+__all__ = ["amend_file", "open_declared", "open_file", "recover_ledger"]
 
 
 def open_file(path: str | Path) -> Curator:
@@ -82,3 +89,66 @@ def amend_file(path: str | Path, *, reason: str) -> Curator:
     with closing(declared.ledger.open()) as ledger:
         ledger.decide(AMEND, amendment(reason, declare(tables), declared.budget))
     return open_declared(declared, tables=tables)
+
+
+def recover_ledger(
+    place: LedgerPlace, *, reason: str, event: Event | None = None, analyst: str = ""
+) -> tuple[Anchor, Event]:
+    """Count as spent, on the record, what an accident may have lost: the last entries of a restored ledger.
+
+    What was lost had been admitted together with what is left of the ledger, so all that is lost fits what is
+    left of the caps, unless they were amended since: where all of that is written off, they still hold for
+    everything that was ever answered (proof: ledger). It is reserved and abandoned, and never freed. Then the
+    anchor, which may name a lost entry, is set to the new head.
+
+    Parameters
+    ----------
+    place : LedgerPlace
+        Where the ledger is; its chain is checked, its anchor is not.
+    reason : str
+        What happened, for the record.
+    event : Event, optional
+        The most that may have been lost, as its owner knows it; by default all that is left.
+    analyst : str, optional
+        Whose share pays.
+
+    Raises
+    ------
+    BudgetExceeded
+        If nothing is left, or less than the event: then leave it out.
+    ParameterError
+        If it is left out and the budget has a delta, a rho or shares, of which no event takes all.
+    """
+    check_reason(reason)
+    check_analyst(analyst)
+
+    def reserve(account: Account, time: str) -> Body:
+        lost = _all_that_is_left(account) if event is None else event
+        account.check(analyst, lost)
+        return {"analyst": analyst, "event": lost.to_object(), "purpose": f"written off: {reason}"}
+
+    with closing(Ledger(place.open_store(create=False), fold, Account())) as ledger:
+        due = ledger.state().due(ledger.time())
+        if due is not None:
+            ledger.decide(RENEW, lambda account, time: {"period": due}, key=due)
+        entry = log_charge(ledger.decide(RESERVE, reserve))
+        body: Body = {"reservation": entry.sequence, "reason": reason}
+        ledger.decide(ABANDON, lambda account, time: body)
+        head = ledger.anchor()
+    if place.anchor is not None:
+        replace_file(place.anchor, f"{head}\n".encode("ascii"))
+    return head, Event.from_object(entry.body["event"])
+
+
+def _all_that_is_left(account: Account) -> Event:
+    caps = account.caps
+    if caps.delta or caps.rho is not None or caps.per_analyst is not None:
+        raise ParameterError(
+            "epsilon",
+            "is missing, and of this budget no single amount is all that is left",
+            "the most that may have been lost: epsilon, with a delta, or rho",
+        )
+    left = account.largest_epsilon("")
+    if not left:
+        raise BudgetExceeded("nothing is left of the budget that could be written off")
+    return Pure(epsilon=left, neighbors=caps.neighbors)

@@ -275,6 +275,7 @@ def test_a_column_that_may_be_null_does_not_bound_the_least():
         (col("city").upper(), ["OSLO", "TAIPEI", " X "]),
         (col("code").coalesce("none"), ["12", "-3", "no", "none"]),
         (col("code").cast("integer"), [12, -3, None]),
+        (col("code").cast("integer").coalesce(col("code").cast("float").cast("integer")), [12, -3, None]),
         (col("day").month(), list(range(1, 13))),
         (col("day").year(), [2023, 2024, 2025]),
         (col("seen").truncate("year"), [D(2023, 1, 1), D(2024, 1, 1), D(2025, 1, 1)]),

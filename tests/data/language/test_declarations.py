@@ -153,6 +153,7 @@ def test_dates():
     declared = Dates(first, last)
     assert (declared.first, declared.last) == (first, last)
     assert declared == Dates(first, last)
+    assert declared == Dates("2025-01-01", "2026-12-31")
     assert repr(declared) == "Dates(2025-01-01, 2026-12-31)"
     assert declared.contains(Dates(first, first))
     assert not Dates(first, first).contains(declared)
@@ -162,7 +163,9 @@ def test_dates():
     "ends",
     [
         (datetime.date(2026, 1, 2), datetime.date(2026, 1, 1)),
-        ("2026-01-01", "2026-01-02"),
+        ("2026-01-32", "2026-02-02"),
+        ("20260101", "20260102"),
+        ("01.01.2026", "02.01.2026"),
         (datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 2)),
         (None, datetime.date(2026, 1, 1)),
         (1, 2),

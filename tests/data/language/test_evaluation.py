@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from data import function_oracle
 from discreet.data import Type
-from discreet.data.language.evaluation import evaluate_cast
+from discreet.data.language.evaluation import evaluate_cast, nearest_integer
 from discreet.data.language.functions.strings import UPPER
 from discreet.data.language.functions.temporal import first_day
 
@@ -36,6 +39,20 @@ def test_letters_beyond_ascii_stay_as_engines_agree():
 def test_conversions_never_fail(value, kind, expected):
     found = evaluate_cast(value, kind)
     assert (type(found), found) == (type(expected), expected)
+
+
+@given(
+    st.one_of(
+        st.text("0123456789.+- e", max_size=8),
+        st.from_regex(r"\A {0,2}[+-]?[0-9]{0,43}\.?[0-9]{0,3} ?\Z"),
+        st.sampled_from(
+            ["73.0", "73.5", "-73.5", "0.49999999999999994", ".", "", "٣", "9223372036854775807"]
+        ),
+    )
+)
+def test_the_integer_next_to_a_text_is_that_of_its_float(text):
+    assert nearest_integer(text) == function_oracle.cast(function_oracle.cast(text, "float"), "integer")
+    assert nearest_integer(None) is None
 
 
 def test_truncated_days_are_the_first_of_their_unit():

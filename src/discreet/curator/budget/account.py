@@ -202,6 +202,24 @@ class Account:
             return float_above(pure), odometer.delta
         return found, delta
 
+    def names(self) -> list[str]:
+        """Return the analysts who have spent or reserved anything in this period."""
+        return sorted(
+            {one.analyst for one in self._charges() if period_of(self.caps, one.time) == self.period}
+            | {one.analyst for one in self.reserved.values()}
+        )
+
+    def spent_by(self, analyst: str) -> tuple[float, Fraction]:
+        """Return an analyst's epsilon and delta in this period, including reservations: a reading."""
+        odometer = Odometer(neighbors=self.caps.neighbors)
+        for charge in reversed(list(self._charges())):
+            if charge.analyst == analyst and period_of(self.caps, charge.time) == self.period:
+                odometer = odometer.add(charge.event)
+        for reservation in self.reserved.values():
+            if reservation.analyst == analyst:
+                odometer = odometer.add(reservation.event)
+        return self._read(odometer)
+
     def spend(self, analyst: str, event: Event, time: str) -> Account:
         """Return the account after an event that is known to fit."""
         return self._spend(ChargeHistory(analyst, event, time, self.history))

@@ -36,6 +36,7 @@ __all__ = [
     "await_table",
     "backend_of",
     "bounded_total",
+    "count_present",
     "double",
     "exclusive",
     "fetch",
@@ -114,6 +115,9 @@ class _Engine(Protocol):
 
     def normalized(self, table: Table, backend: ibis.BaseBackend) -> Table:
         """Return a table's columns in the types that all engines share."""
+
+    def present_values(self, table: Table, backend: ibis.BaseBackend) -> Table:
+        """Return how many stored values are not NULL, for each column in order, as one row."""
 
     def fetch(self, shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
         """Run the statement that computes a table of public values and private aggregates."""
@@ -233,6 +237,13 @@ def normalized(table: Table, backend: ibis.BaseBackend, whole: Mapping[str, bool
         The columns that were declared to be integers, and whether those beyond 64 bits are clipped.
     """
     return to_agreed_types(_engine(backend).normalized(table, backend), whole)
+
+
+def count_present(table: Table, backend: ibis.BaseBackend) -> list[int]:
+    """Return how many values of each column are not NULL as they are stored: private, for the owner only."""
+    counts = run_guarded(lambda: _engine(backend).present_values(table, backend), EngineFailed)
+    (row,) = fetch(counts, backend).to_pylist()
+    return [int(number) for number in row.values()]
 
 
 @ibis.udf.scalar.builtin(name=LOT)  # type: ignore[untyped-decorator]

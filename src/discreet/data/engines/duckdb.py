@@ -29,10 +29,12 @@ from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
+from discreet.data.reading.csv_format import Csv
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.lost import Lost
 from discreet.data.reading.object_forms import from_pandas
 from discreet.data.reading.parquet_files import TRUSTS_FILES, settle_file, settle_later
+from discreet.data.reading.written_forms import count_forms
 from discreet.errors import ParameterError
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "from_parquet",
     "lost",
     "normalized",
+    "present_values",
     "query_frames",
     "store_table",
 ]
@@ -110,38 +113,41 @@ def from_parquet(path: Path) -> Table:
     return table
 
 
-def from_csv(path: Path, types: Mapping[str, Type]) -> Table:
-    """Load a CSV file: commas, double quotes, UTF-8, the names in the first line, a record on every other.
+def from_csv(form: Csv, types: Mapping[str, Type]) -> Table:
+    """Load CSV files, written as the owner states, a record on every line.
 
     The types of columns are the ones declared, never guessed from the data: a value that does not
     convert is NULL, and a column without a declared type is text. Lines that are not records are left out
     (`csv_records`).
     """
     connection = _connect()
-    with open(_existing(path), "rb") as file:
-        names = run_guarded(lambda: header(file), _unreadable)
-        check_names(names)
-        records = Records(file=file, names=names)
-        reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.batches())
-        run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
-        run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
-        connection.con.unregister("lines")
-    columns = ", ".join(
-        f"TRY_CAST({_identifier(name)} AS {_TYPES[types.get(name, Type.TEXT)]}) AS {_identifier(name)}"
-        for name in names
-    )
+    for path in form.paths:
+        _existing(path)
+    names = header(form)
+    check_names(names)
+    records = Records(form=form, names=names)
+    reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.all_batches())
+    run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
+    run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
+    connection.con.unregister("lines")
+    kinds = {name: types.get(name, Type.TEXT) for name in names}
+    read = {name: form.converted(_identifier(name), kind, _TYPES[kind]) for name, kind in kinds.items()}
+    columns = ", ".join(f"{expression} AS {_identifier(name)}" for name, expression in read.items())
     run_guarded(
         partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608
         _unreadable,
     )
-    counts = ", ".join(f"count({_identifier(name)})" for name in names)
-    before, after = (
-        connection.raw_sql(f"SELECT {counts} FROM {table}").fetchone()  # noqa: S608
-        for table in ("text", _NAME)
-    )
+
+    def count(aggregates: str, table: str = "text") -> tuple[int, ...]:
+        found: tuple[int, ...] = connection.raw_sql(f"SELECT {aggregates} FROM {table}").fetchone()  # noqa: S608
+        return found
+
+    present = ", ".join(f"count({_identifier(name)})" for name in names)
+    counts = zip(names, count(present), count(present, _NAME), strict=True)
+    lost = {name: before - after for name, before, after in counts if before != after}
+    written = count_forms(count, {name: (_identifier(name), read[name]) for name in lost})
     connection.raw_sql("DROP TABLE text")
-    converted = {name: one - other for name, one, other in zip(names, before, after, strict=True)}
-    _lost[connection] = records.lost(converted)
+    _lost[connection] = records.lost(lost, written)
     _close_off(connection)
     return run_guarded(lambda: connection.table(_NAME), _unreadable)
 
@@ -183,6 +189,11 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
             name: _decoded(_encoded(table[name])) for name, kind in table.schema().items() if kind.is_string()
         }
     return table.select(**{name: normal_forms.duckdb(column) for name, column in plain.items()})
+
+
+def present_values(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return how many stored values are not NULL, for each column in order, as one row."""
+    return table.aggregate(**{f"n{place}": table[name].count() for place, name in enumerate(table.columns)})
 
 
 def _placed(table: Table, backend: ibis.BaseBackend) -> Table:

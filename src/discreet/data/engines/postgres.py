@@ -34,7 +34,7 @@ from discreet.errors import MissingExtra, ParameterError
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["fetch", "from_url", "normalized", "store_table"]
+__all__ = ["fetch", "from_url", "normalized", "present_values", "store_table"]
 
 _BATCH = 65_536
 _MOST_DIGITS = 38
@@ -108,6 +108,29 @@ def from_url(url: str) -> Table:
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
+    place, columns = _described(table, backend)
+    written = [(column[0], *_read(column)) for column in columns]
+    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
+    return ops.SQLQueryResult(
+        f"SELECT {selected} FROM {place}",  # noqa: S608
+        sch.Schema({name: kind for name, _, kind in written}),
+        backend,
+    ).to_expr()
+
+
+def present_values(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return how many stored values are not NULL, for each column in order, as one row."""
+    place, columns = _described(table, backend)
+    names = [f"n{number}" for number in range(len(columns))]
+    counts = ", ".join(
+        f"count({_quoted(column[0])}) AS {name}" for column, name in zip(columns, names, strict=True)
+    )
+    schema = sch.Schema(dict.fromkeys(names, dt.int64))
+    return ops.SQLQueryResult(f"SELECT {counts} FROM {place}", schema, backend).to_expr()  # noqa: S608
+
+
+def _described(table: Table, backend: ibis.BaseBackend) -> tuple[str, list[_Described]]:
+    """Return where a table is, as SQL names it, and its columns."""
     origin = table.op()
     schema = origin.namespace.database
     if backend.con.info.parameter_status("server_encoding") != "UTF8":
@@ -116,14 +139,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     if not columns:
         raise _unknown()
     check_names([column[0] for column in columns])
-    written = [(column[0], *_read(column)) for column in columns]
-    place = f"{_quoted(schema)}.{_quoted(origin.name)}"
-    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
-    return ops.SQLQueryResult(
-        f"SELECT {selected} FROM {place}",  # noqa: S608
-        sch.Schema({name: kind for name, _, kind in written}),
-        backend,
-    ).to_expr()
+    return f"{_quoted(schema)}.{_quoted(origin.name)}", columns
 
 
 def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:

@@ -38,7 +38,7 @@ from discreet.data.engines.duckdb import check_names
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import ParameterError
 
-__all__ = ["fetch", "from_frame", "is_frame", "normalized", "own_session", "store_table"]
+__all__ = ["fetch", "from_frame", "is_frame", "normalized", "own_session", "present_values", "store_table"]
 
 _SETTINGS = {
     "spark.sql.variable.substitute": "false",
@@ -176,6 +176,29 @@ def _shared(frame: Any, session: Any) -> tuple[str, str]:
 
 def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
+    place, fields = _described(table, backend)
+    written = [(field.name, *_read(field)) for field in fields]
+    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
+    return ops.SQLQueryResult(
+        f"SELECT {selected} FROM {place}",  # noqa: S608
+        sch.Schema({name: kind for name, _, kind in written}),
+        backend,
+    ).to_expr()
+
+
+def present_values(table: Table, backend: ibis.BaseBackend) -> Table:
+    """Return how many stored values are not NULL, for each column in order, as one row."""
+    place, fields = _described(table, backend)
+    names = [f"n{number}" for number in range(len(fields))]
+    counts = ", ".join(
+        f"count({_quoted(field.name)}) AS {name}" for field, name in zip(fields, names, strict=True)
+    )
+    schema = sch.Schema(dict.fromkeys(names, dt.int64))
+    return ops.SQLQueryResult(f"SELECT {counts} FROM {place}", schema, backend).to_expr()  # noqa: S608
+
+
+def _described(table: Table, backend: ibis.BaseBackend) -> tuple[str, list[Any]]:
+    """Return where a table is, as SQL names it, and its columns."""
     origin, session = table.op(), backend._session
     own = run_guarded(lambda: own_session(session), _unreadable)
     place = _place(origin.namespace.catalog, origin.namespace.database, origin.name)
@@ -187,13 +210,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
         place = _place(*run_guarded(lambda: _shared(session.table(place), session), _unreadable))
     fields = run_guarded(lambda: own.table(place).schema.fields, _unreadable)
     check_names([field.name for field in fields])
-    written = [(field.name, *_read(field)) for field in fields]
-    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
-    return ops.SQLQueryResult(
-        f"SELECT {selected} FROM {place}",  # noqa: S608
-        sch.Schema({name: kind for name, _, kind in written}),
-        backend,
-    ).to_expr()
+    return place, fields
 
 
 def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:

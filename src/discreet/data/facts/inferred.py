@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 from discreet.data.facts.inferred_dates import Dated, days_of
 from discreet.data.facts.inferred_ranges import is_never_null, range_of
@@ -20,11 +20,11 @@ from discreet.data.facts.type_check import type_of
 from discreet.data.facts.usual_bounds import with_usual
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
 from discreet.data.language.declarations import LARGEST_KEYS, Bounds, Keys, KeyValue
-from discreet.data.language.evaluation import evaluate_cast
+from discreet.data.language.evaluation import evaluate_cast, nearest_integer
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
 from discreet.data.language.functions.temporal import first_days
 from discreet.data.language.grid_interval import bounds_of
-from discreet.data.language.types import Type
+from discreet.data.language.types import Schema, Type
 from discreet.errors import ParameterError
 
 __all__ = ["completed", "infer"]
@@ -122,6 +122,9 @@ def _values(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | 
         parts = [*(branch.value for branch in expression.branches), expression.otherwise]
         return _union([_values(part, columns) for part in parts])
     if isinstance(expression, Cast):
+        if expression.type is Type.INTEGER and _is_float_of_text(expression.operand, types):
+            written = _values(expression.operand.operand, columns)
+            return None if written is None else tuple(map(nearest_integer, written))
         below = _values(expression.operand, columns)
         if below is not None and expression.type is not Type.FLOAT:
             return tuple(evaluate_cast(value, expression.type) for value in below)
@@ -130,6 +133,15 @@ def _values(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | 
         if found is not None:
             return found
     return _of_range(expression, columns)
+
+
+def _is_float_of_text(expression: Expression, types: Schema) -> TypeGuard[Cast]:
+    """Return whether a text is converted to a float: alone it has no keys, rounded it has."""
+    return (
+        isinstance(expression, Cast)
+        and expression.type is Type.FLOAT
+        and type_of(expression.operand, types) is Type.TEXT
+    )
 
 
 def _of_range(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] | None:

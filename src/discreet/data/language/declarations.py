@@ -8,6 +8,7 @@ rows over the limit are sampled, values beyond the bounds are clipped, rows with
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -54,7 +55,7 @@ MissingRule: TypeAlias = str | Fraction
 KeyValue: TypeAlias = bool | int | str | datetime.date | None
 """What a key may be."""
 
-
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _KEY_TYPES: dict[type, Type] = {
     str: Type.TEXT,
     int: Type.INTEGER,
@@ -347,8 +348,8 @@ class Keys(Record):
         return f"Keys([{', '.join(repr(value) for value in self.values[:3])}, … {len(self.values)} values])"
 
 
-@dataclass(frozen=True, slots=True)
-class Dates:
+@dataclass(frozen=True, slots=True, init=False)
+class Dates(Record):
     """The days that a column of dates or times lies in, declared in public.
 
     Every day, week, month, quarter or year from the first to the last has its group in an answer that is
@@ -356,19 +357,19 @@ class Dates:
 
     Parameters
     ----------
-    first, last : date
-        Both included. Times belong to their own day, points in time to the day in UTC.
+    first, last : date or str
+        Both included; text as in ``"2026-01-31"``. Times belong to their own day, points in time to the day
+        in UTC.
     """
 
     first: datetime.date
     last: datetime.date
 
-    def __post_init__(self) -> None:
-        for name, day in (("first", self.first), ("last", self.last)):
-            if type(day) is not datetime.date:
-                raise ParameterError(name, "is not a date", "a date such as date(2026, 1, 31)")
-        if self.first > self.last:
+    def __init__(self, first: datetime.date | str, last: datetime.date | str) -> None:
+        begin, end = _day("first", first), _day("last", last)
+        if begin > end:
             raise ParameterError("first", "is after last", "a day that is not after the last")
+        self._set(first=begin, last=end)
 
     def contains(self, other: Dates) -> bool:
         """Return whether all days of `other` are among these."""
@@ -376,6 +377,17 @@ class Dates:
 
     def __repr__(self) -> str:
         return f"Dates({self.first.isoformat()}, {self.last.isoformat()})"
+
+
+def _day(name: str, day: datetime.date | str) -> datetime.date:
+    if isinstance(day, str) and _DAY.fullmatch(day):
+        try:
+            return datetime.date.fromisoformat(day)
+        except ValueError:
+            pass
+    if type(day) is not datetime.date:
+        raise ParameterError(name, "is not a date", "a date such as '2026-01-31'")
+    return day
 
 
 def _key(value: object) -> KeyValue:

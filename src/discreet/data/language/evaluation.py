@@ -7,6 +7,7 @@ dates. Privacy does not depend on it: rows whose value is not among the keys are
 from __future__ import annotations
 
 import datetime
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -28,9 +29,11 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.types import Type
 
-__all__ = ["evaluate_cast", "value_of"]
+__all__ = ["evaluate_cast", "nearest_integer", "value_of"]
 
 _INTEGER = re.compile("[+-]?[0-9]{1,18}", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(?=.{1,40}\Z)([0-9]+\.?[0-9]*|\.[0-9]+)", re.ASCII)
+_BEYOND = 2.0**63
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -49,6 +52,16 @@ def evaluate_cast(value: KeyValue, kind: Type) -> KeyValue:
         return datetime.date.fromisoformat(text) if _DATE.fullmatch(text) else None
     except ValueError:
         return None
+
+
+def nearest_integer(text: KeyValue) -> int | None:
+    """Return the integer next to the float that a text is, halves away from zero; NULL if it is none."""
+    plain = text.strip(" ") if isinstance(text, str) else ""
+    number = float(plain) if _FLOAT.fullmatch(plain) else math.inf
+    if abs(number) >= _BEYOND:
+        return None
+    nearest = math.floor(Fraction(abs(number)) + Fraction(1, 2))
+    return -nearest if number < 0 else nearest
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {

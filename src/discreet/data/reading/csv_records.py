@@ -4,9 +4,9 @@ A record is a line. Wherever quotes are, a line ends at its line feed (a carriag
 to the ending), so that a quote that is never closed harms its own line and no line after it. Then each line
 is read by itself:
 
-- Fields are separated by commas. A field that begins with a quote ends with one, and within it two quotes
-  mean one; in other fields a quote is a character like any other. There is nothing between a closing quote
-  and the next comma.
+- Fields are separated by commas, or by what the owner states (`csv_format`). A field that begins with a quote
+  ends with one, and within it two quotes mean one; in other fields a quote is a character like any other.
+  There is nothing between a closing quote and the next comma.
 - A line that cannot be read this way, that has more or fewer fields than the first, or more than
   `LONGEST_LINE` bytes, is left out. So is an empty line.
 - An empty field is NULL, and so is one that is not UTF-8 or has more than `normal_forms.LONGEST_TEXT` bytes.
@@ -18,17 +18,22 @@ line more or less is a row more or less. (Proof: normal_forms, lemma 2.)
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from functools import cache
+from pathlib import Path
+from typing import IO
 
 import pyarrow
 import pyarrow.compute
 import pyarrow.csv
 
 from discreet.data.reading.arrow_forms import text_form
+from discreet.data.reading.csv_format import DELIMITERS, Csv
 from discreet.data.reading.lost import Lost
+from discreet.errors import ParameterError
 
 __all__ = ["LONGEST_LINE", "Records", "header"]
 
@@ -36,18 +41,20 @@ LONGEST_LINE = 1 << 24
 """How many bytes a line may have: a thousand of the longest texts."""
 
 _BLOCK = 1 << 22
-_FIELD = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|([^",][^,]*|))(?:,|\Z)', re.DOTALL)
-_SIMPLE = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
+_FIELD = rb'(?:"([^"]*(?:""[^"]*)*)"|([^"%b][^%b]*|))(?:%b|\Z)'
+_SIMPLE = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+)'
 """A field in which quotes are at both ends and doubled within, or nowhere. Nothing is ever matched twice."""
 _MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True, kw_only=True)
 class Records:
-    """The records of an open file, after its header.
+    """The records of files.
 
     Attributes
     ----------
+    form : Csv
+        The files, and how they are written.
     names : list of str
         The columns.
     lost_lines : int
@@ -59,7 +66,7 @@ class Records:
         How many values were not text.
     """
 
-    file: BinaryIO
+    form: Csv
     names: list[str]
     lost_lines: int = field(default=0, init=False)
     open_lines: int = field(default=0, init=False)
@@ -69,19 +76,30 @@ class Records:
         """Return the layout of the batches: every column is text."""
         return pyarrow.schema([(name, pyarrow.string()) for name in self.names])
 
-    def batches(self) -> Iterator[pyarrow.RecordBatch]:
-        """Yield the rows of all lines that can be read, some thousand at a time."""
-        for block in _blocks(self.file):
-            for columns in self._columns(block):
-                rows = pyarrow.table([text_form(column) for column in columns], schema=self.schema())
-                for name, column in zip(self.names, columns, strict=True):
-                    self.lost_values[name] += rows.column(name).null_count - column.null_count
-                yield from rows.to_batches()
+    def all_batches(self) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows of all files, one after another."""
+        for path in self.form.paths:
+            with self.form.open(path) as file:
+                if self.form.names is None:
+                    file.readline(LONGEST_LINE)
+                yield from self.batches(file)
 
-    def lost(self, converted: Mapping[str, int]) -> Lost:
+    def batches(self, file: IO[bytes]) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows of all lines of an open file that can be read, some thousand at a time."""
+        for block in _blocks(file, self.form):
+            yield from self._rows(block)
+
+    def _rows(self, block: list[bytes]) -> Iterator[pyarrow.RecordBatch]:
+        for columns in self._columns(block):
+            rows = pyarrow.table([text_form(column) for column in columns], schema=self.schema())
+            for name, column in zip(self.names, columns, strict=True):
+                self.lost_values[name] += rows.column(name).null_count - column.null_count
+            yield from rows.to_batches()
+
+    def lost(self, converted: Mapping[str, int], written: Mapping[str, Mapping[str, int]]) -> Lost:
         """Return what was left out of the whole file, including values that did not convert."""
         values = self.lost_values + Counter(converted)
-        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values))
+        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values), written=written)
 
     def _columns(self, block: list[bytes]) -> Iterator[list[pyarrow.ChunkedArray]]:
         """Yield the fields of some lines as bytes, column by column."""
@@ -90,11 +108,11 @@ class Records:
         self.lost_lines += len(block) - len(plain)
         simple: list[bytes] = []
         others: list[bytes] = []
-        is_simple = _simple_line(len(self.names))
+        is_simple = _simple_line(len(self.names), self.form.delimiter.encode())
         for line in plain:
             (simple if is_simple(line) else others).append(line)
         if simple:
-            yield _parsed(simple, len(self.names))
+            yield _parsed(simple, len(self.names), self.form.delimiter)
         if others:
             rows = self._read(others)
             columns = zip(*rows, strict=True) if rows else [[] for _ in self.names]
@@ -103,7 +121,7 @@ class Records:
     def _read(self, lines: Iterable[bytes]) -> list[list[bytes | None]]:
         rows = []
         for line in lines:
-            fields = _fields(line)
+            fields = _fields(line, self.form.delimiter)
             if fields is not None and len(fields) == len(self.names):
                 rows.append([one or None for one in fields])
             else:
@@ -112,19 +130,20 @@ class Records:
         return rows
 
 
-def _simple_line(columns: int) -> Callable[[bytes], object]:
+def _simple_line(columns: int, mark: bytes) -> Callable[[bytes], object]:
     """Return the pattern of lines that every reader of CSV splits into the same fields, one per column."""
-    quoted = re.compile(_SIMPLE + rb"(?:," + _SIMPLE + rb"){%d}" % (columns - 1))
+    one = _SIMPLE % mark
+    quoted = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1))
 
     def is_simple(line: bytes) -> object:
         if b"\r" in line:
             return False
-        return quoted.fullmatch(line) if b'"' in line else line.count(b",") == columns - 1
+        return quoted.fullmatch(line) if b'"' in line else line.count(mark) == columns - 1
 
     return is_simple
 
 
-def _parsed(lines: list[bytes], columns: int) -> list[pyarrow.ChunkedArray]:
+def _parsed(lines: list[bytes], columns: int, mark: str) -> list[pyarrow.ChunkedArray]:
     """Return the fields of simple lines, column by column."""
     places = [f"f{place}" for place in range(columns)]
     content = b"\n".join(lines) + b"\n"
@@ -133,6 +152,7 @@ def _parsed(lines: list[bytes], columns: int) -> list[pyarrow.ChunkedArray]:
         read_options=pyarrow.csv.ReadOptions(
             column_names=places, use_threads=False, block_size=len(content) + 1
         ),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=mark),
         convert_options=pyarrow.csv.ConvertOptions(
             check_utf8=False,
             column_types=dict.fromkeys(places, pyarrow.binary()),
@@ -143,29 +163,56 @@ def _parsed(lines: list[bytes], columns: int) -> list[pyarrow.ChunkedArray]:
     return list(found.columns)
 
 
-def header(file: BinaryIO) -> list[str]:
-    """Return the names in the first line.
+def header(form: Csv) -> list[str]:
+    """Return the names of columns: those that are stated, or those in the first line of every file.
 
     Raises
     ------
-    ValueError
-        If it is not a line of names.
+    ParameterError
+        If a first line is not one of names, or files have different ones.
     """
-    line = file.readline(LONGEST_LINE)
-    fields = _fields(_ended(line.removeprefix(_MARK)))
-    if fields is None:
-        raise ValueError
-    return [name.decode("utf-8") for name in fields]
+    if form.names is not None:
+        return list(form.names)
+    found = [_first_line(form, path) for path in form.paths]
+    if any(one != found[0] for one in found):
+        raise ParameterError(
+            "source", "names files with different columns", "files whose first lines are the same"
+        )
+    return found[0]
 
 
-def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
+def _first_line(form: Csv, path: Path) -> list[str]:
+    try:
+        with form.open(path) as file:
+            line = _ended(form.utf8(file.readline(LONGEST_LINE)).removeprefix(_MARK))
+        fields = [name.decode("utf-8") for name in _fields(line, form.delimiter) or ()]
+    except UnicodeDecodeError:
+        raise ParameterError(
+            "source",
+            f"has a first line that is not in the encoding {form.encoding}",
+            "its encoding, as in Csv('visits.csv', encoding='cp1252')",
+        ) from None
+    except (OSError, EOFError, zlib.error):
+        raise ParameterError("source", "could not be read", "a CSV file, which may end in .gz") from None
+    if len(fields) == 1:
+        for other in DELIMITERS:
+            if other in fields[0]:
+                raise ParameterError(
+                    "source",
+                    f"has a first line without {form.delimiter!r}",
+                    f"what separates its fields, as in Csv('visits.csv', delimiter={other!r})",
+                )
+    return fields
+
+
+def _blocks(file: IO[bytes], form: Csv) -> Iterator[list[bytes]]:
     """Yield the lines of a file without their endings, a few megabytes at a time.
 
     Of a line that is longer than `LONGEST_LINE` only enough is kept to show that it is.
     """
     rest = b""
     while block := file.read(_BLOCK):
-        lines = block.split(b"\n")
+        lines = form.utf8(block).split(b"\n")
         lines[0] = rest + lines[0]
         rest = lines.pop()[: LONGEST_LINE + 2]
         yield [_without_return(line) for line in lines]
@@ -181,19 +228,26 @@ def _without_return(line: bytes) -> bytes:
     return line.removesuffix(b"\r")
 
 
-def _fields(line: bytes) -> list[bytes] | None:
+def _fields(line: bytes, delimiter: str) -> list[bytes] | None:
     """Return the fields of a line, None where quotes are out of place."""
+    pattern, mark = _field(delimiter), delimiter.encode()
     found = []
     place = 0
     while True:
-        match = _FIELD.match(line, place)
+        match = pattern.match(line, place)
         if match is None:
             return None
         quoted, plain = match.groups()
         found.append(plain if quoted is None else quoted.replace(b'""', b'"'))
-        if not match.group().endswith(b",") or match.end() == place:
+        if not match.group().endswith(mark) or match.end() == place:
             return found
         place = match.end()
+
+
+@cache
+def _field(delimiter: str) -> re.Pattern[bytes]:
+    mark = delimiter.encode()
+    return re.compile(_FIELD % (mark, mark, re.escape(mark)), re.DOTALL)
 
 
 def _is_open(line: bytes) -> bool:

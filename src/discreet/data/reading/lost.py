@@ -21,8 +21,11 @@ class Lost:
         such a file as Parquet.
     values : mapping of names to int
         How many values of each column are NULL because they do not convert, where there are any.
+    written : mapping of names to mappings
+        In which forms such values are written, such as numbers with a comma (`written_forms`).
     """
 
     lines: int = field(default=0, repr=False)
     open_lines: int = field(default=0, repr=False)
     values: Mapping[str, int] = field(default_factory=dict, repr=False)
+    written: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)

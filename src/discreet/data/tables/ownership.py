@@ -155,7 +155,9 @@ def _owned(known_as: str, table: Table, through: Through, parent: Table) -> Tabl
     columns = {one: alone[one] for one in table._stored.columns}
     rows = alone.select(**columns) if own else alone.select(**columns, **{name: alone[reached.least]})
     owned = object.__new__(Table)
-    for slot in ("_backend", "_stored", "_through", "_is_prepared", "_origins", "columns", "limits"):
+    for slot in (
+        "_backend", "_opened", "_stored", "_through", "_is_prepared", "_origins", "columns", "limits",
+    ):  # fmt: skip
         setattr(owned, slot, getattr(table, slot))
     owned._ownership = Ownership(declared=table, parent=parent, reached=reached)
     owned._prepared = None

@@ -24,6 +24,7 @@ from discreet.data.language.column_facts import ColumnFacts
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, LARGEST_KEYS, Bounds, Keys
 from discreet.data.language.serialization import JSON
 from discreet.data.language.types import Schema, Type
+from discreet.data.reading.csv_format import Csv, is_records
 from discreet.errors import DiscreetError, ParameterError
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class PublicTable:
     Parameters
     ----------
     source : path or frame
-        A CSV or Parquet file, or a frame of pandas, Polars or Arrow, of up to about a million rows. It is
-        read at once and copied, so that later changes to it are not seen.
+        A CSV or Parquet file, `Csv` files, or a frame of pandas, Polars or Arrow, of up to about a million
+        rows. It is read at once and copied, so that later changes to it are not seen.
 
     Attributes
     ----------
@@ -136,6 +137,8 @@ def _load(source: object) -> pyarrow.Table:
     import pyarrow
 
     try:
+        if isinstance(source, Csv):
+            return pyarrow.concat_tables([_from_records(source, path) for path in source.paths])
         if isinstance(source, str | os.PathLike):
             return _from_file(Path(source))
         library = type(source).__module__.split(".")[0]
@@ -159,12 +162,31 @@ def _from_file(path: Path) -> pyarrow.Table:
         # By the open file: of a path, a reader would take patterns and the names of directories too.
         with path.open("rb") as file:
             return parquet.read_table(file)
-    if path.suffix.lower() == ".csv":
-        from pyarrow import csv
-
-        with path.open("rb") as file:
-            return csv.read_csv(file)
+    if is_records(path):
+        return _from_records(Csv(path), path)
     raise ParameterError("source", "is a path with another ending", "a path that ends in .parquet or .csv")
+
+
+def _from_records(form: Csv, path: Path) -> pyarrow.Table:
+    """Read a CSV file; public values may tell the types of columns."""
+    from pyarrow import csv
+
+    if form.thousands is not None:
+        raise ParameterError(
+            "thousands", "is stated for a public table", "a file whose digits are not grouped"
+        )
+    stated = [one for one in (form.dates, form.times) if one is not None]
+    with form.open(path) as file:
+        return csv.read_csv(
+            file,
+            read_options=csv.ReadOptions(
+                encoding=form.encoding, column_names=None if form.names is None else list(form.names)
+            ),
+            parse_options=csv.ParseOptions(delimiter=form.delimiter),
+            convert_options=csv.ConvertOptions(
+                decimal_point=form.decimal, timestamp_parsers=[*stated, csv.ISO8601] if stated else None
+            ),
+        )
 
 
 def _plain(table: pyarrow.Table) -> pyarrow.Table:

@@ -12,7 +12,9 @@ from discreet.data.tables.table import Table
 
 __all__ = ["redeclared"]
 
-_KEPT = ("_backend", "_is_prepared", "_origins", "_stored", "_through", "person", "schema", "version")
+_KEPT = (
+    "_backend", "_is_prepared", "_opened", "_origins", "_stored", "_through", "person", "schema", "version",
+)  # fmt: skip
 
 
 def redeclared(table: Table, *, limits: Limits, columns: Mapping[str, Declared]) -> Table:

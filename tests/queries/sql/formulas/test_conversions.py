@@ -55,6 +55,16 @@ SAME = [
 ]
 
 
+def test_a_text_of_a_whole_number_with_a_point_is_that_integer():
+    """Where the column is text; of numbers, and in stored plans, conversions are what they were."""
+    question = "SELECT COUNT(*) AS n FROM visits WHERE CAST({} AS INTEGER) = 73"
+    casts = [
+        to_json(bind(parse(question.format(column), ALL), ALL).plan).count(b'"cast"')
+        for column in ("note", "cost")
+    ]
+    assert casts == [3, 1]
+
+
 @pytest.mark.parametrize(("text", "plain"), SAME)
 def test_a_converted_constant_makes_the_question_of_the_typed_one(text, plain):
     one, other = (parse(f"SELECT COUNT(*) AS n FROM visits WHERE {where}", ALL) for where in (text, plain))

@@ -29,7 +29,7 @@ from discreet.data.language.types import Type
 from discreet.queries.sql.formulas.literals import date_of, moment_of, number_of
 from discreet.queries.sql.syntax.refusals import refused
 
-__all__ = ["CAST_TYPES", "conversion_to", "converted"]
+__all__ = ["CAST_TYPES", "conversion_to", "converted", "integer_of_text"]
 
 CAST_TYPES = "INTEGER, DOUBLE, TEXT, VARCHAR(n), DECIMAL(p, s), DATE or TIMESTAMP"
 
@@ -66,6 +66,16 @@ def conversion_to(operand: Expression, kind: Type, lengths: Sequence[int | None]
         if digits is not None:
             return Formula(Cast(operand=operand, type=Type.FLOAT)).round(digits).expression
     raise refused("CAST to a type with these lengths", f"convert to {CAST_TYPES}")
+
+
+def integer_of_text(text: Expression) -> Expression:
+    """Return a text as an integer: its digits exactly; of a number with a point the nearest, as of any other.
+
+    So that ``73.0`` is 73, as spreadsheets write whole numbers in a column with gaps.
+    """
+    whole = Formula(Cast(operand=text, type=Type.INTEGER))
+    nearest = Formula(Cast(operand=Cast(operand=text, type=Type.FLOAT), type=Type.INTEGER))
+    return whole.coalesce(nearest).expression
 
 
 def _of_text(text: str, kind: Type) -> object:

@@ -48,7 +48,7 @@ from discreet.data.language.functions.conditional import COALESCE
 from discreet.data.language.types import Type, comparable
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import rational
-from discreet.queries.sql.formulas.conversions import CAST_TYPES, conversion_to, converted
+from discreet.queries.sql.formulas.conversions import CAST_TYPES, conversion_to, converted, integer_of_text
 from discreet.queries.sql.formulas.date_functions import interval_sum
 from discreet.queries.sql.formulas.functions import call_of, refused_function
 from discreet.queries.sql.formulas.literals import is_literal, literal_of
@@ -213,6 +213,8 @@ class _Walk:
         if written is None:
             raise refused("CAST to this type", f"convert to {CAST_TYPES}")
         operand = self.expression(node.this, below)
+        if written is Type.INTEGER and self.type_of(operand) is Type.TEXT and not kind.expressions:
+            return integer_of_text(operand)
         return conversion_to(operand, written, [_whole(one) for one in kind.expressions])
 
     def compared(self, operator: Comparison, left: Expression, right: Expression) -> Expression:
@@ -230,8 +232,12 @@ class _Walk:
         """Return an operand; a constant in the type of what it is compared with, if that is known."""
         if not isinstance(operand, Literal) or operand.value is None or isinstance(other, Literal):
             return operand
-        kind = self._columns.type_of(other) if isinstance(self._columns, TypedLookup) else None
+        kind = self.type_of(other)
         return operand if kind is None or comparable(operand.type, kind) else converted(operand, kind)
+
+    def type_of(self, expression: Expression) -> Type | None:
+        """Return the type of an expression, if the columns and their types are known."""
+        return self._columns.type_of(expression) if isinstance(self._columns, TypedLookup) else None
 
     def joined(self, node: exp.Expression, below: int) -> Expression:
         """Read AND and OR, without the comparisons of constants that do not matter."""

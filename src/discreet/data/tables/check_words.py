@@ -1,0 +1,147 @@
+"""What a check says of each fault, beside its count, and what could be declared. No value is quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.data.language.declarations import Bounds, Dates, Keys
+from discreet.data.reading.lost import Lost
+from discreet.data.reading.written_forms import COMMA, DAY, DAY_FIRST, NUMBER
+from discreet.data.tables.check_report import CheckFinding, ColumnCheck
+
+if TYPE_CHECKING:
+    from discreet.data.tables.table import Table
+
+__all__ = ["column_findings", "group_findings", "row_findings"]
+
+_DAYS = "Csv(…, dates='%d.%m.%Y')"
+
+Fault: TypeAlias = tuple[str, int, str]
+"""Its kind, its count, which may be 0, and its words."""
+
+
+def column_findings(
+    one: ColumnCheck, table: Table, counts: Mapping[str, int], written: Mapping[str, int]
+) -> list[CheckFinding]:
+    """Return what is wrong with the values of a column.
+
+    Parameters
+    ----------
+    one : ColumnCheck
+        What became of its values.
+    table : Table
+        Whose column it is.
+    counts : mapping of str to int
+        What was counted of it.
+    written : mapping of str to int
+        In which forms the values are written that do not convert.
+    """
+    faults = [*_unread(one, written), *_declared(one, table, counts), *_of_text(one, table, counts)]
+    return _found(one.name, faults)
+
+
+def _unread(one: ColumnCheck, written: Mapping[str, int]) -> Iterator[Fault]:
+    yield "unreadable", one.unreadable, "not written as declared, or beyond what is read: NULL"
+    yield "decimal_comma", written.get(COMMA, 0), "of them numbers with a comma: Csv(…, decimal=',')"
+    yield "days_in_another_form", written.get(DAY_FIRST, 0), f"of them days in another order: {_DAYS}"
+    if not one.values and not one.unreadable:
+        yield "empty", one.missing, "NULL, like every value of the column"
+
+
+def _declared(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
+    declared = table.columns.get(one.name)
+    if isinstance(declared, Bounds | Keys | Dates) and one.values:
+        yield "null", one.missing, "NULL"
+    if isinstance(declared, Bounds):
+        yield "below_bounds", counts["below"], "clipped to the lower bound"
+        yield "above_bounds", counts["above"], "clipped to the upper bound"
+        yield "not_a_number", counts.get("nan", 0), "NaN"
+        yield "infinite", counts.get("infinite", 0), "infinite"
+    elif isinstance(declared, Dates):
+        yield "outside_days", counts["outside"], "outside the declared days: in no group"
+    elif isinstance(declared, Keys):
+        yield "outside_keys", counts["outside"], "not among the keys: in no group"
+        yield "nearly_keys", counts.get("near", 0), "of them keys, but for blanks or capital letters"
+        known = [value for value in declared.values if value is not None]
+        yield "unused_keys", len(known) - counts["used"], f"of {len(known):,} declared keys occur in no row"
+
+
+def _of_text(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
+    yield "padded", counts.get("padded", 0), "with blanks at an end"
+    if one.name == table.person:
+        yield "blank_persons", counts.get("blank", 0), "empty texts as persons: all of these are one person"
+        twice = counts.get("distinct", 0) - counts.get("folded", 0)
+        yield "persons_spelled_twice", twice, "persons who differ from others in blanks or capitals only"
+    if one.values and NUMBER in counts:
+        yield from _looks(one.values, counts)
+
+
+def _looks(values: int, counts: Mapping[str, int]) -> Iterator[Fault]:
+    """Yield what a column of text without a declaration looks like, if all of its values do."""
+    if counts[NUMBER] == values:
+        yield "numbers_as_text", values, "numbers, all of them, read as text: declare Bounds or a Type"
+    elif counts[NUMBER] + counts[COMMA] == values:
+        words = "numbers with a comma, all of them, read as text: declare Bounds, and Csv(…, decimal=',')"
+        yield "comma_numbers_as_text", values, words
+    elif counts[DAY] == values:
+        yield "days_as_text", values, "days, all of them, read as text: declare Dates or a Type"
+    elif counts[DAY_FIRST] == values:
+        words = f"days in another order, all of them, read as text: declare Dates, and {_DAYS}"
+        yield "other_days_as_text", values, words
+
+
+def row_findings(table: Table, lost: Lost, counts: Mapping[str, int]) -> list[CheckFinding]:
+    """Return what is wrong with rows and persons.
+
+    Parameters
+    ----------
+    table : Table
+        Whose rows they are.
+    lost : Lost
+        What was left out when they were copied in.
+    counts : mapping of str to int
+        What was counted of persons, and of rows that are nobody's.
+    """
+    return _found(None, [*_lines(lost), *_nobody(counts), *_over_rows(table, counts)])
+
+
+def group_findings(table: Table, counts: Mapping[str, int]) -> list[CheckFinding]:
+    """Return whose groups, or rows in a group, are more than the limits allow; a column at a time."""
+    groups, rows = table.limits.groups, table.limits.rows_per_group
+    found: list[CheckFinding] = []
+    for place, name in enumerate(one for one, what in table.columns.items() if isinstance(what, Keys)):
+        more = counts.get(f"groups_{place}", 0), counts.get(f"cells_{place}", 0)
+        found += _found(
+            name,
+            [
+                ("over_groups", more[0], f"persons with rows in more than {groups} groups"),
+                ("over_rows_per_group", more[1], f"times more than {rows} rows of a person in a group"),
+            ],
+        )
+    return found
+
+
+def _lines(lost: Lost) -> Iterator[Fault]:
+    yield "lines", lost.lines, "lines of the file that are no records: left out"
+    yield "open_lines", lost.open_lines, "of them end within quotes; Parquet holds texts with line breaks"
+
+
+def _nobody(counts: Mapping[str, int]) -> Iterator[Fault]:
+    yield "orphans", counts.get("orphans", 0), "rows without a parent row that has a person: left out"
+    yield "several_owners", counts.get("several", 0), "rows of several persons at once: left out"
+    yield "no_person", counts.get("unnamed", 0), "rows without a person: left out"
+
+
+def _over_rows(table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
+    cut = counts.get("cut_rows", 0)
+    words = f"persons with more than {table.limits.rows} rows, of which {cut:,} are left out"
+    yield "over_rows", counts.get("over_rows", 0), words
+
+
+def _found(column: str | None, faults: Iterable[Fault]) -> list[CheckFinding]:
+    return [
+        CheckFinding(fault=fault, column=column, count=count, words=words)
+        for fault, count, words in faults
+        if count
+    ]

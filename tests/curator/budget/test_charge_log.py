@@ -1,0 +1,63 @@
+"""One line for every charge, without a value of the data, of the noise or of the question."""
+
+from __future__ import annotations
+
+import logging
+
+import pyarrow
+import pytest
+
+from canary import ASKED_NUMBER, DATA_NUMBER, DATA_TEXT
+from discreet.curator import Budget
+from discreet.data import Bounds, Keys, Limits, Table
+from discreet.errors import BudgetExceeded
+from discreet.front import Curator
+
+ROWS = 1_234_567
+"""What is summed, so that neither it nor a noisy value near it is in a line by chance."""
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    rows = pyarrow.table(
+        {
+            "who": ["a", "b", DATA_TEXT],
+            "cost": [ROWS, ROWS, DATA_NUMBER],
+            "city": ["Ulm", "Ulm", DATA_TEXT],
+        }
+    )
+    declared = {"cost": Bounds(0, 2_000_000), "city": Keys(["Ulm"])}
+    table = Table(rows, person="who", limits=Limits(rows=1), columns=declared, version="2026-01")
+    curator = Curator({"visits": table}, budget=Budget(epsilon=3), ledger=tmp_path / "c.ledger")
+    yield curator
+    curator.close()
+
+
+def lines(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "discreet"]
+
+
+def test_every_charge_is_one_line(clinic, caplog):
+    caplog.set_level(logging.DEBUG)
+    question = f"SELECT city, SUM(cost) AS secret FROM visits WHERE cost <> {ASKED_NUMBER} GROUP BY city"  # noqa: S608
+    answer = clinic.ask(question, epsilon=1, analyst="ana")
+    assert lines(caplog) == ["charge 3, analyst 'ana', table 'visits' version '2026-01', epsilon 1"]
+    clinic.ask(question, epsilon=1, analyst="ana")
+    clinic.preview("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    with pytest.raises(BudgetExceeded):
+        clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=9)
+    assert len(lines(caplog)) == 1
+    with clinic.permit("training", epsilon=1, analyst="ben"):
+        pass
+    assert lines(caplog)[1:] == ["reserve 5, analyst 'ben', epsilon 1"]
+    whole = " ".join(record.getMessage() for record in caplog.records)
+    noisy = [str(int(value)) for value in answer.to_arrow()["secret"].to_pylist()]
+    known = [str(ROWS), str(2 * ROWS), DATA_TEXT, str(DATA_NUMBER), str(ASKED_NUMBER), "secret"]
+    for private in [*known, *noisy]:
+        assert private not in whole
+
+
+def test_a_library_is_silent_by_itself(clinic, capsys):
+    clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    assert capsys.readouterr() == ("", "")
+    assert logging.getLogger("discreet").handlers

@@ -1,0 +1,225 @@
+"""What an owner is told about a table: every planted fault, on every engine, and nobody else is told."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+
+import pyarrow
+import pytest
+
+from canary import DATA_TEXT
+from discreet.data import EACH_ROW, Bounds, Csv, Dates, Keys, Limits, Table, Type, through
+from discreet.data.reading.written_forms import COMMA, DAY, DAY_FIRST, FORMS, NUMBER
+from discreet.data.tables.ownership import owned_tables
+from discreet.errors import ParameterError
+
+TODAY = datetime.date(2026, 1, 31)
+CLEAN = {
+    "who": "p{}",
+    "city": "Köln",
+    "cost": 1.5,
+    "age": 40,
+    "day": TODAY,
+    "seen": datetime.datetime(2026, 1, 31, 23, 59),
+    "number": "12",
+    "price": "1,5",
+    "iso": "2026-01-31",
+    "german": "31.01.2026",
+    "note": "fine",
+    "empty": None,
+}
+KINDS = {
+    "who": pyarrow.string(), "city": pyarrow.string(), "cost": pyarrow.float64(), "age": pyarrow.int64(),
+    "day": pyarrow.date32(), "seen": pyarrow.timestamp("us"), "number": pyarrow.string(),
+    "price": pyarrow.string(), "iso": pyarrow.string(), "german": pyarrow.string(),
+    "note": pyarrow.string(), "empty": pyarrow.string(),
+}  # fmt: skip
+COLUMNS = {
+    "city": Keys(["Köln", "Ulm"]),
+    "cost": Bounds(0, 10, step=0.5),
+    "age": Bounds(0, 110),
+    "day": Dates("2026-01-01", "2026-12-31"),
+    "seen": Dates("2026-01-01", "2026-01-31"),
+}
+PLANTED = [
+    {"who": None},
+    {"who": ""},
+    {"who": " p7"},
+    {"who": "P8"},
+    {"who": "p1"}, {"who": "p1"}, {"who": "p1"},
+    {"city": "KÖLN "},
+    {"city": "Bonn"},
+    {"city": None},
+    {"cost": -1.0}, {"cost": -0.5},
+    {"cost": 10.5},
+    {"cost": math.nan},
+    {"cost": math.inf},
+    {"age": 111}, {"age": 112}, {"age": 2**40},
+    {"age": -1},
+    {"age": None},
+    {"day": datetime.date(2025, 12, 31)},
+    {"day": None},
+    {"seen": datetime.datetime(2026, 2, 1)},
+    {"note": "x" * 20_000},
+    {"note": " padded"},
+]  # fmt: skip
+FOUND = {
+    None: {"no_person": 1, "over_rows": 1},
+    "who": {"padded": 1, "blank_persons": 1, "persons_spelled_twice": 2},
+    "city": {"null": 1, "outside_keys": 2, "nearly_keys": 1, "unused_keys": 1, "padded": 1},
+    "cost": {"below_bounds": 2, "above_bounds": 2, "not_a_number": 1, "infinite": 1},
+    "age": {"null": 1, "below_bounds": 1, "above_bounds": 3},
+    "day": {"null": 1, "outside_days": 1},
+    "seen": {"outside_days": 1},
+    "number": {"numbers_as_text": 35},
+    "price": {"comma_numbers_as_text": 35},
+    "iso": {"days_as_text": 35},
+    "german": {"other_days_as_text": 35},
+    "note": {"unreadable": 1, "padded": 1},
+    "empty": {"empty": 35},
+}
+
+
+def arrow(rows):
+    return pyarrow.table(
+        {name: pyarrow.array([row[name] for row in rows], kind) for name, kind in KINDS.items()}
+    )
+
+
+def rows_with(planted):
+    numbered = [{**CLEAN, "who": f"p{number}"} for number in range(10)]
+    return numbered + [{**CLEAN, "who": f"q{place}", **fault} for place, fault in enumerate(planted)]
+
+
+def test_every_planted_fault_is_found(engine):
+    rows = arrow(rows_with(PLANTED))
+    check = engine.table(rows, person="who", limits=Limits(rows=3), columns=COLUMNS).check()
+    assert check.rows == 35
+    assert {column: check.faults(column) for column in FOUND} == FOUND
+    assert sum(len(one) for one in FOUND.values()) >= 20
+    assert {one.column for one in check.findings} <= set(FOUND)
+    counts = {
+        one.name: (one.values, one.missing, one.unreadable, one.clipped, one.outside) for one in check.columns
+    }
+    assert counts["age"] == (34, 1, 0, 4, None)
+    assert counts["city"] == (34, 1, 0, None, 2)
+    assert counts["note"] == (34, 0, 1, None, None)
+    assert counts["empty"] == (0, 35, 0, None, None)
+
+
+def test_rows_as_declared_have_no_fault(engine):
+    names = ["who", "city", "cost", "age", "day", "seen", "note"]
+    rows = arrow([*rows_with([{"city": "Ulm"}])]).select(names)
+    check = engine.table(rows, person="who", limits=Limits(rows=1), columns=COLUMNS).check()
+    assert check.findings == ()
+    assert (check.rows, check.persons) == (11, 11)
+    assert "nothing to report" in str(check)
+
+
+def test_persons_in_too_many_groups(engine):
+    rows = pyarrow.table(
+        {"who": [1, 1, 1, 2, 2, 2, 3, None], "city": ["a", "b", "c", "a", "a", "b", "a", "a"]}
+    )
+    check = engine.table(
+        rows,
+        person="who",
+        limits=Limits(groups=2, rows_per_group=1),
+        columns={"city": Keys(["a", "b", "c"])},
+    ).check()
+    assert check.persons == 3
+    assert check.faults() == {"no_person": 1}
+    assert check.faults("city") == {"over_groups": 1, "over_rows_per_group": 1}
+
+
+def test_rows_whose_persons_come_through_another_table():
+    orders = Table(
+        pyarrow.table({"id": [1, 2, 3, 3, 4], "who": ["a", "a", "b", "c", None]}),
+        person="who",
+        limits=Limits(rows=9),
+    )
+    lines = Table(
+        pyarrow.table({"order_id": [1, 1, 2, 3, 4, 5, 5]}),
+        person=through("orders", on="order_id", to="id"),
+        limits=Limits(rows=2),
+    )
+    with pytest.raises(ParameterError, match="other table"):
+        lines.check()
+    check = owned_tables({"orders": orders, "lines": lines})["lines"].check()
+    assert check.faults() == {"orphans": 3, "several_owners": 1, "over_rows": 1}
+    assert (check.rows, check.persons) == (7, 1)
+
+
+def test_each_row_a_person():
+    check = Table(pyarrow.table({"x": [1, 2, 300]}), person=EACH_ROW, columns={"x": Bounds(0, 9)}).check()
+    assert check.persons is None
+    assert check.faults("x") == {"above_bounds": 1}
+    assert "each row is a person" in str(check)
+
+
+def test_a_table_without_rows(engine):
+    check = engine.table(arrow([]), person="who", limits=Limits(rows=1), columns=COLUMNS).check()
+    assert (check.rows, check.persons) == (0, 0)
+    assert [(one.fault, one.column) for one in check.findings] == [("unused_keys", "city")]
+
+
+def test_a_german_file_that_is_read_as_an_english_one(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text(
+        'Fall;Kosten;Tag;Alter\na;1,50;31.01.2026;73.0\nb;7;2026-02-01;x\nc;"2;3\nd;1,5;01.02.2026;12\n'
+    )
+    declared = {
+        "Kosten": Bounds(0, 100, step=0.01),
+        "Tag": Dates("2026-01-01", "2026-12-31"),
+        "Alter": Bounds(0, 110),
+    }
+    read = Table(Csv(path, delimiter=";"), person="Fall", limits=Limits(rows=1), columns=declared).check()
+    assert read.faults() == {"lines": 1, "open_lines": 1}
+    assert read.faults("Kosten") == {"unreadable": 2, "decimal_comma": 2}
+    assert read.faults("Tag") == {"unreadable": 2, "days_in_another_form": 2}
+    assert read.faults("Alter") == {"unreadable": 1}
+    assert "%d.%m.%Y" in str(read)
+    stated = Csv(path, delimiter=";", decimal=",", dates="%d.%m.%Y")
+    read = Table(stated, person="Fall", limits=Limits(rows=1), columns=declared).check()
+    assert read.faults("Kosten") == {}
+    assert read.faults("Tag") == {"unreadable": 1}
+
+
+@pytest.mark.parametrize(
+    ("form", "texts"),
+    [
+        (NUMBER, ["1", "-1.5", " +12 ", "007"]),
+        (COMMA, ["1,5", "-1.234,50", " 1'234,5", "12 345,0"]),
+        (DAY, ["2026-01-31", "2026-01-31 10:00", "2026-01-31T10:00:00"]),
+        (DAY_FIRST, ["31.01.2026", "1/2/26", "31.01.2026 08:30"]),
+        (None, ["", "x", "1,", ",5", "1.2.3", "1-2-2026", "1e5x"]),
+    ],
+)
+def test_forms_of_texts_mean_the_same_on_every_engine(engine, form, texts):
+    table = engine.table(pyarrow.table({"text": texts, "row": list(range(len(texts)))}))
+    found = engine.values(
+        table, **{name: lambda rows, p=p: rows.text.re_search(p) for name, p in FORMS.items()}
+    )
+    assert found == {name: [name == form] * len(texts) for name in FORMS}
+
+
+def test_no_value_is_quoted_and_numbers_are_not_shown_by_accident():
+    rows = arrow(rows_with([*PLANTED, {"note": DATA_TEXT}]))
+    check = Table(rows, person="who", limits=Limits(rows=3), columns=COLUMNS).check()
+    shown = f"{check!s}{check.to_json()}"
+    assert DATA_TEXT not in shown
+    assert "Bonn" not in shown
+    assert "36" not in repr(check)
+    assert "36" not in f"{check.columns!r}"
+    assert str(check).startswith("EXACT COUNTS, FOR THE OWNER ALONE")
+    written = json.loads(check.to_json())
+    assert "OWNER ALONE" in written["for_the_owner_alone"]
+    assert written["rows"] == 36
+    assert {one["fault"] for one in written["findings"]} == {one.fault for one in check.findings}
+
+
+def test_types_of_their_own_are_taken_as_declared():
+    rows = pyarrow.table({"x": ["1", "2"], "y": ["1", "2"]})
+    check = Table(rows, person=EACH_ROW, columns={"x": Type.TEXT, "y": Keys(["1", "2"])}).check()
+    assert check.findings == ()
