@@ -138,6 +138,7 @@ def test_rows_are_those_of_the_statement_as_it_was_written(inside, connection):
     [
         ("inner_ AS ({})", True),
         ("inner_ (a, c, n) AS ({})", False),
+        ("RECURSIVE inner_ AS ({})", False),
         ("visits AS (SELECT * FROM main.visits WHERE cost > 0), inner_ AS ({})", True),
         ("people AS (SELECT 1 AS patient, 'u' AS town), inner_ AS ({}), later AS (SELECT 1 AS x)", True),
     ],
