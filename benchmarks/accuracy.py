@@ -198,7 +198,7 @@ def theirs(question: Question, folder: Path, runs: int) -> Iterator[Values]:
         exact = data.group_by("word").agg(*plain).collect()
     else:
         asked = rows.select(*released)
-        exact = None if plain == (None,) else data.select(*plain).collect()
+        exact = None if plain[0] is None else data.select(*plain).collect()
     if exact is None:
         measurement = asked.resolve()
         for _ in range(_fewer(question, runs)):
