@@ -198,7 +198,7 @@ def theirs(question: Question, folder: Path, runs: int) -> Iterator[Values]:
         exact = data.group_by("word").agg(*plain).collect()
     else:
         asked = rows.select(*released)
-        exact = None if plain == (None,) else data.select(*plain).collect()
+        exact = None if plain[0] is None else data.select(*plain).collect()
     if exact is None:
         measurement = asked.resolve()
         for _ in range(_fewer(question, runs)):
@@ -222,7 +222,7 @@ def _with_noise(exact: list[int], stated: dict[str, object]) -> list[int]:
 
     if stated["distribution"] != "Integer Laplace":
         raise ValueError(stated)
-    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     return dp.m.make_laplace(*space, scale=stated["scale"])(exact)  # type: ignore[no-any-return]
 
 
