@@ -8,7 +8,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.curator.request.histogram_choices import Choices, HistogramChoice
@@ -46,12 +46,13 @@ def test_scores_are_those_of_the_definition(counts, share, shift, data):
     assert found.max() == 0  # one reach is always right
 
 
-@given(histograms, shares, st.integers(0, 60), st.data())
-def test_an_interval_misses_only_if_its_score_falls_short_by_more_than_the_shift(counts, share, shift, data):
-    values = [place for place, count in enumerate(counts) for _ in range(count)]
+@given(histograms, shares, st.integers(0, 60), st.integers(0, 39))
+@example([1, 0, 0, 1], Fraction(1, 2), 0, 2)  # half of the values lie below 1, so that 1 is not the median
+@example([1, 0, 0, 2], Fraction(1, 2), 0, 1)
+def test_an_interval_misses_only_if_its_score_falls_short_by_more_than_the_shift(counts, share, shift, at):
+    values, center = [place for place, many in enumerate(counts) for _ in range(many)], at % len(counts)
     if not values:
         return
-    center = data.draw(st.integers(0, len(counts) - 1))
     true = next(c for c in range(len(counts)) if sum(x <= c for x in values) >= share * len(values))
     (found,) = HistogramReachRule(share=share, shift=shift).scores(np.array([counts]), np.array([center]))
     for reach, score in zip(reaches(len(counts)), found, strict=False):

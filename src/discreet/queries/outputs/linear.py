@@ -38,7 +38,7 @@ from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, plus
 from discreet.workloads.error.combined_noise import combined_half_width
 
-__all__ = ["Combinations", "LinearForm", "Term", "combined", "independent", "linear_parts"]
+__all__ = ["Combinations", "LinearForm", "Term", "independent", "linear_parts", "possible_combinations"]
 
 _MOST_TERMS = 16
 """More noises are not convolved: some twenty tables are what the rounding of `CombinedError` allows for."""
@@ -136,7 +136,7 @@ class Combinations:
             exact = {column: _as_released(known[column]) for column in form.coefficients}
             released = Evaluation(exact, {}, len(next(iter(exact.values())).value)).of(node)
             assert isinstance(released, PossibleNumbers)  # noqa: S101
-            found[name] = combined(form, self.terms, noises, released, confidence)
+            found[name] = possible_combinations(form, self.terms, noises, released, confidence)
         return found
 
 
@@ -218,7 +218,7 @@ def _form(node: Expression, terms: Mapping[str, Term]) -> LinearForm | None:
     return None
 
 
-def combined(
+def possible_combinations(
     form: LinearForm,
     terms: Mapping[str, Term],
     parts: Mapping[Measure, Part],
