@@ -36,8 +36,8 @@ def test_every_entry_has_its_line(clinic):
         *("open", "answer", "charge", "answer", "charge", "answer"),
         *("reserve", "use", "settle"),
     ]
-    assert lines[2][4] == "ana      epsilon 1"
-    assert lines[4][4] == "rho 0.1"
+    assert lines[2][4] == "ana      epsilon 1; visits (version 1): count rows"
+    assert lines[4][4] == "rho 0.1; visits (version 1): count rows"
     assert lines[6][4] == "epsilon 2 for train a model"
     assert lines[7][4] == "epsilon 0.3"
 
@@ -84,7 +84,7 @@ def test_periods_show_the_lifetime_beside(clinic):
     answered("query --epsilon 1 --analyst ana", COUNT)
     shown = answered("ledger spent --analyst ana").output
     assert "ever" in shown.split()
-    assert "left for ana: 4" in shown
+    assert shown.splitlines()[-1].split() == ["ana", "epsilon", "1", "4"]
     assert "a pure epsilon of 4\n" in shown
     content = json.loads(answered("ledger spent --json").output)
     assert content["analysts"] == {"ana": 4.0}
@@ -99,7 +99,7 @@ def test_a_budget_of_rho_is_read_in_rho(clinic):
     shown = answered("ledger spent").output
     assert "spent     rho 0.1; a reading" in shown
     assert "left      rho 0.3, or a pure epsilon of 0.774596\n" in shown
-    assert "left for analysts without a name: 0.77459" in shown
+    assert shown.splitlines()[-1].split() == ["(no", "name)", "rho", "0.1", "0.774596"]
     assert "infinity" not in shown
 
 

@@ -108,7 +108,11 @@ def spent(options: Namespace) -> str:
             }
         )
     named = [
-        [visible(name) or "(no name)", _epsilon(used, None, its_delta), below(left(name))]
+        [
+            visible(name) or "(no name)",
+            _loss(account, account.odometer_of(name), used, its_delta),
+            below(left(name)),
+        ]
         for name, (used, its_delta) in shares.items()
     ]
     by_analyst = rendering.grid([["analyst", "spent", "left, as a pure epsilon"], *named], left=2)

@@ -211,6 +211,10 @@ class Account:
 
     def spent_by(self, analyst: str) -> tuple[float, Fraction]:
         """Return an analyst's epsilon and delta in this period, including reservations: a reading."""
+        return self._read(self.odometer_of(analyst))
+
+    def odometer_of(self, analyst: str) -> Odometer:
+        """Return everything that an analyst charged in this period, and has reserved."""
         odometer = Odometer(neighbors=self.caps.neighbors)
         for charge in reversed(list(self._charges())):
             if charge.analyst == analyst and period_of(self.caps, charge.time) == self.period:
@@ -218,7 +222,7 @@ class Account:
         for reservation in self.reserved.values():
             if reservation.analyst == analyst:
                 odometer = odometer.add(reservation.event)
-        return self._read(odometer)
+        return odometer
 
     def spend(self, analyst: str, event: Event, time: str) -> Account:
         """Return the account after an event that is known to fit."""
