@@ -50,6 +50,7 @@ bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the
 	$(BIN)/python -m benchmarks.stability
 	$(BIN)/python -m benchmarks.workloads
 	$(BIN)/python -m benchmarks.queries --peer $(PEER)/bin/python
+	$(BIN)/python -m benchmarks.latency --peer $(PEER)/bin/python
 	$(BIN)/python -m benchmarks.accuracy --peer $(PEER)/bin/python
 
 clean:  ## remove what the targets made

@@ -303,21 +303,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make_table(Path(folder), SMALL, SMALL_CITIES)
         make_table(Path(folder), options.rows, CITIES)
-        report(
-            {
-                name: measure(
-                    name,
-                    folder,
-                    options.rows,
-                    options.repeats,
-                    options.peer if work is opendp else sys.executable,
-                )
-                for name, work in CONTENDERS.items()
-            }
-        )
+        print(f"{'contender':<18}{'what':<28}{'cpu ms':>10}{'x plain':>9}")
+        found: dict[str, Figures] = {}
+        for name, work in CONTENDERS.items():
+            python = options.peer if work is opendp else sys.executable
+            found[name] = measure(name, folder, options.rows, options.repeats, python) or {}
+            report(name, found)
 
 
-def report(found: dict[str, Figures | None]) -> None:
+def report(name: str, found: dict[str, Figures]) -> None:
     """Print milliseconds of processor time, and how many times those of the plain query they are."""
     plain = {
         "opening a CSV": "DuckDB, opening",
@@ -326,13 +320,11 @@ def report(found: dict[str, Figures | None]) -> None:
         "prepared": "DuckDB, small",
         "large, prepared": "DuckDB, large",
     }
-    print(f"{'contender':<18}{'what':<28}{'cpu ms':>10}{'x plain':>9}")
-    for name, figures in found.items():
-        base = found.get(plain.get(name, "")) or {}
-        for what, milliseconds in (figures or {}).items():
-            usual = base.get(what.split(", ")[0])
-            ratio = f"{milliseconds / usual:9.1f}" if usual else ""
-            print(f"{name:<18}{what:<28}{milliseconds:>10.1f}{ratio}")
+    base = found.get(plain.get(name, ""), {})
+    for what, milliseconds in found[name].items():
+        usual = base.get(what.split(", ")[0])
+        ratio = f"{milliseconds / usual:9.1f}" if usual else ""
+        print(f"{name:<18}{what:<28}{milliseconds:>10.1f}{ratio}", flush=True)
 
 
 if __name__ == "__main__":

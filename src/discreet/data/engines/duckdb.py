@@ -19,11 +19,10 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 import ibis
-import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import pyarrow
+from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
-from ibis.formats.pyarrow import PyArrowData
 
 from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.language.types import Type
@@ -282,15 +281,7 @@ def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     _make_ready(shape, backend)
-    return _Fetched.convert_table(backend.con.sql(statement).to_arrow_table(), shape.schema)
-
-
-class _Fetched(PyArrowData):  # type: ignore[misc]
-    """Columns in the types that Ibis expects; the mapper of Ibis for DuckDB would load pandas."""
-
-    @classmethod
-    def convert_column(cls, column: pyarrow.ChunkedArray, dtype: dt.DataType) -> pyarrow.ChunkedArray:
-        return pyarrow.nulls(len(column)) if dtype.is_null() else super().convert_column(column, dtype)
+    return DuckDBPyArrowData.convert_table(backend.con.sql(statement).to_arrow_table(), shape.schema)
 
 
 def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
