@@ -16,9 +16,9 @@ Axes: TypeAlias = "matplotlib.axes.Axes"
 Panels: TypeAlias = "Axes | Sequence[Axes]"
 """Where the panels of a figure are drawn: one axes, or one for each."""
 
-# Those of the colors of Okabe & Ito (2008) that have a contrast of at least 3 to white. Any two differ by 16.9
-# in CIELAB with normal vision and with each of the three dichromacies, and the first three by 57: measured in
-# tests/test_figures.py.
+# Those of the colors of Okabe & Ito (2008) that have a contrast of at least 3 to white. Any two differ by
+# 16.9 in CIELAB with normal vision and with each of the three dichromacies, and the first three by
+# 57: measured in tests/test_figures.py.
 _COLORS = ("#0072b2", "#d55e00", "#000000", "#009e73", "#cc79a7")
 _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
