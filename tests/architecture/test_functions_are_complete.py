@@ -24,9 +24,9 @@ from discreet.data.language.expressions import Call, Column
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction, function_named
 from discreet.data.language.functions.rules import NUMBERS, TIMES
 from discreet.errors import UnsupportedQuery
-from discreet.queries.sql import functions as sql_functions
-from discreet.queries.sql.expressions import expression_of
-from discreet.queries.sql.parser import read_select
+from discreet.queries.sql.formulas import functions as sql_functions
+from discreet.queries.sql.formulas.expressions import expression_of
+from discreet.queries.sql.syntax.parser import read_select
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "discreet"
@@ -126,12 +126,12 @@ NAMERS = {
     "data/language/cases.py": "what users type: coalesce(), least(), greatest(), concat()",
     "data/language/formula.py": "what users type: %",
     "data/language/formula_methods.py": "what users type: methods of a column",
-    "data/facts/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
+    "data/facts/conditions/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",
-    "queries/sql/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
-    "queries/sql/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
-    "queries/sql/functions.py": "special forms of SQL: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD, RPAD and LOG",
-    "queries/sql/patterns.py": "regular expressions are made of LIKE, CONTAINS, STARTS_WITH and ENDS_WITH",
+    "queries/sql/formulas/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
+    "queries/sql/formulas/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
+    "queries/sql/formulas/functions.py": "special forms: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD, RPAD and LOG",
+    "queries/sql/formulas/patterns.py": "patterns are made of LIKE, CONTAINS, STARTS_WITH and ENDS_WITH",
 }
 """Who may name a function besides its record and its line of Ibis, and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 import ibis
@@ -32,6 +33,30 @@ def test_conditions_within_conditions_have_parentheses(name):
     assert "(" in text.split(" IN ")[0].split("SELECT")[1]
     text = written(name, lambda rows: rows.select(c=(rows["s"].isin(["a"])).isnull()))
     assert ") IS NULL" in text
+
+
+CONDITIONS = {
+    "in": lambda rows: rows["s"].isin(["a"]),
+    "like": lambda rows: rows["s"].like("%a%b"),
+    "contains": lambda rows: rows["s"].contains("a"),
+    "starts with": lambda rows: rows["s"].startswith("a"),
+    "null": lambda rows: rows["s"].isnull(),
+    "at most": lambda rows: rows["i"] <= 3,
+    "between": lambda rows: rows["i"].between(1, 3),
+    "and": lambda rows: (rows["i"] > 1) & rows["b"],
+    "not": lambda rows: ~rows["b"],
+    "infinite": lambda rows: rows["x"].isinf(),
+}
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS)
+def test_a_condition_is_compared_as_a_whole(name, condition):
+    """What stands to the left of ``= FALSE`` is a call, or has parentheses around it."""
+    whole = condition(table(name)[0])
+    text = written(name, lambda rows: rows.select(c=whole == ibis.literal(False)))
+    left = text.partition("SELECT ")[2].rpartition(" = FALSE")[0].strip()
+    assert re.fullmatch(r"\w*\(.*\)", left), text
 
 
 def test_nan_is_not_null_on_spark():

@@ -162,6 +162,14 @@ def test_settings_of_our_session_are_set_before_every_statement(session):
     assert own_session(session).conf.get("spark.sql.variable.substitute") == "false"
 
 
+def test_rules_of_the_optimizer_that_a_user_excluded_stay_so(session):
+    name, rules = "spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer."
+    other = session.newSession()
+    other.conf.set(name, f"{rules}ColumnPruning")
+    assert own_session(other).conf.get(name) == f"{rules}ColumnPruning,{rules}ConvertToLocalRelation"
+    assert own_session(session).conf.get(name) == f"{rules}ConvertToLocalRelation"
+
+
 def test_names_that_differ_in_case_only_are_refused(session):
     session.conf.set("spark.sql.caseSensitive", "true")
     frame = session.createDataFrame(pyarrow.table({"x": [1], "X": [2]}))

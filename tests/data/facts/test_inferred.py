@@ -254,6 +254,11 @@ def test_one_end_may_be_known():
         assert (facts.least, facts.most) == ends, formula
 
 
+def test_times_within_one_year_have_that_year_alone():
+    seen = ColumnFacts(type=Type.TIMESTAMP, dates=Dates(D(2024, 1, 1), D(2024, 12, 31)))
+    assert infer(col("seen").year().expression, {"seen": seen}).keys == Keys([2024])
+
+
 def test_a_column_that_may_be_null_does_not_bound_the_least():
     assert infer(least(col("age"), col("n")).expression, COLUMNS).bounds is None
     assert infer(least(col("age").coalesce(0), col("n")).expression, COLUMNS).bounds == Bounds(0, 12)

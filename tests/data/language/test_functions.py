@@ -128,6 +128,12 @@ EVERY = [
     X / N,
 ]
 """Every function, on every type that it takes."""
+EVERY += [
+    part
+    for one in EVERY
+    if type_of(one.expression, made.TYPES) is Type.BOOLEAN
+    for part in (~one, one == FLAG, ~one == ~FLAG, (~one).is_null())
+]
 
 HARD = [
     dict(zip(made.TYPES, values, strict=True))

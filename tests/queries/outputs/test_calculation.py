@@ -19,8 +19,8 @@ from discreet.queries.outputs.calculation import (
     words_of,
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.sql.expressions import expression_of
-from discreet.queries.sql.parser import read_select
+from discreet.queries.sql.formulas.expressions import expression_of
+from discreet.queries.sql.syntax.parser import read_select
 
 SCHEMA = {"a": Type.FLOAT, "b": Type.FLOAT, "n": Type.INTEGER, "k": Type.INTEGER, "city": Type.TEXT}
 KEY, CITY = 3, "Oslo"

@@ -11,8 +11,8 @@ from discreet.data import Bounds, Dates, Keys, Limits, Table
 from discreet.errors import RequestRefused
 from discreet.queries.binding.bind import bind
 from discreet.queries.sql.merged_answers import merged_windows
-from discreet.queries.sql.parser import read_statement
 from discreet.queries.sql.statement import read
+from discreet.queries.sql.syntax.parser import read_statement
 
 DAY = datetime.date(2024, 1, 1)
 TABLES = {

@@ -10,15 +10,15 @@ from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import MOST_PARTS, Statement
-from discreet.queries.sql.answer_joins import AnswerJoins
-from discreet.queries.sql.answer_scope import AnswerScope, StatementTables, placeholder
-from discreet.queries.sql.answer_types import schema_of_answer
-from discreet.queries.sql.over_answers import is_aggregated, select_over_answers
-from discreet.queries.sql.parser import read_select, read_statement
-from discreet.queries.sql.public_scalars import with_constants
+from discreet.queries.sql.answers.answer_joins import AnswerJoins
+from discreet.queries.sql.answers.answer_scope import AnswerScope, StatementTables, placeholder
+from discreet.queries.sql.answers.answer_types import schema_of_answer
+from discreet.queries.sql.answers.over_answers import is_aggregated, select_over_answers
+from discreet.queries.sql.rows.public_scalars import with_constants
 from discreet.queries.sql.select import parse
 from discreet.queries.sql.statement import read
 from discreet.queries.sql.statement_parts import items_of_from, named_query
+from discreet.queries.sql.syntax.parser import read_select, read_statement
 from queries.answers.statements import COUNTS, EXACT, tables
 
 KNOWN = (AnswerJoins, AnswerScope, StatementTables, placeholder, schema_of_answer, select_over_answers)

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import fetch
 from discreet.data.engines.duckdb import from_frame
-from discreet.data.facts.key_narrowing import replaced
+from discreet.data.facts.conditions.key_narrowing import replaced
 from discreet.data.language.expressions import Column, Expression
 from discreet.data.language.types import Type
 from discreet.data.tables.public_rows import arrow_type

@@ -8,7 +8,8 @@ Every file above builds one Ibis expression for all engines; the compilers here 
   doubles. Text that is made from another type compares by code point, like the columns (`normalized`).
 - On Spark, Ibis calls NaN NULL and nothing infinite, and 64-bit sums overflow. LIKE with several %-signs
   would take hours on some texts (`patterns`).
-- Conditions within conditions get parentheses, which Ibis leaves out around IN and NOT.
+- Conditions within conditions get parentheses, which Ibis leaves out around IN, LIKE and NOT. Without them
+  Spark reads ``s RLIKE 'a' = FALSE`` as ``s RLIKE ('a' = FALSE)``.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ _DIGITS = 15
 _WIDEST = dt.Decimal(38, 0)
 _LEAST_OVERFLOW = 2**1024 - 2**970
 _LARGEST_UNDERFLOW = "2.5e-324"
+_CONDITIONS = frozenset(
+    kind for kind in vars(sge).values() if isinstance(kind, type) and issubclass(kind, sge.Predicate)
+)
+"""Everything that sqlglot writes as a condition: engines do not agree on how tightly each of them binds."""
 
 
 def statement(table: Table, backend: BaseBackend) -> str:
@@ -81,14 +86,11 @@ class _Corrected:
     __slots__ = ()
     SIMPLE_OPS: ClassVar[dict[type, str]] = {}
     UNSUPPORTED_OPS = ()
-    SQLGLOT_NEEDS_PARENS = frozenset(SQLGlotCompiler.SQLGLOT_NEEDS_PARENS) | {
-        sge.Between,
-        sge.Collate,
-        sge.In,
-        sge.Is,
-        sge.Like,
-        sge.Not,
-    }
+    SQLGLOT_NEEDS_PARENS = (
+        frozenset(SQLGlotCompiler.SQLGLOT_NEEDS_PARENS)
+        | _CONDITIONS
+        | {sge.Collate, sge.DPipe, sge.IntDiv, sge.Not, sge.RegexpLike}
+    )
 
     def visit_ScalarUDF(self, op: ScalarUDF, **operands: sge.Expression) -> sge.Expression:  # noqa: N802
         if self.__sql_name__(op) != LOT:  # type: ignore[attr-defined]

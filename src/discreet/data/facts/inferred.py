@@ -136,7 +136,10 @@ def _of_range(expression: Expression, columns: Columns) -> tuple[KeyValue, ...] 
     """Return the integers of a small range, or the days between two."""
     found = type_of(expression, types_of(columns))
     if found is Type.INTEGER:
-        facts = completed(ColumnFacts(type=found, bounds=bounds_of(range_of(expression, columns), found)))
+        known = range_of(expression, columns)
+        if known.low is not None and known.low == known.high:
+            return (int(known.low),)
+        facts = completed(ColumnFacts(type=found, bounds=bounds_of(known, found)))
         return None if facts.keys is None else facts.keys.values
     days = days_of(expression, columns) if found is Type.DATE else None
     return None if days is None else first_days("day", days)

@@ -5,7 +5,8 @@ Rows fall into classes by which of the conditions they meet; the counts are sums
 best strategy for those sums is measured once, instead of each count for a share of the offer.
 
 The class of a row is a number with one binary digit for each condition, calculated by the engine with the
-very conditions of the query; which numbers are possible is known from `data.facts.condition_regions`.
+very conditions of the query; which numbers are possible is known from
+`data.facts.conditions.condition_regions`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from discreet.data import (
     Type,
     literal,
 )
-from discreet.data.facts.condition_regions import possible_truths
+from discreet.data.facts.conditions.condition_regions import possible_truths
 from discreet.data.language.expressions import (
     And,
     Arithmetic,

@@ -2,7 +2,7 @@
 
 A released table is public, and so is everything that is calculated from it. The nodes below are the algebra
 of SQL over such tables. Names of columns are unique within a statement; which column a name in SQL means is
-settled before (`queries.sql.over_answers`), and what the nodes give is defined in `queries.answers`.
+settled before (`queries.sql.answers.over_answers`), and what the nodes give is defined in `queries.answers`.
 """
 
 from __future__ import annotations

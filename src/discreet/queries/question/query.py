@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
-from discreet.data.facts.group_keys import facts_of_keys
+from discreet.data.facts.conditions.group_keys import facts_of_keys
 from discreet.data.facts.persons import Tables
 from discreet.data.facts.question_tables import found_once
 from discreet.data.language.column_facts import Columns

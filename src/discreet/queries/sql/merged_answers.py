@@ -19,9 +19,9 @@ from typing import cast
 
 from sqlglot import exp
 
-from discreet.queries.sql.aggregates import is_aggregate
-from discreet.queries.sql.names import same
-from discreet.queries.sql.scope import is_quoted
+from discreet.queries.sql.formulas.aggregates import is_aggregate
+from discreet.queries.sql.syntax.names import same
+from discreet.queries.sql.tables.scope import is_quoted
 
 __all__ = ["merged_windows"]
 

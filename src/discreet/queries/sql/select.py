@@ -42,22 +42,22 @@ from discreet.data.language.relations import Named
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
-from discreet.queries.sql.aggregates import is_aggregate
-from discreet.queries.sql.answer_columns import AnswerColumns
-from discreet.queries.sql.answer_windows import named_windows
-from discreet.queries.sql.expressions import expression_of, unwrapped
-from discreet.queries.sql.from_clause import FromClause
-from discreet.queries.sql.grouping_sets import grouped_nodes
-from discreet.queries.sql.key_names import calculated_key_name
-from discreet.queries.sql.keys_alone import check_distinct, listed_keys, with_distinct_groups
-from discreet.queries.sql.lifted_subqueries import lifted_select
-from discreet.queries.sql.names import check_schemas, same
-from discreet.queries.sql.parser import read_select
-from discreet.queries.sql.post_processing import after_of, position_of
-from discreet.queries.sql.prune_person_keys import prune_person_keys
-from discreet.queries.sql.refusals import check_parts, no_aggregate_here, refused, refused_node
-from discreet.queries.sql.scope import ColumnsInSight, NamesInSight, OfAnswer, is_quoted
-from discreet.queries.sql.subqueries import subquery
+from discreet.queries.sql.columns.answer_columns import AnswerColumns
+from discreet.queries.sql.columns.answer_windows import named_windows
+from discreet.queries.sql.columns.grouping_sets import grouped_nodes
+from discreet.queries.sql.columns.keys_alone import check_distinct, listed_keys, with_distinct_groups
+from discreet.queries.sql.columns.post_processing import after_of, position_of
+from discreet.queries.sql.formulas.aggregates import is_aggregate
+from discreet.queries.sql.formulas.expressions import expression_of, unwrapped
+from discreet.queries.sql.formulas.key_names import calculated_key_name
+from discreet.queries.sql.rows.from_clause import FromClause
+from discreet.queries.sql.rows.lifted_subqueries import lifted_select
+from discreet.queries.sql.rows.subqueries import subquery
+from discreet.queries.sql.syntax.names import check_schemas, same
+from discreet.queries.sql.syntax.parser import read_select
+from discreet.queries.sql.syntax.prune_person_keys import prune_person_keys
+from discreet.queries.sql.syntax.refusals import check_parts, no_aggregate_here, refused, refused_node
+from discreet.queries.sql.tables.scope import ColumnsInSight, NamesInSight, OfAnswer, is_quoted
 
 __all__ = ["ReadSelect", "aggregates_in", "parse", "query_of"]
 

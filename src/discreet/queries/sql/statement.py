@@ -26,14 +26,9 @@ from discreet.queries.question.answer_relations import Combination, Combined, Pi
 from discreet.queries.question.pruning import pruned
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
-from discreet.queries.sql.answer_joins import AnswerJoins
-from discreet.queries.sql.answer_scope import AnswerScope, StatementTables, placeholder
-from discreet.queries.sql.expressions import condition_of
-from discreet.queries.sql.from_clause import FromClause
-from discreet.queries.sql.joins import PublicItem
-from discreet.queries.sql.merged_answers import merged_windows
-from discreet.queries.sql.names import check_schemas
-from discreet.queries.sql.over_answers import (
+from discreet.queries.sql.answers.answer_joins import AnswerJoins
+from discreet.queries.sql.answers.answer_scope import AnswerScope, StatementTables, placeholder
+from discreet.queries.sql.answers.over_answers import (
     Scalars,
     cut,
     finished,
@@ -41,11 +36,12 @@ from discreet.queries.sql.over_answers import (
     order_over_answers,
     select_over_answers,
 )
-from discreet.queries.sql.parser import read_select, read_statement
-from discreet.queries.sql.post_processing import limits_of_answer
-from discreet.queries.sql.public_scalars import with_constants
-from discreet.queries.sql.refusals import AcrossPersons, check_parts, refused, refused_node
-from discreet.queries.sql.scope import Field, is_quoted
+from discreet.queries.sql.columns.post_processing import limits_of_answer
+from discreet.queries.sql.formulas.expressions import condition_of
+from discreet.queries.sql.merged_answers import merged_windows
+from discreet.queries.sql.rows.from_clause import FromClause
+from discreet.queries.sql.rows.public_scalars import with_constants
+from discreet.queries.sql.rows.subqueries import subquery
 from discreet.queries.sql.select import ReadSelect, query_of
 from discreet.queries.sql.statement_parts import (
     ASK_FIRST,
@@ -57,7 +53,11 @@ from discreet.queries.sql.statement_parts import (
     named_query,
     without_joins,
 )
-from discreet.queries.sql.subqueries import subquery
+from discreet.queries.sql.syntax.names import check_schemas
+from discreet.queries.sql.syntax.parser import read_select, read_statement
+from discreet.queries.sql.syntax.refusals import AcrossPersons, check_parts, refused, refused_node
+from discreet.queries.sql.tables.joins import PublicItem
+from discreet.queries.sql.tables.scope import Field, is_quoted
 
 __all__ = ["read"]
 

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from discreet.queries.sql.aggregates import is_aggregate
-from discreet.queries.sql.answer_scope import AnswerScope
-from discreet.queries.sql.public_scalars import is_in_expression
-from discreet.queries.sql.scope import is_quoted
+from discreet.queries.sql.answers.answer_scope import AnswerScope
+from discreet.queries.sql.formulas.aggregates import is_aggregate
+from discreet.queries.sql.rows.public_scalars import is_in_expression
+from discreet.queries.sql.tables.scope import is_quoted
 
 __all__ = [
     "ASK_FIRST",

@@ -1,0 +1,1 @@
+"""What conditions leave: of keys, and of the regions that comparisons cut values into."""

@@ -1,0 +1,1 @@
+"""SELECT over tables of answers."""

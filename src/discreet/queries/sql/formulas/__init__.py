@@ -1,0 +1,1 @@
+"""Expressions, functions, literals and aggregates of SQL."""
