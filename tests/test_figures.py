@@ -13,7 +13,16 @@ mpl.use("Agg")
 from matplotlib import font_manager, pyplot
 
 from discreet.errors import ParameterError
-from discreet.figures import STYLES, curve, finish, group_places, next_style, panels, points, reference
+from discreet.figures import (
+    STYLES,
+    draw_curve,
+    draw_points,
+    group_places,
+    label_axes,
+    next_style,
+    panels,
+    reference,
+)
 
 # Machado, Oliveira & Fernandes (2009), full severity, on linear light.
 VISIONS = {
@@ -77,8 +86,10 @@ def three(ax=None, label="a label that is long enough to be written on several l
         (ax,) = panels(ax)
         style = next_style(ax)
         reference(ax, [0, 1], [0, 1], label="to compare with")
-        curve(ax, np.linspace(0, 1, 601), np.linspace(-1, 1, 601) * number, style, label=label.format(number))
-        finish(ax, x="x", y="y", title="Three", about="one relation")
+        draw_curve(
+            ax, np.linspace(0, 1, 601), np.linspace(-1, 1, 601) * number, style, label=label.format(number)
+        )
+        label_axes(ax, x="x", y="y", title="Three", about="one relation")
     return ax
 
 
@@ -92,7 +103,7 @@ def test_a_line_to_compare_with_is_drawn_once_and_the_title_written_once():
     ax = three()
     assert len(ax.get_lines()) == 4
     assert ax.get_title() == "Three, one relation"
-    finish(ax, x="x", y="z", title="Three", about="another")
+    label_axes(ax, x="x", y="z", title="Three", about="another")
     assert ax.get_title() == "Three, one relation; another"
     assert ax.get_ylabel() == "y / z"
 
@@ -124,16 +135,16 @@ def test_a_title_from_elsewhere_is_kept():
 
 def test_a_single_point_has_a_marker():
     (ax,) = panels(None)
-    curve(ax, [1], [-2], next_style(ax), label=None)
+    draw_curve(ax, [1], [-2], next_style(ax), label=None)
     assert ax.get_lines()[0].get_marker() == "o"
-    finish(ax, x="x", y="y", title="One")
+    label_axes(ax, x="x", y="y", title="One")
     assert ax.get_legend() is None
 
 
 def test_groups_keep_their_places_and_later_series_stand_aside():
     (ax,) = panels(None)
     first = group_places(ax, ["a", "b"])
-    points(ax, first, [1, -1], next_style(ax), spread=[[1, 1], [1, np.inf]], label="first")
+    draw_points(ax, first, [1, -1], next_style(ax), spread=[[1, 1], [1, np.inf]], label="first")
     second = group_places(ax, ["b", "c"])
     assert first == [0, 1]
     assert [round(place) for place in second] == [1, 2]
@@ -163,7 +174,7 @@ def test_axes_are_given_one_by_one_or_for_all_panels():
 def test_wide_characters_are_written_in_a_font_that_has_them(monkeypatch):
     def families(title):
         (ax,) = panels(None)
-        finish(ax, x="city", y="rows", title=title)
+        label_axes(ax, x="city", y="rows", title=title)
         return ax.title.get_fontfamily()
 
     wide = font_manager.FontEntry(name="Noto Sans CJK TC")

@@ -142,7 +142,7 @@ REACHED_FROM = {
     "data/language/literals.py": ("data/language/test_expressions.py", "literal"),
     "data/language/operators.py": ("data/language/test_expressions.py", "Comparison"),
     "data/tables/declared_types.py": ("data/tables/test_table.py", "step=1 to round"),
-    "figures/drawing.py": ("test_figures.py", "curve"),
+    "figures/drawing.py": ("test_figures.py", "draw_curve"),
     "figures/fonts.py": ("test_figures.py", "wide"),
     "figures/layout.py": ("test_figures.py", "panels"),
     "figures/style.py": ("test_figures.py", "STYLES"),

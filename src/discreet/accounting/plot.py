@@ -18,9 +18,9 @@ from discreet.figures import (
     LIMIT,
     Axes,
     band,
-    curve,
-    finish,
+    draw_curve,
     is_new,
+    label_axes,
     mark,
     next_style,
     panels,
@@ -62,7 +62,7 @@ def profile(found: Profile, *, ax: Axes | None = None, label: str | None = None)
     epsilons, lower, upper = found.epsilons[order], found.lower[order], found.upper[order]
     shown = upper > 0  # a logarithmic scale has no zero
     floor = float(upper[shown].min()) / 10 if shown.any() else 1.0
-    curve(drawn, epsilons[shown], upper[shown], style, label=label or "upper bound, safe to promise")
+    draw_curve(drawn, epsilons[shown], upper[shown], style, label=label or "upper bound, safe to promise")
     band(
         drawn,
         epsilons[shown],
@@ -74,7 +74,7 @@ def profile(found: Profile, *, ax: Axes | None = None, label: str | None = None)
     if first and not (shown.any() and upper[shown].max() > 1.01 * upper[shown].min()):
         drawn.set_ylim(floor, 100 * floor)  # nothing, or one height, has no scale of its own
     drawn.set_yscale("log")
-    return finish(
+    return label_axes(
         drawn, x=_EPSILON, y="delta (probability)", title="Privacy profile", about=str(found.neighbors)
     )
 
@@ -108,13 +108,13 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None, label: str | None = Non
     missed = np.asarray(found(rates))
     reference(drawn, rates, 1 - rates, label="guessing")
     best = f"{label or 'best attack'} (advantage at most {found.advantage:.3g})"
-    curve(drawn, rates, missed, style, label=best)
+    draw_curve(drawn, rates, missed, style, label=best)
     if first:  # the regions of several attacks would cover each other
         band(drawn, rates, np.zeros_like(rates), missed, style, label=_out_of_reach(label))
     drawn.set_xlim(0, 1)
     drawn.set_ylim(0, 1)
     drawn.set_aspect("equal")
-    return finish(
+    return label_axes(
         drawn,
         x="false positive rate (accused, data not there)",
         y="false negative rate (missed, data there)",
@@ -166,7 +166,7 @@ def ladder(found: Ladder, *, ax: Axes | None = None, label: str | None = None) -
     kept = (least, most) if first else drawn.get_xlim()
     drawn.set_xlim(min(least, kept[0]), max(most, kept[1]))
     proven = all(row.proven for row in rows)
-    return finish(
+    return label_axes(
         drawn,
         x=_EPSILON,
         y="",
@@ -214,7 +214,7 @@ def budget(
     style = next_style(drawn)
     places = np.arange(1, len(readings) + 1)
     spent = [reading.epsilon for reading in readings]
-    curve(drawn, places, spent, style, label=label or "spent", steps="post", marked=_few(places))
+    draw_curve(drawn, places, spent, style, label=label or "spent", steps="post", marked=_few(places))
     if limit is not None:
         ends = [1, max(len(readings), 2)]
         height = float(limit)
@@ -238,7 +238,7 @@ def _spent_of_limits(filters: list[Filter], ax: Axes | None, label: str | None) 
             about = f"{name}, of {float(limit):.4g}"
             style = next_style(drawn)
             named = f"{label}: {about}" if label else about
-            curve(drawn, places, shares, style, label=named, steps="post", marked=_few(places))
+            draw_curve(drawn, places, shares, style, label=named, steps="post", marked=_few(places))
     ends = [1, max(len(filters), 2)]
     reference(drawn, ends, [100, 100], label="limit, never exceeded", color=LIMIT)
     return _over_requests(
@@ -257,4 +257,4 @@ def _few(places: NDArray[np.int64]) -> bool:
 def _over_requests(drawn: Axes, *, y: str, title: str, about: str) -> Axes:
     drawn.set_ylim(bottom=0)
     drawn.locator_params(axis="x", integer=True)
-    return finish(drawn, x="request (number)", y=y, title=title, about=about)
+    return label_axes(drawn, x="request (number)", y=y, title=title, about=about)

@@ -6,8 +6,8 @@ matplotlib, which is loaded when a figure is drawn: ``pip install 'discreet[plot
 """
 
 from discreet.exports import publish
-from discreet.figures.drawing import band, curve, points, reference, stems
-from discreet.figures.layout import finish, group_places, panels, time_places
+from discreet.figures.drawing import band, draw_curve, draw_points, reference, stems
+from discreet.figures.layout import group_places, label_axes, panels, time_places
 from discreet.figures.style import GRAY, LIMIT, STYLES, Axes, Panels, Style, is_new, mark, next_style
 
 __all__ = [
@@ -18,14 +18,14 @@ __all__ = [
     "Panels",
     "Style",
     "band",
-    "curve",
-    "finish",
+    "draw_curve",
+    "draw_points",
     "group_places",
     "is_new",
+    "label_axes",
     "mark",
     "next_style",
     "panels",
-    "points",
     "reference",
     "stems",
     "time_places",

@@ -12,7 +12,7 @@ from discreet.figures.style import GRAY, Axes, Style, mark
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["band", "curve", "points", "reference", "stems"]
+__all__ = ["band", "draw_curve", "draw_points", "reference", "stems"]
 
 _REFERENCE = "discreet reference"
 _SHADE = 0.2
@@ -20,7 +20,7 @@ _LEGEND = 60
 _MOST_BARS = 60
 
 
-def curve(
+def draw_curve(
     ax: Axes,
     x: ArrayLike,
     y: ArrayLike,
@@ -69,7 +69,9 @@ def stems(
         mark(line)
 
 
-def points(ax: Axes, x: ArrayLike, y: ArrayLike, style: Style, *, spread: Any, label: str | None) -> None:
+def draw_points(
+    ax: Axes, x: ArrayLike, y: ArrayLike, style: Style, *, spread: Any, label: str | None
+) -> None:
     """Draw points, with bars from `spread`: how far they reach below and above, or None.
 
     A bar that has no end reaches to the edge of the axes.

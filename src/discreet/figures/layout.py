@@ -15,7 +15,7 @@ from discreet.errors import MissingExtra, ParameterError
 from discreet.figures.fonts import read_wide
 from discreet.figures.style import Axes, Panels, is_new, series_of
 
-__all__ = ["finish", "group_places", "panels", "time_places"]
+__all__ = ["group_places", "label_axes", "panels", "time_places"]
 
 _MOST_COLUMNS = 3
 _MOST_NAMES = 30
@@ -118,7 +118,7 @@ def time_places(ax: Axes, times: Sequence[datetime]) -> list[float]:
     return [float(place) for place in date2num(list(times))]  # type: ignore[no-untyped-call]
 
 
-def finish(ax: Axes, *, x: str, y: str, title: str, about: str = "", grid: bool = True) -> Axes:
+def label_axes(ax: Axes, *, x: str, y: str, title: str, about: str = "", grid: bool = True) -> Axes:
     """Write title and labels, draw the grid and the legend, and return the axes.
 
     Parameters

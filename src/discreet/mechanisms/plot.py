@@ -17,10 +17,10 @@ from discreet.figures import (
     Axes,
     Panels,
     band,
-    curve,
-    finish,
+    draw_curve,
     group_places,
     is_new,
+    label_axes,
     next_style,
     panels,
     reference,
@@ -109,16 +109,18 @@ def plot_laws(laws: NeighboringLaws, ax: Panels | None, label: str | None) -> Ax
     heights = np.exp(laws.here), np.exp(laws.there)
     if isinstance(laws.outputs, np.ndarray):
         few, steps = len(laws.outputs) <= _MOST_MARKED, laws.steps
-        curve(above, laws.outputs, heights[0], solid, label=names[0], steps=steps, marked=few)
+        draw_curve(above, laws.outputs, heights[0], solid, label=names[0], steps=steps, marked=few)
         if first:  # more would cover each other
             band(above, laws.outputs, np.zeros_like(heights[0]), heights[0], style, steps=steps)
-        curve(above, laws.outputs, heights[1], dashed, label=names[1], steps=steps, marked=few, counted=False)
+        draw_curve(
+            above, laws.outputs, heights[1], dashed, label=names[1], steps=steps, marked=few, counted=False
+        )
     else:
         places = np.array(group_places(above, laws.outputs))
         stems(above, places - _APART, heights[0], solid, label=names[0])
         stems(above, places + _APART, heights[1], dashed, label=names[1], hollow=True)
     above.set_ylim(bottom=0)
-    finish(
+    label_axes(
         above,
         x="" if len(drawn) > 1 else laws.output,
         y="density" if laws.density else "probability",
@@ -136,7 +138,7 @@ def _ratio(below: Axes, laws: NeighboringLaws, label: str | None) -> None:
     named = f"{label}: {words}" if label and words else label
     if isinstance(laws.outputs, np.ndarray):
         ends = (float(laws.outputs[0]), float(laws.outputs[-1]))
-        curve(below, laws.outputs, ratio, style, label=named, marked=len(ratio) <= _MOST_MARKED)
+        draw_curve(below, laws.outputs, ratio, style, label=named, marked=len(ratio) <= _MOST_MARKED)
     else:
         places = group_places(below, laws.outputs)
         ends = (-0.5, len(places) - 0.5)
@@ -151,7 +153,7 @@ def _ratio(below: Axes, laws: NeighboringLaws, label: str | None) -> None:
     about = "" if bound is not None or label else f"{laws.guarantee!r} does not bound it"
     if not laws.neighbors:
         about = "not neighbors: the bound is not for these inputs"
-    finish(below, x=laws.output, y="log of their ratio", title="Privacy loss of an output", about=about)
+    label_axes(below, x=laws.output, y="log of their ratio", title="Privacy loss of an output", about=about)
 
 
 def _bound(guarantee: Guarantee) -> tuple[float | None, str]:
@@ -203,7 +205,7 @@ def plot_test(
     last = last if distance is None else max(last, min(2 * distance, 10 * last))
     places = np.unique(np.linspace(0, last, min(last + 1, 400)).round().astype(np.int64))
     chances = [answered(int(place)) for place in places]
-    curve(
+    draw_curve(
         above,
         places,
         chances,
@@ -215,7 +217,7 @@ def plot_test(
     above.set_ylim(-0.02, 1.05)
     if distance is not None:
         _mark_distance(above, distance, last, f"the data: answered with probability {answered(distance):.3g}")
-    finish(
+    label_axes(
         above,
         x="" if both else "distance to data that exceed the bound (persons who change)",
         y="probability of an answer",
@@ -231,7 +233,7 @@ def plot_test(
         below.set_ylim(0, max(1.2 * proposed, below.get_ylim()[1]))
         if distance is not None:
             _mark_distance(below, distance, last, "the data exceed it from here on")
-        finish(below, x="", y="", title="")
+        label_axes(below, x="", y="", title="")
     return above
 
 

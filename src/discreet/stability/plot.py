@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.figures import GRAY, Axes, band, curve, finish, is_new, mark, next_style, panels, reference
+from discreet.figures import (
+    GRAY,
+    Axes,
+    band,
+    draw_curve,
+    is_new,
+    label_axes,
+    mark,
+    next_style,
+    panels,
+    reference,
+)
 from discreet.privacy.rational import Number, rational, show, whole
 
 if TYPE_CHECKING:
@@ -52,7 +63,7 @@ def losses(report: PerInstanceReport, *, ax: Axes | None = None, label: str | No
         label=label or "_nolegend_",
     )
     mark(stairs)
-    return finish(
+    return label_axes(
         drawn,
         x="epsilon of a person (natural logarithm)",
         y="persons",
@@ -97,14 +108,14 @@ def profile(
     local = np.array([float(found.local_at(int(place))) for place in places])
     first, style = is_new(drawn), replace(next_style(drawn), linestyle="-")
     top = 0.0 if first else drawn.get_ylim()[1]
-    curve(drawn, places, local, style, label=label or "local sensitivity", steps="post")
+    draw_curve(drawn, places, local, style, label=label or "local sensitivity", steps="post")
     top = max(top, 1.3 * float(local.max()))
     if rate is not None:
         smooth = float(found.smooth(rate))
         envelope = smooth * np.exp(np.minimum(float(rate) * places, _LARGEST))
         words = f"smooth envelope, decay {show(rate)}; at 0: {smooth:.4g}"
         named = f"{label}: {words}" if label else words
-        curve(drawn, places, envelope, replace(style, linestyle="--"), label=named, counted=False)
+        draw_curve(drawn, places, envelope, replace(style, linestyle="--"), label=named, counted=False)
         if first:
             band(drawn, places, local, np.maximum(envelope, local), style)
         top = max(top, 1.3 * smooth)
@@ -113,7 +124,7 @@ def profile(
     most = float(found.local_at(found.reach))
     if 0 < most <= top:
         reference(drawn, [0, last], [most, most], label=f"at any distance: {most:.4g}", color=GRAY)
-    return finish(
+    return label_axes(
         drawn,
         x="distance (persons who change)",
         y="sensitivity",

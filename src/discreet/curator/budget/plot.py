@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from discreet.accounting.filters import Odometer
 from discreet.curator.budget.account import Account, period_of
 from discreet.errors import BudgetExceeded, ParameterError
-from discreet.figures import LIMIT, Axes, curve, finish, next_style, panels, reference, time_places
+from discreet.figures import LIMIT, Axes, draw_curve, label_axes, next_style, panels, reference, time_places
 from discreet.privacy.rational import float_above
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from discreet.curator.budget.account import ChargeHistory
 
-__all__ = ["Moment", "plot_spent", "spent_over_time"]
+__all__ = ["SpentAt", "plot_spent", "spent_over_time"]
 
 _MOST_MOMENTS = 400
 _MOST_MARKED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class SpentAt:
     """What had been spent by a time, in its period: epsilon, or rho if the cap is one of rho."""
 
     time: datetime
@@ -58,7 +58,7 @@ def plot_spent(account: Account, *, analyst: str | None, ax: Axes | None, label:
     caps = account.caps if analyst is None else account.caps.per_analyst
     what = "rho" if account.caps.epsilon is None else "epsilon"
     x = time_places(drawn, times)
-    curve(
+    draw_curve(
         drawn,
         x,
         [moment.spent for moment in moments],
@@ -74,7 +74,7 @@ def plot_spent(account: Account, *, analyst: str | None, ax: Axes | None, label:
         reference(drawn, [ends[0], ends[-1]], [float(cap)] * 2, label=words, color=LIMIT)
     drawn.set_ylim(bottom=0)
     renews = "" if account.caps.renews is None else f" in each period ({account.caps.renews.value})"
-    return finish(
+    return label_axes(
         drawn,
         x="time (UTC)",
         y=f"{what} spent{renews}",
@@ -83,7 +83,7 @@ def plot_spent(account: Account, *, analyst: str | None, ax: Axes | None, label:
     )
 
 
-def spent_over_time(account: Account, *, analyst: str | None = None) -> list[Moment]:
+def spent_over_time(account: Account, *, analyst: str | None = None) -> list[SpentAt]:
     """Return what was spent after each charge, counted as the account counts it today.
 
     The last moment of all is what the account says was spent, open reservations included. Caps that were
@@ -97,7 +97,7 @@ def spent_over_time(account: Account, *, analyst: str | None = None) -> list[Mom
     for place, charge in enumerate(charges):
         counted.add(charge)
         if place % apart == 0 or place == len(charges) - 1:
-            found.append(Moment(time=datetime.fromisoformat(charge.time), spent=counted.spent()))
+            found.append(SpentAt(time=datetime.fromisoformat(charge.time), spent=counted.spent()))
     if analyst is None:
         last = found[-1].time
         now = (
@@ -105,7 +105,7 @@ def spent_over_time(account: Account, *, analyst: str | None = None) -> list[Mom
             if account.caps.epsilon is None
             else account.spent_now()[0]
         )
-        found[-1 if found[-1].spent == now else len(found) :] = [Moment(time=last, spent=now)]
+        found[-1 if found[-1].spent == now else len(found) :] = [SpentAt(time=last, spent=now)]
     return found
 
 

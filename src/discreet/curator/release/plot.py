@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.figures import finish, group_places, next_style, panels, points
+from discreet.figures import draw_points, group_places, label_axes, next_style, panels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,10 +58,10 @@ def _draw(panel: Axes, release: Release, column: AnswerColumn, label: str | None
     groups = [", ".join(map(str, group)) for group in zip(*release.keys.values(), strict=True)] or ["all"]
     style, places = next_style(panel), group_places(panel, groups)
     values = np.asarray(column.values, np.float64)
-    points(panel, places, values, style, spread=_spread(column, values), label=label)
+    draw_points(panel, places, values, style, spread=_spread(column, values), label=label)
     bars = "" if column.lower is None else f" ({float(release.request.confidence):.0%} intervals)"
     by = ", ".join(release.keys)
-    finish(
+    label_axes(
         panel,
         x=by,
         y=f"{column.name}{bars}",

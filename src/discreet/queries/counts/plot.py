@@ -14,12 +14,12 @@ from discreet.figures import (
     Panels,
     Style,
     band,
-    curve,
-    finish,
+    draw_curve,
+    draw_points,
     group_places,
+    label_axes,
     next_style,
     panels,
-    points,
 )
 from discreet.queries.counts.cells import labels, lowest
 
@@ -55,7 +55,7 @@ def plot_cells(release: RangeRelease, ax: Panels | None, label: str | None) -> A
     def draw(panel: Axes, style: Style, group: dict[str, object], name: str | None) -> None:
         place = groups.index(group)
         cells = release.released[place].cells.reshape(-1)
-        curve(panel, edges, [*cells, cells[-1]], style, label=name, steps="post")
+        draw_curve(panel, edges, [*cells, cells[-1]], style, label=name, steps="post")
         if column.lower is not None and column.upper is not None:
             part = slice(place * count, (place + 1) * count)
             lower, upper = column.lower[part], column.upper[part]
@@ -80,7 +80,7 @@ def plot_cumulative(release: ColumnRelease, ax: Panels | None, label: str | None
         table = release.curve(**group)
         (column,), (ends,) = table.outputs, table.keys.values()
         places = np.array([float(lowest(axis, 0)), *ends], np.float64)
-        curve(panel, places, [0.0, *column.values], style, label=name, steps=steps)
+        draw_curve(panel, places, [0.0, *column.values], style, label=name, steps=steps)
         if column.lower is not None and column.upper is not None:
             band(panel, places[1:], column.lower, column.upper, style, steps=steps)
         panel.set_ylim(-0.02, 1.02)
@@ -108,11 +108,11 @@ def plot_marginal(
         _map(drawn, cells, names)
         about = label or ""
         title = f"Rows by {columns[0]} and {columns[1]}"
-        return finish(drawn, x=columns[0], y=columns[1], title=title, about=about, grid=False)
+        return label_axes(drawn, x=columns[0], y=columns[1], title=title, about=about, grid=False)
     style, places = next_style(drawn), group_places(drawn, [str(name) for name in names[0]])
-    points(drawn, places, cells, style, spread=margin, label=label)
+    draw_points(drawn, places, cells, style, spread=margin, label=label)
     bars = f"rows ({float(release.request.confidence):.0%} intervals)"
-    return finish(drawn, x=columns[0], y=bars, title=f"Rows by {columns[0]}")
+    return label_axes(drawn, x=columns[0], y=bars, title=f"Rows by {columns[0]}")
 
 
 def _groups(release: RangeRelease) -> list[dict[str, object]]:
@@ -140,8 +140,8 @@ def _by_group(
         draw(panel, next_style(panel), group, label if alone else _named(group, label))
         if alone:
             about = ", ".join(f"{column} {value}" for column, value in group.items())
-            finish(panel, x=axis.column, y=y, title=title, about=about)
-    return drawn[0] if alone else finish(drawn[0], x=axis.column, y=y, title=title + by)
+            label_axes(panel, x=axis.column, y=y, title=title, about=about)
+    return drawn[0] if alone else label_axes(drawn[0], x=axis.column, y=y, title=title + by)
 
 
 def _maps(release: RangeRelease, ax: Panels | None, label: str | None) -> Axes:
@@ -151,7 +151,9 @@ def _maps(release: RangeRelease, ax: Panels | None, label: str | None) -> Axes:
     for panel, group, released in zip(drawn, groups, release.released, strict=False):
         _map(panel, released.cells.reshape(across.cells, up.cells), [labels(across), labels(up)])
         title = f"Rows by {across.column} and {up.column}"
-        finish(panel, x=across.column, y=up.column, title=title, about=_named(group, label) or "", grid=False)
+        label_axes(
+            panel, x=across.column, y=up.column, title=title, about=_named(group, label) or "", grid=False
+        )
     return drawn[0]
 
 
