@@ -71,8 +71,8 @@ def test_a_profile_of_nothing_is_an_empty_figure():
 
 def test_a_figure_goes_where_it_is_told_to():
     _, (left, right) = pyplot.subplots(1, 2)
-    assert profile(GAUSSIAN, epsilons=[0, 1]).plot(axes=left) is left
-    assert tradeoff(GAUSSIAN).plot(axes=right) is right
+    assert profile(GAUSSIAN, epsilons=[0, 1]).plot(ax=left) is left
+    assert tradeoff(GAUSSIAN).plot(ax=right) is right
     assert len(pyplot.get_fignums()) == 1
 
 

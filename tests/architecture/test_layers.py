@@ -16,7 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = [
     {"array_types", "exports"},
     {"errors", "records"},
-    {"noise", "privacy"},
+    {"figures", "noise", "privacy"},
     {"stability"},
     {"mechanisms", "accounting"},
     {"workloads"},
@@ -35,12 +35,7 @@ WALLS = {
     "secrets": [],
     "random": [],
     "scipy": ["stability/", "workloads/", "mechanisms/", "accounting/", "audit/"],
-    "matplotlib": [
-        "accounting/plot.py",
-        "curator/release/plot.py",
-        "queries/counts/plot.py",
-        "stability/plot.py",
-    ],
+    "matplotlib": ["figures/"],
     "ibis": ["data/"],
     "duckdb": ["data/engines/duckdb.py"],
     "pyarrow": ["data/", "curator/release/release.py", "curator/permit.py", "cli/"],

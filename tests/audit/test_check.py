@@ -126,3 +126,31 @@ def test_unknown_inputs_and_claims_are_named():
         check_mechanism(Bare())
     with pytest.raises(ParameterError, match="inputs"):
         check_mechanism(Bare(), PureDP(epsilon=1))
+
+
+class Prototype:
+    """The right law, from a generator of its own: a copy of it repeats its noise."""
+
+    def __init__(self):
+        self._generator = np.random.default_rng()
+
+    def release(self, value):
+        first, second = self._generator.geometric(1 - np.exp(-1.0), 2)
+        return int(value + first - second)
+
+
+def test_a_prototype_is_audited_without_its_generator():
+    claim = PureDP(epsilon=1)
+    whole = check_mechanism(Prototype(), claim, [(0, 1)], draws=20_000)
+    assert whole.finding("clones").verdict == "failed"
+    assert "only its generator" in str(whole)
+    chosen = check_mechanism(Prototype(), claim, [(0, 1)], draws=20_000, checks=["precision", "best event"])
+    assert [finding.name for finding in chosen.findings] == ["best event", "precision"]
+    assert chosen.passed
+    assert "not asked for: enumeration, fit, timing, clones" in str(chosen)
+
+
+@pytest.mark.parametrize("checks", [[], ["clones"], ["best event", "luck"], "fit"])
+def test_checks_are_known_and_one_compares_neighbors(checks):
+    with pytest.raises(ParameterError, match=r"^checks "):
+        check_mechanism(Prototype(), PureDP(epsilon=1), [(0, 1)], checks=checks)

@@ -97,7 +97,7 @@ def test_the_histogram_is_drawn():
 
     axes = gaussian_losses([1, 2, 3, 3], sigma=10, delta=1e-6).plot()
     assert axes.get_title().startswith("Private")
-    again = laplace_losses([1, 2], scale=1).plot(axes=axes)
+    again = laplace_losses([1, 2], scale=1).plot(ax=axes)
     assert again is axes
     pyplot.close("all")
 

@@ -30,7 +30,7 @@ from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational
 
 if TYPE_CHECKING:
-    from discreet.accounting.plot import Axes
+    from discreet.figures import Axes
 
 __all__ = ["Curve", "Profile", "curve", "profile"]
 
@@ -133,11 +133,11 @@ class Profile(_Band):
             kept.append(place)
         return points[kept], bounds[kept]
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw delta over epsilon, with its band; see `accounting.plot.profile`."""
         from discreet.accounting import plot
 
-        return plot.profile(self, axes=axes)
+        return plot.profile(self, ax=ax, label=label)
 
 
 def curve(event: Event, *, deltas: Iterable[Number] | None = None) -> Curve:

@@ -28,7 +28,7 @@ from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import float_above, float_below
 
 if TYPE_CHECKING:
-    from discreet.accounting.plot import Axes
+    from discreet.figures import Axes
 
 __all__ = ["Ladder", "Rung", "ladder"]
 
@@ -88,11 +88,11 @@ class Ladder:
         places = 0 if row.epsilon >= 100 else 1 if row.epsilon >= 10 else 4
         return f"{row.epsilon:,.{places}f}" if row.epsilon >= 0.1 else f"{row.epsilon:.4g}"
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the rows as bars; see `accounting.plot.ladder`."""
         from discreet.accounting import plot
 
-        return plot.ladder(self, axes=axes)
+        return plot.ladder(self, ax=ax, label=label)
 
     def __repr__(self) -> str:
         head = ("", "epsilon", "delta", "method", "note")

@@ -19,7 +19,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
 
 if TYPE_CHECKING:
-    from discreet.accounting.plot import Axes
+    from discreet.figures import Axes
 
 __all__ = ["Tradeoff", "tradeoff"]
 
@@ -72,11 +72,11 @@ class Tradeoff:
         """Whether every error of the computation is inside the bound."""
         return self.profile.certified
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the bound and what it leaves to an attacker; see `accounting.plot.tradeoff`."""
         from discreet.accounting import plot
 
-        return plot.tradeoff(self, axes=axes)
+        return plot.tradeoff(self, ax=ax, label=label)
 
 
 def tradeoff(event: Event) -> Tradeoff:

@@ -59,11 +59,14 @@ class Report:
         The guarantee that it was held to.
     findings : tuple of Finding
         One for each check.
+    left_out : tuple of str
+        The checks that were not asked for.
     """
 
     mechanism: str
     claim: str
     findings: tuple[Finding, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -95,6 +98,12 @@ class Report:
             verdict = "NOT PASSED: no check compared neighboring inputs"
         lines = [f"{self.mechanism} held to {self.claim}"]
         lines += [f"  {finding}" for finding in self.findings]
+        if self.left_out:
+            lines.append(f"  not asked for: {', '.join(self.left_out)}")
+        if [finding.name for finding in self.findings if finding.verdict == "failed"] == ["clones"]:
+            lines.append(
+                "  only its generator fails; to audit the law of a prototype, leave out clones: checks=…"
+            )
         lines.append(f"{verdict} (a right mechanism fails with probability at most {self.false_alarm:.1e})")
         return "\n".join(lines)
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.curator import Account, Request
+from discreet.errors import ParameterError
 from discreet.privacy.rational import float_above
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes
 
 __all__ = ["Remaining", "Spent", "spent_of"]
 
@@ -34,6 +39,25 @@ class Spent:
     lifetime_epsilon: float
     lifetime_rho: float | None
     requests: int
+    _account: Account | None = field(default=None, repr=False, compare=False)
+
+    def plot(self, analyst: str | None = None, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw what was spent over time, as steps under the cap. It reveals nothing about the data.
+
+        Parameters
+        ----------
+        analyst : str, optional
+            Whose charges are drawn; those of all by default.
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        label : str, optional
+            What the curve is called in the legend.
+        """
+        from discreet.curator.budget.plot import plot_spent
+
+        if self._account is None:
+            raise ParameterError("spent", "was not read from a ledger", "Curator.spent")
+        return plot_spent(self._account, analyst=analyst, ax=ax, label=label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +90,7 @@ def spent_of(account: Account) -> Spent:
         lifetime_epsilon=account.ever_spent()[0],
         lifetime_rho=None if ever.rho is None else float_above(ever.rho),
         requests=account.charges,
+        _account=account,
     )
 
 

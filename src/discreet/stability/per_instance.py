@@ -26,7 +26,7 @@ from discreet.privacy.rational import Number, float_below, probability, rational
 from discreet.stability.entries import reals
 
 if TYPE_CHECKING:
-    from discreet.stability.plot import Axes
+    from discreet.figures import Axes
 
 __all__ = ["PerInstanceReport", "gaussian_losses", "laplace_losses", "worst_case"]
 
@@ -65,11 +65,11 @@ class PerInstanceReport:
         counts, edges = np.histogram(held, bins=bins, range=(0.0, top))
         return counts.astype(np.int64), edges
 
-    def plot(self, *, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the histogram. It is as private as the losses are."""
         from discreet.stability.plot import losses
 
-        return losses(self, axes=axes)
+        return losses(self, ax=ax, label=label)
 
     def __repr__(self) -> str:
         return f"PerInstanceReport(private, delta={show(self.delta)})"

@@ -28,6 +28,7 @@ from discreet.privacy.rational import non_negative, whole
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from discreet.figures import Axes
     from discreet.privacy.rational import Number
 
 __all__ = ["Profile", "check_step"]
@@ -162,6 +163,19 @@ class Profile:
                 push(first, middle)
                 push(middle + 1, last)
         return max(Fraction(best[1]) * Fraction(2) ** best[0] * _PADDING, self.FLOOR)
+
+    def plot(
+        self,
+        decay: Number | None = None,
+        *,
+        distances: int | None = None,
+        ax: Axes | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Draw the profile, and the smooth envelope of a decay; see `stability.plot.profile`. Private."""
+        from discreet.stability.plot import profile
+
+        return profile(self, decay, distances=distances, ax=ax, label=label)
 
     def __repr__(self) -> str:
         return f"Profile(private, {self.relation})"

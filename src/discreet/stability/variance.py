@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.privacy.rational import Number
 from discreet.stability.entries import clamped_integers
+from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
@@ -20,10 +23,11 @@ __all__ = ["variance"]
 def variance(
     values: ArrayLike,
     *,
-    lower: int,
-    upper: int,
+    lower: Number,
+    upper: Number,
     relation: Neighbors = ADD_REMOVE_PERSON,
     rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return the variance of integers within bounds (the mean squared deviation), with its profile.
 
@@ -37,6 +41,9 @@ def variance(
         What one step changes.
     rows : int
         How many values one person has at most; under add/remove of persons only.
+    step : number, optional
+        For real values: the public grid. They are rounded to its multiples, of which the bounds must be two;
+        what is not a number counts as the lower bound.
 
     Returns
     -------
@@ -51,7 +58,9 @@ def variance(
     >>> variance([1, 2, 3], lower=0, upper=10).value
     Fraction(2, 3)
     """
-    step = check_step(relation, rows)
+    if step is not None:
+        return on_grid(partial(variance, relation=relation, rows=rows), values, lower, upper, step, power=2)
+    each = check_step(relation, rows)
     padded = ordered(clamped_integers(values, "values"), lower=lower, upper=upper).padded
     low, high = int(padded[0]), int(padded[-1])
     up = _Side(padded[1:-1] - low, high - low)
@@ -63,15 +72,15 @@ def variance(
         return max(up.replaced(distance), down.replaced(distance)) if count > 1 else Fraction(0)
 
     def changed(distance: int) -> Fraction:
-        return _changed(up, down, step, distance)
+        return _changed(up, down, each, distance)
 
     replace = relation.change is Change.REPLACE
     return Profile(
         value=deviations / max(count, 1),
-        reach=count if replace else -(-count // step),
+        reach=count if replace else -(-count // each),
         sensitivity=replaced if replace else changed,
         relation=relation,
-        rows=step,
+        rows=each,
     )
 
 

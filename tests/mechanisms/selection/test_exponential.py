@@ -192,3 +192,31 @@ def test_model_selection():
     chosen = [mechanism.release(accuracy) for _ in range(1000)]
     good = sum(accuracy[i] >= 0.78 for i in chosen)
     assert good >= 900  # at least 950 expected: fewer than 900 happens with probability below 1e-10
+
+
+@pytest.mark.parametrize(
+    ("scores", "epsilon"),
+    [([3, 2, 5, 5], 1), ([0, 0, 0], 1), ([0], 1), ([0, -700, -1500, -(2**60)], 2), ([1, 2, 3], "1e-6")],
+)
+def test_probabilities_are_the_nearest_floats(scores, epsilon):
+    """Against 1500 digits of mpmath: each is the float that is closest to the exact probability."""
+    mpmath = pytest.importorskip("mpmath")
+    mechanism = Exponential(sensitivity=1, epsilon=epsilon)
+    found = mechanism.probabilities(scores)
+    with mpmath.workdps(1500):
+        rate = mpmath.mpf(mechanism.rate.numerator) / mechanism.rate.denominator
+        weights = [mpmath.exp(rate * (score - max(scores))) for score in scores]
+        exact = [weight / mpmath.fsum(weights) for weight in weights]
+        for one, probability in zip(found, exact, strict=True):
+            near = float(one)
+            others = (np.nextafter(near, -1.0), np.nextafter(near, 2.0))
+            assert all(abs(near - probability) <= abs(float(other) - probability) for other in others)
+
+
+def test_probabilities_are_those_of_the_code_that_draws():
+    from discreet.audit import output_law
+
+    mechanism = Exponential(sensitivity=1, epsilon=1)
+    law = output_law(mechanism.release, [3, 2, 5], most_runs=5000, goal=1e-4)
+    drawn = sorted(float(mass) for mass in law.masses.values())
+    assert drawn == pytest.approx(sorted(mechanism.probabilities([3, 2, 5])), abs=1e-9)

@@ -286,3 +286,17 @@ def test_python_sums_start_from_zero_and_from_nothing_else():
     assert sum([event, event]) == event + event
     with pytest.raises(TypeError):
         _ = 1 + event
+
+
+def test_a_mechanism_adds_up_like_its_event():
+    from discreet.mechanisms import Gaussian, Laplace
+
+    laplace, gaussian = Laplace(sensitivity=1, epsilon=1), Gaussian(sensitivity=1, rho=0.1)
+    both = laplace.event + gaussian.event
+    assert laplace.event + gaussian == both
+    assert laplace + gaussian.event == both
+    for wrong in (1, "event", None, object()):
+        with pytest.raises(TypeError):
+            laplace.event + wrong
+        with pytest.raises(TypeError):
+            wrong + laplace.event

@@ -267,3 +267,12 @@ def test_sensitivity_of_the_unrounded_matrix_is_less_than_what_neighbors_move():
     )
     assert moved > unrounded
     assert moved <= strategy.sensitivity().squared_l2
+
+
+def test_an_array_is_a_matrix_of_queries():
+    rows = np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
+    found = plan(rows, epsilon=1)
+    assert found.expected_error == plan(Matrix(rows), epsilon=1).expected_error
+    for wrong in ([[1, 0]], "ranges", 3):
+        with pytest.raises(ParameterError, match=r"AllRanges\(64\), or an array"):
+            plan(wrong, epsilon=1)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from discreet.curator.release.plot import Axes
     from discreet.data import Plan
     from discreet.data.language.plan import KeyPlan
+    from discreet.figures import Axes, Panels
 
 __all__ = [
     "Release",
@@ -201,11 +201,11 @@ class Release:
             raise MissingExtra("polars", "polars") from None
         return polars.DataFrame(self.columns())
 
-    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw an output with its intervals, by group."""
+    def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
+        """Draw an output with its intervals, by group; without a name, every output in a panel of its own."""
         from discreet.curator.release.plot import plot_release
 
-        return plot_release(self, output, ax)
+        return plot_release(self, output, ax, label)
 
     def __str__(self) -> str:
         header, rows = self.texts(_SHOWN)

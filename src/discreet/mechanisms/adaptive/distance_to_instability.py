@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
+from fractions import Fraction
 from numbers import Number as AnyNumber
-from typing import Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
@@ -23,7 +24,10 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relat
 from discreet.privacy.rational import Number, float_above, show, whole
 from discreet.records import Record
 
-__all__ = ["FARTHEST", "DistanceToInstability", "entered_distance"]
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
+
+__all__ = ["FARTHEST", "SHOWN", "DistanceToInstability", "entered_distance"]
 
 T = TypeVar("T")
 
@@ -46,6 +50,8 @@ _VALUES = "a number, text, an array of these, or a tuple, list or dict of such"
 
 FARTHEST = (1 << 53) - 1
 """Larger distances count as this one. It stands for "no data set is unstable"."""
+SHOWN = Fraction(999, 1000)
+"""A figure shows distances until an answer has this probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -182,6 +188,26 @@ class DistanceToInstability(Record):
         # A view would show more of the data than the value; and what cannot be marked fails before the coin.
         answer = current().mark(_own(value))
         return answer if self.passes(distance) else NO_ANSWER
+
+    def plot(self, *, ax: Panels | None = None, label: str | None = None) -> Axes:
+        """Draw with which probability there is an answer, at every distance. It shows public numbers only.
+
+        Parameters
+        ----------
+        ax : axes, optional
+            Where to draw; by default a new figure.
+        label : str, optional
+            What the mechanism is called in the legend.
+        """
+        from discreet.mechanisms.plot import plot_test
+
+        return plot_test(
+            lambda distance: 1 - self.error_at(distance=distance),
+            last=self.distance_for(SHOWN) + 1,
+            delta=self.delta,
+            ax=ax,
+            label=label,
+        )
 
     def neighboring_inputs(self) -> tuple[tuple[tuple[int, int], tuple[int, int]], ...]:
         """Return pairs (value, distance) of neighbors: unstable ones, and ones a step apart."""

@@ -7,12 +7,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.adaptive.distance_to_instability import DistanceToInstability, entered_distance
+from discreet.mechanisms.adaptive.distance_to_instability import (
+    FARTHEST,
+    SHOWN,
+    DistanceToInstability,
+    entered_distance,
+)
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER, NoAnswer
 from discreet.mechanisms.additive.bounded_answer import BoundedAnswer, StatisticValue, entered, rounding_of
 from discreet.mechanisms.additive.laplace import Laplace
@@ -24,6 +29,10 @@ from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, probability, rational, show
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
+    from discreet.stability import Profile
 
 __all__ = ["ProposeTestRelease", "ScaleLadder", "shares"]
 
@@ -175,6 +184,42 @@ class ProposeTestRelease(Record):
         if not self.test.passes(distance):
             return NO_ANSWER
         return self.noise.release(on_lattice)  # type: ignore[return-value]
+
+    def plot(
+        self, profile: Profile | None = None, *, ax: Panels | None = None, label: str | None = None
+    ) -> Axes:
+        """Draw with which probability the test is passed, at every distance; and how far the data are.
+
+        Parameters
+        ----------
+        profile : Profile, optional
+            Of the statistic on the data: a second panel shows its local sensitivity and the proposed bound,
+            and both mark the distance. The figure is then as private as the data; without it, it is public.
+        ax : axes, or two axes, optional
+            Where to draw; by default a new figure.
+        label : str, optional
+            What the mechanism is called in the legend.
+
+        Returns
+        -------
+        axes
+            Of the test; its ``figure.axes`` are all.
+        """
+        from discreet.mechanisms.plot import plot_test
+        from discreet.stability.distances import distance_to_sensitive
+
+        bound = self.noise.event.sensitivity
+        distance = None if profile is None else distance_to_sensitive(profile, bound)
+        return plot_test(
+            lambda distance: 1 - self.error_at(distance=min(distance, FARTHEST)),
+            last=self.distance_for(SHOWN) + 1,
+            delta=self.delta,
+            bound=bound,
+            found=profile,
+            distance=distance,
+            ax=ax,
+            label=label,
+        )
 
     def neighboring_inputs(self) -> tuple[tuple[ValueAndDistance, ValueAndDistance], ...]:
         """Return pairs (value, distance) of neighbors: beyond the bound, and within it a step apart."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -27,6 +28,7 @@ from discreet.records import Record
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from discreet.figures import Axes, Panels
     from discreet.mechanisms.local.frequencies import FrequencyEstimate, ReportLaw
     from discreet.mechanisms.local.frequency_error import FrequencyError
 
@@ -210,6 +212,42 @@ class RandomizedResponse(Record):
     def neighboring_inputs(self) -> tuple[tuple[int, int], ...]:
         """Return pairs of answers; by symmetry the guarantee is tight on each."""
         return ((0, 1),) if self.categories == 2 else ((0, 1), (0, self.categories - 1))
+
+    def plot(
+        self, value: int = 0, neighbor: int = 1, *, ax: Panels | None = None, label: str | None = None
+    ) -> Axes:
+        """Draw the law of the report of two true answers, and the logarithm of their ratio with its bound.
+
+        Parameters
+        ----------
+        value, neighbor : int
+            Two true answers.
+        ax : axes, or two axes, optional
+            Where to draw the laws, or the laws and the ratio; by default a new figure with both.
+        label : str, optional
+            What the mechanism is called in the legend.
+
+        Returns
+        -------
+        axes
+            Of the laws; its ``figure.axes`` are both.
+        """
+        from discreet.mechanisms.plot import NeighboringLaws, plot_laws
+
+        answers = [int(category_array(one, self.categories)) for one in (value, neighbor)]
+        laws = np.full((2, self.categories), log(self.lie))
+        laws[[0, 1], answers] = log(self.truth)
+        found = NeighboringLaws(
+            outputs=[str(category) for category in range(self.categories)],
+            here=laws[0],
+            there=laws[1],
+            names=(f"true answer {answers[0]}", f"true answer {answers[1]}"),
+            guarantee=self.guarantee,
+            neighbors=True,
+            of=repr(self),
+            output="report",
+        )
+        return plot_laws(found, ax, label)
 
     @property
     def _law(self) -> ReportLaw:

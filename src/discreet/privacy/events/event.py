@@ -20,7 +20,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import Neighbors, Related
@@ -55,7 +55,7 @@ class Event(Related, ABC):
 
     Events add up: ``a + b`` is the composition of both, ``a * 3`` runs a three times. The sum
     is a multiset: neither the order nor the grouping of terms matters. All events of a sum
-    have the same neighbor relation.
+    have the same neighbor relation. A mechanism that is added counts as one release: its event.
     """
 
     __slots__ = ()
@@ -84,16 +84,20 @@ class Event(Related, ABC):
     def _group(self, size: int) -> Event:
         """Return the event of a group of `size` >= 2; see `group`."""
 
-    def __add__(self, other: Event) -> Event:
-        if not isinstance(other, Event):
+    def __add__(self, other: Event | HasEvent) -> Event:
+        event = _event_of(other)
+        if event is None:
             return NotImplemented
         from discreet.privacy.events.composition import added
 
-        return added(self, other)
+        return added(self, event)
 
-    def __radd__(self, other: int) -> Event:
-        """Let ``sum(events)`` start from its 0."""
-        return self if other == 0 else NotImplemented
+    def __radd__(self, other: int | HasEvent) -> Event:
+        """Let ``sum(events)`` start from its 0, and a mechanism stand on the left."""
+        event = _event_of(other)
+        if event is not None:
+            return event + self
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, times: int) -> Event:
         from discreet.privacy.events.composition import repeat
@@ -150,6 +154,21 @@ class Event(Related, ABC):
         if "neighbors" in values:
             values["neighbors"] = Neighbors.from_text(cast("str", values["neighbors"]))
         return cast("Callable[..., Event]", cls)(**values)
+
+
+class HasEvent(Protocol):
+    """What releases by a law that it records, such as a mechanism: it adds up like its event."""
+
+    @property
+    def event(self) -> Event:
+        """The law that a release draws."""
+        ...
+
+
+def _event_of(value: object) -> Event | None:
+    """Return an event, or the event of a mechanism; None for anything else."""
+    found = value if isinstance(value, Event) else getattr(value, "event", None)
+    return found if isinstance(found, Event) else None
 
 
 _ALLOWED = "what Event.to_json wrote"

@@ -23,7 +23,7 @@ from discreet.workloads.inference import Cumulative, cumulative_from_prefixes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.curator.release.plot import Axes
+    from discreet.figures import Axes, Panels
 
 __all__ = ["ColumnRelease", "Quantile"]
 
@@ -137,12 +137,12 @@ class ColumnRelease(RangeRelease):
             stored=self.stored,
         )
 
-    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the cells; of a distribution function, the share below every number. All groups together."""
+    def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
+        """Draw the cells of every group; of a distribution function, the share below every number."""
         from discreet.queries.counts.plot import plot_cells, plot_cumulative
 
         del output
-        return plot_cumulative(self, ax) if self._is_curve else plot_cells(self, ax)
+        return plot_cumulative(self, ax, label) if self._is_curve else plot_cells(self, ax, label)
 
     @property
     def _is_curve(self) -> bool:

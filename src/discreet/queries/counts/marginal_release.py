@@ -21,7 +21,7 @@ from discreet.workloads.error.intervals import half_width
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.curator.release.plot import Axes
+    from discreet.figures import Axes, Panels
 
 __all__ = ["MarginalRelease"]
 
@@ -110,13 +110,13 @@ class MarginalRelease(Release):
         names = ", ".join(axis.column for axis in self.axes)
         raise ParameterError(column, "is not a column of this answer", f"one of {names}")
 
-    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
         """Draw the marginal of a column, or of two, named as "city" or "city, age"; by default the first."""
         from discreet.queries.counts.plot import plot_marginal
 
         first = [self.axes[place].column for place in self.design.workload.sets[0]]
         columns = first if output is None else [name.strip() for name in output.split(",")]
-        return plot_marginal(self, tuple(columns), ax)
+        return plot_marginal(self, tuple(columns), ax, label)
 
     def __str__(self) -> str:
         return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])

@@ -22,7 +22,7 @@ from discreet.workloads.inference import Estimate, NonNegative, fit_cells, proje
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.curator.release.plot import Axes
+    from discreet.figures import Axes, Panels
 
 __all__ = ["RangeRelease", "grids"]
 
@@ -116,12 +116,12 @@ class RangeRelease(Release):
         matrix = strategy.matrix().astype(np.float64)
         return tuple(fit_cells(matrix, group.measured, NonNegative()) for group in self.released)
 
-    def plot(self, output: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the cells with their intervals: of one column as a line, of two as a map."""
+    def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
+        """Draw the cells of every group with their intervals: of one column as a line, of two as a map."""
         from discreet.queries.counts.plot import plot_cells
 
         del output
-        return plot_cells(self, ax)
+        return plot_cells(self, ax, label)
 
     def __str__(self) -> str:
         return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import rank_rule
@@ -14,11 +16,19 @@ from discreet.stability.profile import Profile, check_step
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from discreet.privacy.rational import Number
+
 __all__ = ["interquartile_range"]
 
 
 def interquartile_range(
-    values: ArrayLike, *, lower: int, upper: int, relation: Neighbors = ADD_REMOVE_PERSON, rows: int = 1
+    values: ArrayLike,
+    *,
+    lower: Number,
+    upper: Number,
+    relation: Neighbors = ADD_REMOVE_PERSON,
+    rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return the upper quartile less the lower one, of ranks ceil(3n/4) and ceil(n/4), with its profile.
 
@@ -32,6 +42,9 @@ def interquartile_range(
         What one step changes.
     rows : int
         How many values one person has at most; 1 under replace.
+    step : number, optional
+        For real values: the public grid. They are rounded to its multiples, of which the bounds must be two;
+        what is not a number counts as the lower bound.
 
     Returns
     -------
@@ -42,6 +55,8 @@ def interquartile_range(
         person of several values may widen it at both ends: there the profile is the sum, a
         smooth upper bound (proof: docs/proofs/profiles.md).
     """
+    if step is not None:
+        return on_grid(partial(interquartile_range, relation=relation, rows=rows), values, lower, upper, step)
     rows = check_step(relation, rows)
     data = ordered(values, lower=lower, upper=upper)
     low, high = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.privacy.rational import whole
+from discreet.privacy.rational import Number, whole
 from discreet.stability.entries import clamped_integers
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Listed(OrderedValues):
     __repr__ = OrderedValues.__repr__
 
 
-def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:
+def ordered(values: ArrayLike, *, lower: Number, upper: Number) -> Listed:
     """Sort integers after clipping them to [lower, upper].
 
     Raises
@@ -151,15 +151,15 @@ def ordered(values: ArrayLike, *, lower: int, upper: int) -> Listed:
         If the bounds are not integers of at most 2^53 in size or out of order, or the values not a list of
         integers by their type. The values themselves are never a reason.
     """
-    lower = whole(lower, "lower", least=-LARGEST_BOUND, most=LARGEST_BOUND)
-    upper = whole(upper, "upper", least=-LARGEST_BOUND, most=LARGEST_BOUND)
-    if lower > upper:
+    low = whole(lower, "lower", least=-LARGEST_BOUND, most=LARGEST_BOUND)
+    high = whole(upper, "upper", least=-LARGEST_BOUND, most=LARGEST_BOUND)
+    if low > high:
         raise ParameterError("lower", "is above upper", "a number that is at most upper")
     held = clamped_integers(values, "values")
     if held.ndim != 1:
         raise ParameterError("values", "is not a list of integers", "integers in one dimension")
     padded = np.empty(held.size + 2, dtype=np.int64)
-    padded[0], padded[-1] = lower, upper
-    padded[1:-1] = np.clip(held, lower, upper)
+    padded[0], padded[-1] = low, high
+    padded[1:-1] = np.clip(held, low, high)
     padded[1:-1].sort()
     return Listed(padded=padded)

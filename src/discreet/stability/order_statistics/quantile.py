@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.rank_shift import reach_of_shifts, shifted_sensitivity
 from discreet.stability.order_statistics.ranks import RankRule, rank_rule
@@ -23,10 +25,11 @@ def quantile(
     values: ArrayLike,
     *,
     level: Number,
-    lower: int,
-    upper: int,
+    lower: Number,
+    upper: Number,
     relation: Neighbors = ADD_REMOVE_PERSON,
     rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return a quantile of integers with its sensitivity profile.
 
@@ -45,6 +48,9 @@ def quantile(
         What one step changes.
     rows : int
         How many values one person has at most; 1 under replace.
+    step : number, optional
+        For real values: the public grid. They are rounded to its multiples, of which the bounds must be two;
+        what is not a number counts as the lower bound.
 
     Returns
     -------
@@ -53,15 +59,27 @@ def quantile(
         A_k = max { X(m + t) - X(m + t - k - 1) : 0 <= t <= k + 1 } (Nissim, Raskhodnikova & Smith 2007);
         under add/remove see `rank_shift`.
     """
+    if step is not None:
+        return on_grid(
+            partial(quantile, level=level, relation=relation, rows=rows), values, lower, upper, step
+        )
     data = ordered(values, lower=lower, upper=upper)
     return rank_profile(data, rank_rule(level), relation=relation, rows=check_step(relation, rows))
 
 
 def median(
-    values: ArrayLike, *, lower: int, upper: int, relation: Neighbors = ADD_REMOVE_PERSON, rows: int = 1
+    values: ArrayLike,
+    *,
+    lower: Number,
+    upper: Number,
+    relation: Neighbors = ADD_REMOVE_PERSON,
+    rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return the median of integers, of rank ceil(n / 2), with its sensitivity profile: see `quantile`."""
-    return quantile(values, level=Fraction(1, 2), lower=lower, upper=upper, relation=relation, rows=rows)
+    return quantile(
+        values, level=Fraction(1, 2), lower=lower, upper=upper, relation=relation, rows=rows, step=step
+    )
 
 
 def rank_profile(data: OrderedValues, rule: RankRule, *, relation: Neighbors, rows: int) -> Profile:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import Blocks, blocks
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.trimming import Trimming, trimming
@@ -23,10 +25,11 @@ def trimmed_mean(
     values: ArrayLike,
     *,
     trim: Number,
-    lower: int,
-    upper: int,
+    lower: Number,
+    upper: Number,
     relation: Neighbors = ADD_REMOVE_PERSON,
     rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return the mean without the floor(trim n) smallest and as many largest values, with its profile.
 
@@ -44,6 +47,9 @@ def trimmed_mean(
         What one step changes.
     rows : int
         How many values one person has at most; 1 under replace.
+    step : number, optional
+        For real values: the public grid. They are rounded to its multiples, of which the bounds must be two;
+        what is not a number counts as the lower bound.
 
     Returns
     -------
@@ -53,6 +59,10 @@ def trimmed_mean(
         it is a smooth upper bound: the weight that one person moves, times how far the last value that may
         remain lies from the mean of the others (proof: docs/proofs/profiles.md).
     """
+    if step is not None:
+        return on_grid(
+            partial(trimmed_mean, trim=trim, relation=relation, rows=rows), values, lower, upper, step
+        )
     data = ordered(values, lower=lower, upper=upper)
     return trimmed_profile(data, trimming(trim), relation=relation, rows=check_step(relation, rows))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
+from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import blocks
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.quantile import rank_profile
@@ -27,10 +29,11 @@ def winsorized_mean(
     values: ArrayLike,
     *,
     trim: Number,
-    lower: int,
-    upper: int,
+    lower: Number,
+    upper: Number,
     relation: Neighbors = ADD_REMOVE_PERSON,
     rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return the mean in which the m = floor(trim n) values at either end become the next one inward.
 
@@ -48,6 +51,9 @@ def winsorized_mean(
         What one step changes.
     rows : int
         How many values one person has at most; 1 under replace.
+    step : number, optional
+        For real values: the public grid. They are rounded to its multiples, of which the bounds must be two;
+        what is not a number counts as the lower bound.
 
     Returns
     -------
@@ -56,6 +62,10 @@ def winsorized_mean(
         of the mean is split into those of its two ends, which count m times, and that of what lies
         between (proof: docs/proofs/profiles.md).
     """
+    if step is not None:
+        return on_grid(
+            partial(winsorized_mean, trim=trim, relation=relation, rows=rows), values, lower, upper, step
+        )
     rows = check_step(relation, rows)
     rule = trimming(trim)
     data = ordered(values, lower=lower, upper=upper)

@@ -25,7 +25,8 @@ from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidate
 from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
 from discreet.workloads.planning.marginals import MarginalPlan, plan_marginals
 from discreet.workloads.planning.noise import Loss, PersonReach, allowed_noise, mechanism_for, unit_variance
-from discreet.workloads.queries.cells import Total
+from discreet.workloads.queries.base import Workload
+from discreet.workloads.queries.cells import Matrix, Total
 from discreet.workloads.queries.marginals import Marginals
 from discreet.workloads.queries.products import Product
 from discreet.workloads.released import ReleasedCells
@@ -114,7 +115,7 @@ class Plan:
 
 
 def plan(
-    workload: Workload,
+    workload: Workload | NDArray[Any],
     *,
     epsilon: Number | None = None,
     delta: Number | None = None,
@@ -127,8 +128,8 @@ def plan(
 
     Parameters
     ----------
-    workload : Workload
-        The queries.
+    workload : Workload or array
+        The queries; of an array, each row holds the coefficients of one, as in `Matrix`.
     epsilon : number, optional
         Alone: pure privacy, which only Laplace noise gives.
     delta : number, optional
@@ -151,6 +152,7 @@ def plan(
     >>> released = chosen.release([7] * 256)
     >>> low, high = released.range(10, 99).interval(0.95)
     """
+    workload = _as_workload(workload)
     tables = whole(tables, "tables", least=1)
     reach = PersonReach(
         rows=whole(rows, "rows", least=1),
@@ -188,6 +190,19 @@ def plan(
         lower_bound=best.lower_bound,
         certificate=best.certificate,
         considered=ranking,
+    )
+
+
+def _as_workload(workload: object) -> Workload:
+    """Return a workload; an array is a matrix of queries."""
+    if isinstance(workload, Workload):
+        return workload
+    if isinstance(workload, np.ndarray):
+        return Matrix(workload)
+    raise ParameterError(
+        "workload",
+        f"is a {type(workload).__name__}",
+        "a workload such as AllRanges(64), or an array with a row for each query",
     )
 
 
