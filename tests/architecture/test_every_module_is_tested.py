@@ -128,6 +128,7 @@ REACHED_FROM = {
     "data/compile/exponential.py": ("data/language/test_functions.py", "exp()"),
     "data/compile/per_person.py": ("data/test_relations.py", "relation_plans"),
     "data/compile/temporal.py": ("data/language/test_functions.py", "EVERY"),
+    "data/engines/duckdb_meanings.py": ("data/engines/test_literals.py", "MACRO"),
     "data/facts/inferred_dates.py": ("data/facts/test_inferred.py", "date"),
     "data/facts/inferred_ranges.py": ("data/facts/test_inferred.py", "least"),
     "data/facts/merged_columns.py": ("data/facts/test_relation_facts.py", "Union"),

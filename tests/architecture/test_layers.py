@@ -37,7 +37,7 @@ WALLS = {
     "scipy": ["stability/", "workloads/", "mechanisms/", "accounting/", "audit/"],
     "matplotlib": ["figures/"],
     "ibis": ["data/"],
-    "duckdb": ["data/engines/duckdb.py"],
+    "duckdb": ["data/engines/duckdb.py", "data/engines/duckdb_meanings.py"],
     "pyarrow": ["data/", "curator/release/release.py", "curator/permit.py", "cli/"],
     "sqlglot": [
         "queries/",

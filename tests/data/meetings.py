@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ibis.expr.operations as ops
 
-from discreet.data.engines.base import fetch
-from discreet.data.engines.dialects import statement
+from discreet.data.engines.base import fetch, written
 from discreet.data.engines.spark import _prepared as spark_prepared
 
 
@@ -57,16 +56,16 @@ def disagreements(table, backend):
 
 def floating(table, backend):
     """Which columns of a table are doubles in the engine."""
-    written = statement(table, backend)
+    text, shape = written(table, backend)
     if backend.name == "duckdb":
         backend._run_pre_execute_hooks(table)
-        return [str(kind) in {"DOUBLE", "FLOAT"} for kind in backend.con.sql(written).types]
+        return [str(kind) in {"DOUBLE", "FLOAT"} for kind in backend.con.sql(text).types]
     if backend.name == "pyspark":
-        with spark_prepared(table, backend) as session:
-            fields = session.sql(written).schema.fields
+        with spark_prepared(shape, backend) as session:
+            fields = session.sql(text).schema.fields
         return [field.dataType.typeName() in {"double", "float"} for field in fields]
     from discreet.data.engines.postgres import _prepared
 
-    with _prepared(table, backend) as cursor:
-        cursor.execute(f"SELECT * FROM ({written}) AS t LIMIT 0")  # noqa: S608
+    with _prepared(shape, backend) as cursor:
+        cursor.execute(f"SELECT * FROM ({text}) AS t LIMIT 0")  # noqa: S608
         return [column.type_code in {700, 701} for column in cursor.description]

@@ -37,11 +37,11 @@ def test_labels_of_earlier_versions_are_read(place):
     release = clinic(place).ask(BY_CITY, epsilon=1)
     old = {name: one for name, one in release.label.items() if name not in {"counted", "left"}}
     earlier = replace(release, label=old)
-    assert said.about(earlier) == []
+    assert said.what_was_counted(earlier) == []
     assert said.notes(earlier) == []
     assert str(earlier).splitlines()[0] == str(release).splitlines()[0]
 
 
 @pytest.mark.parametrize(("shown", "words"), [(3, []), (1, ["… 2 more groups: to_pandas() has all of them"])])
 def test_groups_that_are_not_printed(place, shown, words):
-    assert said.cut(clinic(place).ask(BY_CITY, epsilon=1), shown) == words
+    assert said.groups_left_out(clinic(place).ask(BY_CITY, epsilon=1), shown) == words

@@ -214,7 +214,7 @@ class Release:
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in [header, *rows]
         ]
-        return "\n".join([*text, *said.cut(self, _SHOWN), *self.remarks(), *said.notes(self)])
+        return "\n".join([*text, *said.groups_left_out(self, _SHOWN), *self.remarks(), *said.notes(self)])
 
     __repr__ = __str__
 
@@ -242,7 +242,9 @@ class Release:
         names, rows = self.texts(_SHOWN)
         header = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows)
-        notes = "<br>".join(map(escape, [*said.cut(self, _SHOWN), *self.remarks(), *said.notes(self)]))
+        notes = "<br>".join(
+            map(escape, [*said.groups_left_out(self, _SHOWN), *self.remarks(), *said.notes(self)])
+        )
         caption = f"<caption>{notes}</caption>" if notes else ""
         return f"<table>{caption}<tr>{header}</tr>{body}</table>"
 

@@ -13,14 +13,14 @@ from discreet.curator.request.key_request import KeyRequest
 if TYPE_CHECKING:
     from discreet.curator.release.release import Release
 
-__all__ = ["about", "bought", "cut", "notes", "remarks"]
+__all__ = ["bought", "groups_left_out", "notes", "remarks", "what_was_counted"]
 
 _STORED = "answered from the store, nothing spent"
 _NO_KEY = "no key was shown: none was found with enough persons"
 _NO_GROUP = "no group is left: none meets the conditions on released values"
 
 
-def cut(release: Release, shown: int) -> list[str]:
+def groups_left_out(release: Release, shown: int) -> list[str]:
     """Say how many groups are not printed, and where they are."""
     more = len(release) - shown
     return [f"… {more:,} more groups: to_pandas() has all of them"] if more > 0 else []
@@ -33,10 +33,10 @@ def remarks(release: Release) -> list[str]:
         said.append(_NO_KEY if isinstance(release.request, KeyRequest) else _NO_GROUP)
     said += [remark for column in release.outputs if (remark := remark_of(column))]
     hidden = drowned(release.outputs, release.request, release.event, release.label)
-    return [*said, *([hidden] if hidden else []), *about(release), *bought(release.label)]
+    return [*said, *([hidden] if hidden else []), *what_was_counted(release), *bought(release.label)]
 
 
-def about(release: Release) -> list[str]:
+def what_was_counted(release: Release) -> list[str]:
     """Say what was counted, and at which confidence intervals hold."""
     if "counted" not in release.label:
         return []

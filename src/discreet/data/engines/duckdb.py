@@ -12,8 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -25,6 +24,7 @@ from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
 
 from discreet.data.engines.base import Shape, run_guarded
+from discreet.data.engines.duckdb_meanings import check_meanings
 from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
 from discreet.data.reading.arrow_forms import lost_values, normal
@@ -59,28 +59,6 @@ _CLOSED = (
 """Settings under which a statement reads the frames that it was given, and nothing else."""
 _own: weakref.WeakSet[ibis.BaseBackend] = weakref.WeakSet()
 """The connections that were made here."""
-_OF_MEANING = (
-    "Calendar",
-    "TimeZone",
-    "active_grammar_extensions",
-    "allow_parser_override_extension",
-    "current_dialect",
-    "default_collation",
-    "default_null_order",
-    "default_order",
-    "dialect_compatibility_mode",
-    "disable_timestamptz_casts",
-    "error_on_division_by_zero",
-    "ieee_floating_point_ops",
-    "integer_division",
-    "legacy_disable_null_type",
-    "old_implicit_casting",
-    "order_by_non_integer_literal",
-    "preserve_identifier_case",
-    "regex_match_operator_semantics",
-    "scalar_subquery_error_on_multiple_rows",
-)
-"""The settings that change what a statement means. A version of DuckDB need not have all of them."""
 _PLACES = """
 SELECT database_name, schema_name FROM duckdb_tables() WHERE lower(table_name) = lower(?)
 UNION ALL SELECT database_name, schema_name FROM duckdb_views() WHERE lower(view_name) = lower(?)
@@ -180,7 +158,7 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """
     foreign = backend not in _own
     if foreign:
-        _check_meanings(backend)
+        check_meanings(backend)
         table = _placed(table, backend)
     plain = {name: table[name] for name in table.columns}
     if foreign:
@@ -228,56 +206,6 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
     """Return the text of some bytes."""
 
 
-def _check_meanings(backend: ibis.BaseBackend) -> None:
-    """Refuse a connection that gives statements another meaning than a fresh one does.
-
-    Its settings and macros belong to the user who opened it, and may be locked, so they are not changed here.
-    A macro takes precedence over the function or operator of its name, in every statement.
-    """
-    if backend in _own:
-        return
-    shadowing = sorted(_functions(backend.con, "NOT internal") & _usual_functions())
-    if shadowing:
-        raise ParameterError(
-            "source",
-            f"is a table of a connection with macros in place of {', '.join(shadowing)}",
-            "a connection whose macros do not replace functions",
-        )
-    found, usual = _settings(backend.con), _usual_settings()
-    changed = sorted(name for name in found if found[name] != usual.get(name, found[name]))
-    if changed:
-        raise ParameterError(
-            "source",
-            f"is a table of a connection that sets {', '.join(changed)}",
-            "a connection that leaves this setting as it is",
-        )
-
-
-@cache
-def _usual_settings() -> dict[str, object]:
-    with closing(ibis.duckdb.connect().con) as connection:
-        return _settings(connection)
-
-
-@cache
-def _usual_functions() -> frozenset[str]:
-    with closing(ibis.duckdb.connect().con) as connection:
-        return _functions(connection, "internal")
-
-
-def _functions(connection: duckdb.DuckDBPyConnection, condition: str) -> frozenset[str]:
-    """Return names of functions, in small letters. The statement calls none that could be a macro."""
-    rows = connection.execute(f"SELECT function_name FROM duckdb_functions() WHERE {condition}")  # noqa: S608
-    return frozenset(name.lower() for (name,) in rows.fetchall())
-
-
-def _settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
-    rows = connection.execute(
-        "SELECT name, value FROM duckdb_settings() WHERE list_contains(?, name)", [list(_OF_MEANING)]
-    ).fetchall()
-    return {name: "" if value in {None, "binary"} else value for name, value in rows}
-
-
 def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     _make_ready(shape, backend)
@@ -292,7 +220,8 @@ def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBacke
 
 def _make_ready(shape: Shape, backend: ibis.BaseBackend) -> None:
     """Check the connection, and give it the lists that a statement reads."""
-    _check_meanings(backend)
+    if backend not in _own:
+        check_meanings(backend)
     settle_file(backend)
     for listed in shape.listed:
         backend._register_in_memory_tables(listed.to_expr())

@@ -392,9 +392,8 @@ def _day(name: str, day: datetime.date | str) -> datetime.date:
 
 def _key(value: object) -> KeyValue:
     """Return a key as a plain Python value, or anything else unchanged, to be refused."""
-    if type(value) in {int, bool, datetime.date, type(None)}:
-        return cast("KeyValue", value)
-    return cast("KeyValue", literal_value(value))
+    plain = type(value) in {int, bool, datetime.date, type(None)}
+    return cast("KeyValue", value if plain else literal_value(value))
 
 
 Declared: TypeAlias = Bounds | Keys | Dates | Type

@@ -182,18 +182,21 @@ def header(form: Csv) -> list[str]:
 
 
 def _first_line(form: Csv, path: Path) -> list[str]:
+    """Return the fields of the first line. A failure is told outside its handler, without the bytes in it."""
+    fields, wrong = list[str](), None
     try:
         with form.open(path) as file:
             line = _ended(form.utf8(file.readline(LONGEST_LINE)).removeprefix(_MARK))
         fields = [name.decode("utf-8") for name in _fields(line, form.delimiter) or ()]
     except UnicodeDecodeError:
-        raise ParameterError(
-            "source",
+        wrong = (
             f"has a first line that is not in the encoding {form.encoding}",
             "its encoding, as in Csv('visits.csv', encoding='cp1252')",
-        ) from None
+        )
     except (OSError, EOFError, zlib.error):
-        raise ParameterError("source", "could not be read", "a CSV file, which may end in .gz") from None
+        wrong = "could not be read", "a CSV file, which may end in .gz"
+    if wrong is not None:
+        raise ParameterError("source", *wrong)
     if len(fields) == 1:
         for other in DELIMITERS:
             if other in fields[0]:

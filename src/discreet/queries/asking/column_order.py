@@ -8,10 +8,10 @@ from dataclasses import replace
 from discreet.curator import Release
 from discreet.curator.request.key_request import KeyRequest
 
-__all__ = ["in_order", "order_of"]
+__all__ = ["columns_shown", "in_order"]
 
 
-def order_of(release: Release, selected: Sequence[str]) -> tuple[str, ...]:
+def columns_shown(release: Release, selected: Sequence[str]) -> tuple[str, ...]:
     """Return the columns to show of an answer with all its groups, given the names of SELECT in order.
 
     A key that was not selected comes first if rows could not be told apart without it. Keys that were chosen

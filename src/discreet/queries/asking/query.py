@@ -8,7 +8,7 @@ from typing import Any
 from discreet.curator import Door, Release, Request
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
-from discreet.queries.asking.column_order import in_order, order_of
+from discreet.queries.asking.column_order import columns_shown, in_order
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.build_request import build_request, for_error
 from discreet.queries.noise.unknown_keys import unknown_keys
@@ -37,9 +37,9 @@ class AskedQuery(Asked):
         """Spend, answer, and show the groups that HAVING, ORDER BY and LIMIT ask for."""
         if not self.query.after.chooses_groups:
             release = self._release(door, analyst)
-            return in_order(release, order_of(release, self.query.selected))
+            return in_order(release, columns_shown(release, self.query.selected))
         release = replace(self, query=self.query.showing_all())._release(door, analyst)
-        order = order_of(release, self.query.selected)
+        order = columns_shown(release, self.query.selected)
         columns: dict[str, Any] = {**release.keys, **{one.name: one.values for one in release.outputs}}
         unknown = {one.name: one.unknown for one in release.outputs if one.unknown is not None}
         places = shown_groups(self.query.after, columns, unknown, self._absent(release))

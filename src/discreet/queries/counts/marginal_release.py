@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
-from discreet.curator.release.said import about, bought, notes
+from discreet.curator.release.said import bought, notes, what_was_counted
 from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.counts.cells import key_cell, labels, range_cells, range_words
@@ -119,7 +119,7 @@ class MarginalRelease(Release):
         return plot_marginal(self, tuple(columns), ax, label)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])
+        return "\n".join([*self._described(), *what_was_counted(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 

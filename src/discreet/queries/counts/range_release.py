@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.curator.release.release import Release
-from discreet.curator.release.said import about, bought, notes
+from discreet.curator.release.said import bought, notes, what_was_counted
 from discreet.data import Axis, Bounds, GroupKey
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, show
@@ -124,7 +124,7 @@ class RangeRelease(Release):
         return plot_cells(self, ax, label)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *about(self), *bought(self.label), *notes(self)])
+        return "\n".join([*self._described(), *what_was_counted(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 
