@@ -54,7 +54,8 @@ def test_keys_that_are_unknown_or_missing():
     assert message == "clinic.toml, [tables.visits]: sorce_ is not a key of this section; allowed: source"
     assert "allowed: source, person" in refusal(content, {"zzz": 1, "source": 1}, ("source",), ("person",))
     assert "source is missing" in refusal(content, {}, ("source",), ("person",))
-    assert "it is not a section" in refusal(content, 3)
+    assert "it is not a section; allowed: keys with values" in refusal(content, 3)
+    assert "it is not a section; allowed: { source = … }" in refusal(content, 3, ("source",), ("person",))
     assert "'two words' is not a key" in refusal(content, {"two words": 1}, (), ("person",))
 
 

@@ -89,9 +89,10 @@ class Section:
         optional : tuple of str or None
             Keys that may be there; None if the keys are names that the owner chose.
         """
-        if not isinstance(found, dict):
-            self.refuse("it", "is not a section", "keys with values")
         known = (*needed, *(optional or ()))
+        if not isinstance(found, dict):
+            example = ", ".join(f"{key} = …" for key in (needed or known)[:2])
+            self.refuse("it", "is not a section", f"{{ {example} }}" if example else "keys with values")
         for key in found if optional is not None else ():
             if key not in known:
                 near = get_close_matches(key, known, n=2, cutoff=0.7)

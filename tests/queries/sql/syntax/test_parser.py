@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Query, bind, parse
@@ -186,3 +187,10 @@ def test_nothing_is_logged(text, caplog):
 
 def test_a_select_is_read_as_one():
     assert read_select("SELECT COUNT(*) FROM visits").key == "select"
+
+
+@pytest.mark.parametrize("name", ["Alter", "create", "drop", "grant", "insert"])
+def test_words_that_begin_other_statements_are_names(name):
+    """Alter is the German word for age."""
+    tree = read_select(f"SELECT AVG({name}) AS n FROM t WHERE {name} > 18")
+    assert [column.name for column in tree.find_all(exp.Column)] == [name, name]

@@ -10,13 +10,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
+from sqlglot.tokens import Tokenizer as AnyTokenizer
 
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.sql.syntax.date_spellings import with_day
@@ -38,6 +39,7 @@ MOST_SELECTS = 50
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.INTERVAL, TokenType.ANY, TokenType.ALL, TokenType.EXISTS}
+_OF_OTHER_STATEMENTS = {TokenType.ALTER, TokenType.CREATE, TokenType.DROP, TokenType.GRANT, TokenType.INSERT}
 
 
 class _Language(Dialect):
@@ -45,6 +47,13 @@ class _Language(Dialect):
 
     NULL_ORDERING = "nulls_are_last"
     STRICT_JSON_PATH_SYNTAX = False
+
+    class Tokenizer(AnyTokenizer):
+        """Words that begin other statements are names here, such as Alter, the German word for age."""
+
+        KEYWORDS: ClassVar = {
+            word: kind for word, kind in AnyTokenizer.KEYWORDS.items() if kind not in _OF_OTHER_STATEMENTS
+        }
 
 
 class _SelectParser(Parser):
