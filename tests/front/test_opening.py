@@ -60,8 +60,8 @@ def test_a_first_answer_from_a_csv_file_takes_four_lines(tmp_path):
     ("old", "new", "said"),
     [
         ('"visits.csv"', '"none.csv"', "source is not a file"),
-        ('"visits.csv"', '"visits.txt"', "source is a path with another ending"),
-        ('"visits.csv"', '"clinic.csv"', "source could not be read"),
+        ('"visits.csv"', '"visits.doc"', "source is a path with another ending"),
+        ('"visits.csv"', '"clinic.csv"', "source has a column without a name"),
         (
             '"patient_id"',
             '"patient"',
