@@ -8,7 +8,8 @@ long come in two sizes, in one of three ways:
 - ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
 - `sizes`: one body is run with a small number, and with a large one, which is slow.
 
-`make coverage` simulates ten times as many releases as `make test-slow` (`releases`).
+`make coverage` simulates 25 times as many releases as `make test-slow` (`releases`), and ``CORPUS=all make
+test-slow`` asks the whole corpus on every engine.
 
 Whatever needs Spark is slow, so that `make test` starts no Java.
 """
@@ -21,7 +22,7 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
-SHARE = 5
+SHARE = 6
 LEAST = 2
 
 
@@ -30,8 +31,8 @@ def register_profiles() -> None:
 
     There is no deadline: how long an example takes depends on the machine.
     """
-    settings.register_profile("thorough", deadline=None, max_examples=100)
-    settings.register_profile("usual", deadline=None, max_examples=20)
+    settings.register_profile("thorough", deadline=None, max_examples=60)
+    settings.register_profile("usual", deadline=None, max_examples=15)
     settings.load_profile("usual")
 
 
@@ -43,8 +44,8 @@ def examples(full: int) -> int:
 
 
 def releases(full: int) -> int:
-    """Return how many releases to simulate: all of them in `make coverage`, else a tenth."""
-    return full if os.environ.get("RELEASES") == "all" else full // 10
+    """Return how many releases to simulate: all of them in `make coverage`, else a few."""
+    return full if os.environ.get("RELEASES") == "all" else full // 25
 
 
 def sizes(small: object, *full: object) -> list[object]:

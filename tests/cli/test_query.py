@@ -209,7 +209,8 @@ BAD = [
 @pytest.mark.few(12)
 @pytest.mark.parametrize(("question", "options"), BAD)
 def test_what_is_refused_leaves_no_ledger_and_shows_no_literal(question, options):
-    reason = refused(f"query {options}", question)
+    code = {"--epsilon 30": 4, "--epsilon 1 --file .": 5}.get(options, 2)
+    reason = refused(f"query {options}", question, code=code)
     assert LITERAL not in reason
     assert VALUE not in reason
     assert not Path("clinic.ledger").exists()

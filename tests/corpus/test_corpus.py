@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,9 +16,10 @@ from tests.corpus.worlds import world
 from data.conftest import postgres, postgres_engine, spark_engine  # noqa: F401
 
 LEAST_QUERIES, LEAST_SHARE = 300, 0.85
-FAST = 50
+FAST = 40
 """As many as take a quarter of a minute."""
 QUERIES = [pytest.param(query, id=query.title) for query in corpus()]
+ALL = os.environ.get("CORPUS") == "all"
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +59,13 @@ def test_on_duckdb(query, embedded):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::3])
 def test_on_postgres(query, on_postgres):
     check(query, outcome(query, on_postgres))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES[::5])  # a question takes Spark seconds
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::12])  # one takes Spark seconds
 def test_on_spark(query, on_spark):
     check(query, outcome(query, on_spark))
 

@@ -90,7 +90,9 @@ def test_the_order_of_public_rows_makes_no_other_question():
     ],
 )
 def test_nothing_but_public_tables_is_read(inside):
-    with pytest.raises(Exception, match=r"not in the language|there is no (such )?table|as if it were private") as caught:
+    with pytest.raises(
+        Exception, match=r"not in the language|there is no (such )?table|as if it were private"
+    ) as caught:
         parse(f"SELECT COUNT(*) AS n FROM visits v JOIN ({inside}) c ON v.city = c.name", RELATED)
     assert "canary" not in str(caught.value)
 

@@ -2,7 +2,8 @@
 
 A quoted name is exact. A name without quotes means the one of exactly its spelling or, failing that,
 the only one that differs in upper and lower case alone. What is not found is repeated only if it was written
-without quotes: an undeclared name in double quotes may be text in the wrong ones.
+without quotes, since an undeclared name in double quotes may be text in the wrong ones, and only without long
+numbers, which may belong to a literal that ran into it.
 
 Tables are declared without schemas, so that of ``clinic.visits`` the last part counts. A query in which
 two schemas have a table of one name means two tables, of which only one is declared.
@@ -10,6 +11,7 @@ two schemas have a table of one name means two tables, of which only one is decl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from sqlglot import exp
@@ -22,6 +24,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 __all__ = ["check_schemas", "column_named", "same", "table_named"]
 
 _LONGEST_WORD = 100
+_LONG_NUMBER = re.compile("[0-9]{5}")
 
 
 def table_named(name: str, *, quoted: bool, tables: Tables) -> str:
@@ -66,8 +69,8 @@ def same(name: str, *, quoted: bool, other: str) -> bool:
 
 def _word(kind: str, name: str, quoted: bool) -> str:
     """Name what was not found, unless it may be text in the wrong quotes."""
-    shown = not quoted and 0 < len(name) <= _LONGEST_WORD and name.isidentifier()
-    return f"{kind} {name!r}" if shown else f"such {kind}"
+    plain = not quoted and 0 < len(name) <= _LONGEST_WORD and name.isidentifier()
+    return f"{kind} {name!r}" if plain and not _LONG_NUMBER.search(name) else f"such {kind}"
 
 
 def _found(name: str, quoted: bool, known: Mapping[str, object]) -> str | None:
