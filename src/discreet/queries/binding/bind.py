@@ -35,7 +35,7 @@ from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.key_functions import check_over_answer, key_schema
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput
-from discreet.queries.outputs.window_types import check_additive, window_type
+from discreet.queries.outputs.windows.window_types import check_additive, window_type
 from discreet.queries.question.answer_levels import grouping_name
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.post_processing import PostProcessing, check_types

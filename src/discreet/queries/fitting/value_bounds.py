@@ -104,10 +104,11 @@ def bounds_in_words(values: SizeCounts, column: str, bounds: Bounds, confidence:
     most = beyond + values.margin(low, each) + values.margin(high, each)
     least = values.total - values.margin(cells, each)
     share = min(1.0, max(0, most) / least) if least > 0 else 1.0
+    tenths = ceil(1000 * share)  # of percents, upward: it is a bound
     about = max(0, beyond) / max(1, values.total)
     return (
         f"{column!r} from {show(bounds.lower)} to {show(bounds.upper)} in steps of {show(bounds.step)}, "
-        f"bounds that were bought: about {about:.1%} of values are clipped, at most {share:.1%} at "
+        f"bounds that were bought: about {about:.1%} of values are clipped, at most {tenths / 10:.1f}% at "
         f"{float(confidence):.0%}"
     )
 

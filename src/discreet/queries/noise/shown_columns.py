@@ -14,7 +14,7 @@ from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.key_functions import key_schema, public_column, separated
 from discreet.queries.outputs.leveled import LeveledOutput
 from discreet.queries.outputs.summed import summed_part
-from discreet.queries.outputs.windowed import WindowedOutput
+from discreet.queries.outputs.windows.windowed import WindowedOutput
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.outputs.window_frames import Frames
-from discreet.queries.outputs.window_values import (
+from discreet.queries.outputs.windows.window_frames import Frames
+from discreet.queries.outputs.windows.window_values import (
     counted_in_frames,
     extreme,
     mean_of,

@@ -17,9 +17,9 @@ from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, PossibleWords, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, chosen
-from discreet.queries.outputs.window_frames import Frames, Partition, SortedBy, framed, partitioned
-from discreet.queries.outputs.window_ranks import RankedBy, possible_ranks, ranks
-from discreet.queries.outputs.window_values import (
+from discreet.queries.outputs.windows.window_frames import Frames, Partition, SortedBy, framed, partitioned
+from discreet.queries.outputs.windows.window_ranks import RankedBy, possible_ranks, ranks
+from discreet.queries.outputs.windows.window_values import (
     counted_in_frames,
     extreme,
     mean_of,

@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from discreet.queries.outputs.window_frames import SortedBy, partitioned
-from discreet.queries.outputs.window_ranks import RankedBy, ranks
+from discreet.queries.outputs.windows.window_frames import SortedBy, partitioned
+from discreet.queries.outputs.windows.window_ranks import RankedBy, ranks
 from discreet.queries.question.answer_windows import AnswerFunction
 
 NAMES = {

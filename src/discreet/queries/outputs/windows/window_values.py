@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, divided
-from discreet.queries.outputs.window_frames import Frames
+from discreet.queries.outputs.windows.window_frames import Frames
 from discreet.queries.question.answer_windows import AnswerFunction
 
 __all__ = [

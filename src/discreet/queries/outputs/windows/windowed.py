@@ -19,7 +19,7 @@ from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
 from discreet.queries.outputs.linear import Term, independent
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.outputs.summed import exact_sums, noise_adds_up, summed_draw, summed_part
-from discreet.queries.outputs.window_evaluation import (
+from discreet.queries.outputs.windows.window_evaluation import (
     SumOfGroups,
     WindowEvaluation,
     row_taken,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from discreet.queries.outputs.window_frames import SortedBy, framed, partitioned
+from discreet.queries.outputs.windows.window_frames import SortedBy, framed, partitioned
 from discreet.queries.question.answer_windows import Frame
 
 VALUES = [3, 1, None, 2, 2, None, 3, 5]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
-from discreet.queries.outputs.window_frames import Partition
+from discreet.queries.outputs.windows.window_frames import Partition
 from discreet.queries.question.answer_windows import AnswerFunction
 
 __all__ = ["RankedBy", "possible_ranks", "ranks"]
