@@ -135,7 +135,8 @@ def _nobody(counts: Mapping[str, int]) -> Iterator[Fault]:
 
 def _over_rows(table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
     cut = counts.get("cut_rows", 0)
-    words = f"persons with more than {table.limits.rows} rows, of which {cut:,} are left out"
+    many = "1 row" if table.limits.rows == 1 else f"{table.limits.rows:,} rows"
+    words = f"persons with more than {many}, of which {cut:,} are left out"
     yield "over_rows", counts.get("over_rows", 0), words
 
 
