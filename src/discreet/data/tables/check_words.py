@@ -135,7 +135,7 @@ def _nobody(counts: Mapping[str, int]) -> Iterator[Fault]:
 
 def _over_rows(table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
     cut = counts.get("cut_rows", 0)
-    many = "1 row" if table.limits.rows == 1 else f"{table.limits.rows:,} rows"
+    many = "1 row" if table.limits.rows == 1 else f"{table.limits.rows} rows"
     words = f"persons with more than {many}, of which {cut:,} are left out"
     yield "over_rows", counts.get("over_rows", 0), words
 
