@@ -1,0 +1,202 @@
+"""Minimizing a convex loss of linear scores by Newton steps: one noisy matrix, and noisy gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.array_types import Floats, Integers
+from discreet.errors import ParameterError
+from discreet.learning.margin_losses import MARGIN_BITS, SLOPE_STEPS, MarginLoss
+from discreet.learning.row_grid import IntegerRows, RowGrid, blocks_of, public_bound
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian_privacy import largest_mu
+from discreet.noise import current
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.events import Event
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.privacy.rational import Number, probability, rational, whole
+from discreet.records import Record
+
+__all__ = ["NoisyNewton"]
+
+_ROW_BITS, _WEIGHT_BITS = 12, 20
+_STEPS = 2**_ROW_BITS
+_LONGEST = 2.0**20  # of weights: a margin's terms add up to 2^52 at most, which doubles hold exactly
+# On Adult (24,129 rows, 105 columns), and on 3,000 of its rows, at epsilon 0.1 to 4, no other share, ridge or
+# number of steps that was tried was better by more than a point.
+_ITERATIONS = 20
+_MATRIX_SHARE = Fraction(1, 5)
+_RIDGE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class NoisyNewton(Record):
+    """Minimize the sum of l(y <x, w>) over rows x with signs y, for a convex loss l, privately.
+
+    The matrix G = X^T X is released once. Then weights w are improved a fixed number of times: the gradient
+    at w is released, and w moves by the inverse of c G + ridge times it, where c is the largest curvature of
+    the loss. As c G is at least the matrix of second derivatives everywhere, no step is too long but for the
+    noise, and directions in which data are rich converge in a few steps. The result is the mean of the
+    weights of the second half.
+
+    Parameters
+    ----------
+    columns : int
+        The number of columns of X, at most 1,000. No intercept is added: give a constant column.
+    largest : number
+        The largest Euclidean length of a row of X. Longer rows are shortened.
+    loss : MarginLoss
+    rho : number, optional
+        The zero-concentrated privacy loss; or give
+    epsilon, delta : number, optional
+        both of these.
+    rows : int
+        How many rows a person has at most. That the data keep to it is the caller's promise.
+    iterations : int
+        How often a gradient is released.
+
+    Guarantee
+    ---------
+    rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them. In steps, N = 2^12 for
+    `largest` and S = 2^15 for a slope of 1, one row moves the upper half of G by at most N^2 in L2, and every
+    gradient by at most N S, whatever weights the earlier answers led to. A fifth of rho, or of the square
+    of the largest mu that implies epsilon and delta, is for G; the gradients share the rest
+    (proof: docs/proofs/noisy_newton.md).
+
+    Finite precision
+    ----------------
+    Rows are rounded to integers, each by itself. Weights are rounded to integers before they meet a row, so
+    margins are sums of products of integers below 2^53, exact in any order; slopes are read from a table of
+    integers; sums over rows are integer sums. The noise is that of `Gaussian`.
+
+    Error
+    -----
+    The noise in each coordinate of a gradient, divided by c G + ridge. The ridge is half of what the noise in
+    G can turn: s sqrt(columns) / 2, s the scale of that noise.
+    """
+
+    grid: RowGrid
+    loss: MarginLoss
+    rows: int
+    iterations: int
+    matrix: Gaussian
+    """The noise on the upper half of X^T X."""
+    gradient: Gaussian
+    """The noise on each gradient."""
+    guarantee: ZeroConcentratedDP | ApproximateDP
+
+    def __init__(
+        self,
+        *,
+        columns: int,
+        largest: Number,
+        loss: MarginLoss,
+        rho: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rows: int = 1,
+        iterations: int = _ITERATIONS,
+    ) -> None:
+        width = whole(columns, "columns", least=1, most=1000)
+        held = whole(rows, "rows", least=1, most=2**20)
+        times = whole(iterations, "iterations", least=2, most=1000)
+        (whole_rho, whole_mu), guarantee = _stated(rho, epsilon, delta)
+
+        def noise(sensitivity: int, size: int, share: Fraction) -> Gaussian:
+            part = None if whole_rho is None else whole_rho * share
+            mu = None if whole_mu is None else sqrt_interval(whole_mu**2 * share)[0]
+            return Gaussian(sensitivity=held * sensitivity, rho=part, mu=mu, size=size)
+
+        self._set(
+            grid=RowGrid(columns=width, steps=_STEPS, largest=public_bound(largest, "largest")),
+            loss=loss,
+            rows=held,
+            iterations=times,
+            matrix=noise(_STEPS**2, width * (width + 1) // 2, _MATRIX_SHARE),
+            gradient=noise(_STEPS * SLOPE_STEPS, width, (1 - _MATRIX_SHARE) / times),
+            guarantee=guarantee,
+        )
+
+    @property
+    def event(self) -> Event:
+        """The release of the matrix and those of all gradients, composed."""
+        return self.matrix.event + self.gradient.event * self.iterations
+
+    def release(self, design: ArrayLike, signs: ArrayLike) -> Floats:
+        """Return the weights, in the units of the data, for rows with signs of 1 or -1.
+
+        Never fails on data: not a number counts as 0, infinities and long rows are shortened, and no rows
+        have weights like any others.
+        """
+        rows = self.grid.rounded(design)
+        marks = np.asarray(signs)
+        if marks.shape != rows.shape[:1] or not np.isin(marks, (-1, 1)).all():
+            raise ParameterError("signs", "are not one for each row", "1 or -1 for each row")
+        rows *= marks.astype(np.int16)[:, None]
+        inverse = self._inverse(self._released_matrix(rows))
+        weights = np.zeros(self.grid.columns)
+        kept = np.zeros(self.grid.columns)
+        late = self.iterations // 2
+        for time in range(self.iterations):
+            weights = _shortened(weights + inverse @ self._released_gradient(rows, weights))
+            kept += weights if time >= late else 0.0
+        unit = float(self.grid.row_steps / (self.grid.steps * self.grid.largest))
+        return kept / (self.iterations - late) * unit
+
+    def _released_matrix(self, rows: IntegerRows) -> Floats:
+        """Release X^T X, for rows of length 1 at most."""
+        products = np.zeros((self.grid.columns, self.grid.columns), dtype=np.int64)
+        for _, part in blocks_of(rows):
+            products += (part.T @ part).astype(np.int64)
+        upper = np.triu_indices(self.grid.columns)
+        square = np.zeros(products.shape)
+        square[upper] = np.asarray(self.matrix.release(products[upper]), dtype=np.float64)
+        return current().mark((np.triu(square, 1).T + square) / self.grid.steps**2)
+
+    def _inverse(self, matrix: Floats) -> Floats:
+        """Return (c G + ridge)^-1, with negative eigenvalues of a noisy G raised to 0."""
+        scale = sqrt(self.matrix.error.sub_gaussian) / self.grid.steps**2
+        values, vectors = np.linalg.eigh(matrix)
+        bent = self.loss.curvature * np.maximum(values, 0.0)
+        return (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
+
+    def _released_gradient(self, rows: IntegerRows, weights: Floats) -> Floats:
+        """Release the negative gradient at weights, for rows of length 1 at most."""
+        moved = self.gradient.release(self._gradient(rows, weights))
+        found = np.asarray(moved, dtype=np.float64) / (self.grid.steps * SLOPE_STEPS)
+        return current().mark(found)
+
+    def _gradient(self, rows: IntegerRows, weights: Floats) -> Integers:
+        """Return the sum of slopes times rows, in steps: exact."""
+        whole_weights = np.rint(weights * 2.0**_WEIGHT_BITS)
+        unit = 2.0 ** (MARGIN_BITS - _ROW_BITS - _WEIGHT_BITS)
+        total = np.zeros(self.grid.columns, dtype=np.int64)
+        for _, part in blocks_of(rows):
+            slopes = self.loss.slopes(np.floor((part @ whole_weights) * unit))
+            total += (slopes.astype(np.float64) @ part).astype(np.int64)
+        return total
+
+
+def _shortened(weights: Floats) -> Floats:
+    length = float(np.linalg.norm(weights))
+    return weights * (_LONGEST / length) if length > _LONGEST else weights
+
+
+def _stated(
+    rho: Number | None, epsilon: Number | None, delta: Number | None
+) -> tuple[tuple[Fraction | None, Fraction | None], ZeroConcentratedDP | ApproximateDP]:
+    if rho is not None and epsilon is None and delta is None:
+        budget = rational(rho, "rho", positive=True)
+        return (budget, None), ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
+    if rho is not None or epsilon is None or delta is None:
+        raise ParameterError("rho", "does not say one budget", "either rho, or both epsilon and delta")
+    loss = rational(epsilon, "epsilon", positive=True)
+    failure = probability(delta, "delta", zero=False, one=False)
+    guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)
+    return (None, largest_mu(loss, failure)), guarantee

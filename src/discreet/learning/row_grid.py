@@ -1,0 +1,78 @@
+"""Rows of a design as integers, none longer than a public bound, by a rule that looks at each row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.array_types import Floats
+from discreet.errors import ParameterError
+from discreet.privacy.rational import Number, rational
+from discreet.stability.entries import reals
+from discreet.stability.prediction_variance import scaled_rows
+
+__all__ = ["IntegerRows", "RowGrid", "blocks_of", "public_bound"]
+
+_MOST = Fraction(2**800)
+_BLOCK = 2**14  # rows at a time: a few megabytes at a hundred columns
+
+IntegerRows = NDArray[np.int16]
+"""Rows in steps. Few bits, since there may be a hundred million entries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowGrid:
+    """The public grid of the rows of a design: x becomes integers of Euclidean length `steps` at most.
+
+    `largest`, the length of the longest row in the units of the data, is `row_steps` on the grid: less than
+    `steps` by half the root of the number of columns, so that rounding makes no row too long.
+    """
+
+    columns: int
+    steps: int
+    """At most 2^15 - 1."""
+    largest: Fraction
+
+    @property
+    def row_steps(self) -> int:
+        """How many steps the longest row has, before rounding."""
+        return self.steps - (isqrt(self.columns - 1) // 2 + 1)
+
+    def rounded(self, design: ArrayLike) -> IntegerRows:
+        """Return each row in steps; not a number counts as 0, and longer rows are shortened."""
+        rows = reals(design, "design")
+        if rows.ndim != 2 or rows.shape[1] != self.columns:
+            raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
+        found = np.empty(rows.shape, dtype=np.int16)
+        for start in range(0, len(rows), _BLOCK):
+            found[start : start + _BLOCK] = self._rounded(rows[start : start + _BLOCK])
+        return found
+
+    def _rounded(self, rows: Floats) -> NDArray[np.int64]:
+        fine = 2.0 ** ((62 - self.columns.bit_length()) // 2)  # squares of a row add up below 2^63
+        rows = np.nan_to_num(rows, nan=0.0)
+        parts = rows / np.maximum(np.abs(rows).max(axis=1), float(self.largest))[:, None]  # none beyond 1
+        # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
+        lengths = np.sqrt((np.rint(parts * fine).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
+        parts = parts / np.maximum(lengths / fine, 1.0)[:, None]
+        return scaled_rows(np.rint(parts * self.row_steps).astype(np.int64), self.steps)
+
+
+def blocks_of(rows: IntegerRows) -> Iterator[tuple[slice, Floats]]:
+    """Give the rows part by part, as doubles: products of integers below 2^53 are exact in any order."""
+    for start in range(0, len(rows), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        yield part, rows[part].astype(np.float64)
+
+
+def public_bound(value: Number, name: str) -> Fraction:
+    """Return a positive bound whose square doubles can hold."""
+    bound = rational(value, name, positive=True)
+    if not 1 / _MOST <= bound <= _MOST:
+        raise ParameterError(name, "is out of range", "from 2^-800 to 2^800")
+    return bound
