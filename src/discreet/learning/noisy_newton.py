@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import isqrt, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.margin_losses import MARGIN_BITS, SLOPE_STEPS, MarginLoss
 from discreet.learning.row_grid import IntegerRows, RowGrid, blocks_of, public_bound
+from discreet.learning.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
@@ -21,6 +21,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, probability, rational, whole
+from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 
 __all__ = ["NoisyNewton"]
@@ -37,13 +38,13 @@ _RIDGE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class NoisyNewton(Record):
-    """Minimize the sum of l(y <x, w>) over rows x with signs y, for a convex loss l, privately.
+    """Minimize the sum of l(W^T x, y) over rows x with labels y, for a convex loss l of scores, privately.
 
-    The matrix G = X^T X is released once. Then weights w are improved a fixed number of times: the gradient
-    at w is released, and w moves by the inverse of c G + ridge times it, where c is the largest curvature of
-    the loss. As c G is at least the matrix of second derivatives everywhere, no step is too long but for the
-    noise, and directions in which data are rich converge in a few steps. The result is the mean of the
-    weights of the second half.
+    The matrix G = X^T X is released once. Then weights W are improved a fixed number of times: the gradient
+    at W is released, and W moves by the inverse of c G + ridge times it, where c bounds the second
+    derivatives of the loss by the scores. As c G is at least the matrix of second derivatives everywhere, no
+    step is too long but for the noise, and where data are rich a few steps are enough. The result is the mean
+    of the weights of the second half.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class NoisyNewton(Record):
         The number of columns of X, at most 1,000. No intercept is added: give a constant column.
     largest : number
         The largest Euclidean length of a row of X. Longer rows are shortened.
-    loss : MarginLoss
+    loss : ScoreLoss
     rho : number, optional
         The zero-concentrated privacy loss; or give
     epsilon, delta : number, optional
@@ -65,14 +66,14 @@ class NoisyNewton(Record):
     ---------
     rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them. In steps, N = 2^12 for
     `largest` and S = 2^15 for a slope of 1, one row moves the upper half of G by at most N^2 in L2, and every
-    gradient by at most N S, whatever weights the earlier answers led to. A fifth of rho, or of the square
-    of the largest mu that implies epsilon and delta, is for G; the gradients share the rest
-    (proof: docs/proofs/noisy_newton.md).
+    gradient by at most N S times the length of a row's slopes, whatever weights the earlier answers led to. A
+    fifth of rho, or of the square of the largest mu that implies epsilon and delta, is for G; the gradients
+    share the rest (proof: docs/proofs/noisy_newton.md).
 
     Finite precision
     ----------------
     Rows are rounded to integers, each by itself. Weights are rounded to integers before they meet a row, so
-    margins are sums of products of integers below 2^53, exact in any order; slopes are read from a table of
+    scores are sums of products of integers below 2^53, exact in any order; slopes are made by tables of
     integers; sums over rows are integer sums. The noise is that of `Gaussian`.
 
     Error
@@ -82,7 +83,7 @@ class NoisyNewton(Record):
     """
 
     grid: RowGrid
-    loss: MarginLoss
+    loss: ScoreLoss
     rows: int
     iterations: int
     matrix: Gaussian
@@ -96,7 +97,7 @@ class NoisyNewton(Record):
         *,
         columns: int,
         largest: Number,
-        loss: MarginLoss,
+        loss: ScoreLoss,
         rho: Number | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -108,18 +109,25 @@ class NoisyNewton(Record):
         times = whole(iterations, "iterations", least=2, most=1000)
         (whole_rho, whole_mu), guarantee = _stated(rho, epsilon, delta)
 
-        def noise(sensitivity: int, size: int, share: Fraction) -> Gaussian:
-            part = None if whole_rho is None else whole_rho * share
-            mu = None if whole_mu is None else sqrt_interval(whole_mu**2 * share)[0]
-            return Gaussian(sensitivity=held * sensitivity, rho=part, mu=mu, size=size)
+        def noise(squared_l2: int, size: int, share: Fraction) -> Gaussian:
+            sensitivity = Sensitivity(
+                l0=size,
+                l1=isqrt(size * held**2 * squared_l2),
+                squared_l2=held**2 * squared_l2,
+                linf=isqrt(held**2 * squared_l2),
+                neighbors=ADD_REMOVE_PERSON,
+            )
+            rho_share = None if whole_rho is None else whole_rho * share
+            mu_share = None if whole_mu is None else sqrt_interval(whole_mu**2 * share)[0]
+            return Gaussian(sensitivity=sensitivity, rho=rho_share, mu=mu_share, size=size)
 
         self._set(
             grid=RowGrid(columns=width, steps=_STEPS, largest=public_bound(largest, "largest")),
             loss=loss,
             rows=held,
             iterations=times,
-            matrix=noise(_STEPS**2, width * (width + 1) // 2, _MATRIX_SHARE),
-            gradient=noise(_STEPS * SLOPE_STEPS, width, (1 - _MATRIX_SHARE) / times),
+            matrix=noise(_STEPS**4, width * (width + 1) // 2, _MATRIX_SHARE),
+            gradient=noise(_STEPS**2 * loss.squared_length, width * loss.scores, (1 - _MATRIX_SHARE) / times),
             guarantee=guarantee,
         )
 
@@ -128,23 +136,29 @@ class NoisyNewton(Record):
         """The release of the matrix and those of all gradients, composed."""
         return self.matrix.event + self.gradient.event * self.iterations
 
-    def release(self, design: ArrayLike, signs: ArrayLike) -> Floats:
-        """Return the weights, in the units of the data, for rows with signs of 1 or -1.
+    def release(self, design: ArrayLike, labels: ArrayLike) -> Floats:
+        """Return the weights, a column for each score, in the units of the data.
 
         Never fails on data: not a number counts as 0, infinities and long rows are shortened, and no rows
         have weights like any others.
+
+        Parameters
+        ----------
+        design : array (rows, columns)
+        labels : array (rows,)
+            The number of each row's class, from 0; what is no class is refused.
         """
         rows = self.grid.rounded(design)
-        marks = np.asarray(signs)
-        if marks.shape != rows.shape[:1] or not np.isin(marks, (-1, 1)).all():
-            raise ParameterError("signs", "are not one for each row", "1 or -1 for each row")
-        rows *= marks.astype(np.int16)[:, None]
+        numbers = np.asarray(labels)
+        most = max(self.loss.scores, 2)
+        if numbers.shape != rows.shape[:1] or not np.isin(numbers, np.arange(most)).all():
+            raise ParameterError("labels", "are not one class for each row", f"numbers from 0 to {most - 1}")
+        numbers = numbers.astype(np.int64)
         inverse = self._inverse(self._released_matrix(rows))
-        weights = np.zeros(self.grid.columns)
-        kept = np.zeros(self.grid.columns)
+        weights, kept = (np.zeros((self.grid.columns, self.loss.scores)) for _ in range(2))
         late = self.iterations // 2
         for time in range(self.iterations):
-            weights = _shortened(weights + inverse @ self._released_gradient(rows, weights))
+            weights = _shortened(weights + inverse @ self._released_gradient(rows, numbers, weights))
             kept += weights if time >= late else 0.0
         unit = float(self.grid.row_steps / (self.grid.steps * self.grid.largest))
         return kept / (self.iterations - late) * unit
@@ -157,7 +171,8 @@ class NoisyNewton(Record):
         upper = np.triu_indices(self.grid.columns)
         square = np.zeros(products.shape)
         square[upper] = np.asarray(self.matrix.release(products[upper]), dtype=np.float64)
-        return current().mark((np.triu(square, 1).T + square) / self.grid.steps**2)
+        found: Floats = current().mark((np.triu(square, 1).T + square) / self.grid.steps**2)
+        return found
 
     def _inverse(self, matrix: Floats) -> Floats:
         """Return (c G + ridge)^-1, with negative eigenvalues of a noisy G raised to 0."""
@@ -166,26 +181,28 @@ class NoisyNewton(Record):
         bent = self.loss.curvature * np.maximum(values, 0.0)
         return (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
 
-    def _released_gradient(self, rows: IntegerRows, weights: Floats) -> Floats:
+    def _released_gradient(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Floats:
         """Release the negative gradient at weights, for rows of length 1 at most."""
-        moved = self.gradient.release(self._gradient(rows, weights))
-        found = np.asarray(moved, dtype=np.float64) / (self.grid.steps * SLOPE_STEPS)
-        return current().mark(found)
+        moved = self.gradient.release(self.gradient_steps(rows, labels, weights).ravel())
+        steps = np.asarray(moved, dtype=np.float64).reshape(weights.shape)
+        found: Floats = current().mark(steps / (self.grid.steps * SLOPE_STEPS))
+        return found
 
-    def _gradient(self, rows: IntegerRows, weights: Floats) -> Integers:
-        """Return the sum of slopes times rows, in steps: exact."""
+    def gradient_steps(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Integers:
+        """Return the sum of rows times slopes, in steps: exact."""
         whole_weights = np.rint(weights * 2.0**_WEIGHT_BITS)
-        unit = 2.0 ** (MARGIN_BITS - _ROW_BITS - _WEIGHT_BITS)
-        total = np.zeros(self.grid.columns, dtype=np.int64)
-        for _, part in blocks_of(rows):
-            slopes = self.loss.slopes(np.floor((part @ whole_weights) * unit))
-            total += (slopes.astype(np.float64) @ part).astype(np.int64)
+        unit = 2.0 ** (SCORE_BITS - _ROW_BITS - _WEIGHT_BITS)
+        total = np.zeros(weights.shape, dtype=np.int64)
+        for place, part in blocks_of(rows):
+            slopes = self.loss.slopes(np.floor((part @ whole_weights) * unit), labels[place])
+            total += (part.T @ slopes.astype(np.float64)).astype(np.int64)
         return total
 
 
 def _shortened(weights: Floats) -> Floats:
-    length = float(np.linalg.norm(weights))
-    return weights * (_LONGEST / length) if length > _LONGEST else weights
+    """Return weights of which no column is too long for exact sums."""
+    lengths = np.linalg.norm(weights, axis=0)
+    return weights * (_LONGEST / np.maximum(lengths, _LONGEST))
 
 
 def _stated(
