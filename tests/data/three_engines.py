@@ -141,7 +141,7 @@ def start_spark() -> object:
             "spark.ui.enabled": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            # Spark keeps what its parser learned of every statement: half a gigabyte after all of these tests.
+            # Spark keeps what its parser learned of every statement: half a gigabyte after all tests.
             "spark.driver.memory": "2g",
             "spark.sql.maxPlanStringLength": "1000",  # values of 11 million characters are written into plans
             "spark.sql.shuffle.partitions": "1",

@@ -108,10 +108,10 @@ def test_a_split_reaches_the_choices():
     query = VISITS.agg(a=col("age").median(), b=col("age").min())
     request = build_request(query, tables, Offer(epsilon=1), split={"a": 3, "b": 1})
     rates = [one.mechanism.event.pure_epsilon for one in request.parts[0].mechanism.choices]
-    assert rates == [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
+    assert rates == [Fraction(3, 8), Fraction(3, 8), Fraction(1, 4)]
     request = build_request(query, tables, Offer(epsilon=1), split={"a": 1, "b": 1})
     assert [one.mechanism.event.pure_epsilon for one in request.parts[0].mechanism.choices] == [
-        Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)
+        Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)
     ]  # fmt: skip
 
 

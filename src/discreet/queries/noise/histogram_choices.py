@@ -1,7 +1,7 @@
 """How the budget of a histogram is divided over the choices that outputs make from it.
 
 Every question that outputs ask about it gets a share: as many parts as it has picks or, with a split, what
-its outputs were given. A choice gets one of these parts, or several. A person may fill g groups, so that a
+its outputs were given. A choice gets one of these parts. A person may fill g groups, so that a
 choice of epsilon e in each group costs g e, or g e^2 / 8 in zero-concentrated privacy, the loss having
 bounded range. Permute-and-flip, which has less error at the same epsilon, has no such range and would cost g
 e^2 / 2: it is taken for the most frequent key where epsilon is what counts.
@@ -13,7 +13,7 @@ are there, so that with a limit on rows it is charged for as many groups as rows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request.histogram_choices import LARGEST_CHOICES, Choices, HistogramChoice, Selector
@@ -105,9 +105,6 @@ class _Pure(Maker):
     statistic: Statistic
     epsilon: Fraction
 
-    def parts(self, count: int) -> Maker:
-        return replace(self, epsilon=self.epsilon * count)
-
     def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)
         share, most = self.epsilon / groups, int(self.statistic.sensitivity.linf * rule.slope)
@@ -130,9 +127,6 @@ class _Concentrated(Maker):
 
     statistic: Statistic
     rho: Fraction
-
-    def parts(self, count: int) -> Maker:
-        return replace(self, rho=self.rho * count)
 
     def choice(self, rule: Rule) -> HistogramChoice:
         groups = _groups(self.statistic)

@@ -53,10 +53,6 @@ class Maker(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def parts(self, count: int) -> Maker:
-        """Return a maker with as many times the budget."""
-
-    @abstractmethod
     def choice(self, rule: Rule) -> HistogramChoice:
         """Return a choice by a rule."""
 
@@ -96,8 +92,8 @@ class ChoiceOutput(QueryOutput):
 class QuantileOutput(ChoiceOutput):
     """The least grid point c such that at least the share q of the n values are at most c.
 
-    Two choices: with a third of the budget a value near the rank q n; then, with the rest, how far to both
-    sides of it the interval reaches, so that it goes beyond the rank q n on either side with the confidence.
+    Two choices of half the budget each: a value near the rank q n; then how far to both sides of it the
+    interval reaches, so that it goes beyond the rank q n on either side with the confidence.
     Several quantiles of one column are in order: values are sorted, lower ends lowered to those of higher
     quantiles, upper ends raised to those of lower ones.
 
@@ -117,8 +113,8 @@ class QuantileOutput(ChoiceOutput):
 
     @property
     def picks(self) -> int:
-        """One for the value and two for the reach of its interval."""
-        return 3
+        """One for the value and one for the reach of its interval."""
+        return 2
 
     @property
     def question(self) -> tuple[object, ...]:
@@ -127,8 +123,8 @@ class QuantileOutput(ChoiceOutput):
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
-        """Three parts for choices, whose scores a row moves by max(q, 1 - q) rows."""
-        return (3 * max(self.share, 1 - self.share),)
+        """Two choices, whose scores a row moves by max(q, 1 - q) rows."""
+        return (2 * max(self.share, 1 - self.share),)
 
     @property
     def formula(self) -> str:
@@ -144,7 +140,7 @@ class QuantileOutput(ChoiceOutput):
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the choices of the value and of the reach of its interval."""
         value = make.choice(HistogramRankRule(share=self.share))
-        reach = make.parts(2).choice(HistogramReachRule(share=self.share))
+        reach = make.choice(HistogramReachRule(share=self.share))
         shift = _reach_shortfall(reach.mechanism, confidence, self.histogram.width)
         return value, replace(reach, rule=HistogramReachRule(share=self.share, shift=shift))
 
