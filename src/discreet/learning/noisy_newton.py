@@ -179,7 +179,8 @@ class NoisyNewton(Record):
         scale = sqrt(self.matrix.error.sub_gaussian) / self.grid.steps**2
         values, vectors = np.linalg.eigh(matrix)
         bent = self.loss.curvature * np.maximum(values, 0.0)
-        return (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
+        inverse: Floats = (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
+        return inverse
 
     def _released_gradient(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Floats:
         """Release the negative gradient at weights, for rows of length 1 at most."""
@@ -201,7 +202,7 @@ class NoisyNewton(Record):
 
 def _shortened(weights: Floats) -> Floats:
     """Return weights of which no column is too long for exact sums."""
-    lengths = np.linalg.norm(weights, axis=0)
+    lengths: Floats = np.linalg.norm(weights, axis=0)
     return weights * (_LONGEST / np.maximum(lengths, _LONGEST))
 
 
