@@ -148,7 +148,10 @@ class NoisyNewton(Record):
         labels : array (rows,)
             The number of each row's class, from 0; what is no class is refused.
         """
-        rows = self.grid.rounded(design)
+        return self.release_steps(self.grid.rounded(design), labels)
+
+    def release_steps(self, rows: IntegerRows, labels: ArrayLike) -> Floats:
+        """Return the weights for rows that are already on the grid."""
         numbers = np.asarray(labels)
         most = max(self.loss.scores, 2)
         if numbers.shape != rows.shape[:1] or not np.isin(numbers, np.arange(most)).all():

@@ -16,7 +16,16 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 
-__all__ = ["HUBER_HINGE", "LOGISTIC", "SCORE_BITS", "SLOPE_STEPS", "MarginLoss", "ScoreLoss", "Softmax"]
+__all__ = [
+    "HUBER_HINGE",
+    "LOGISTIC",
+    "SCORE_BITS",
+    "SLOPE_STEPS",
+    "MarginLoss",
+    "OneAgainstOthers",
+    "ScoreLoss",
+    "Softmax",
+]
 
 SCORE_BITS = 10
 """A score of 1 has 2^10 steps."""
@@ -92,9 +101,44 @@ class MarginLoss:
 
     def slopes(self, scores: Floats, labels: Integers) -> Integers:
         """Return the negative derivatives by the scores, in steps."""
-        signs = 2 * labels[:, None] - 1
+        return self.signed(scores, 2 * labels[:, None] - 1)
+
+    def signed(self, scores: Floats, signs: Integers) -> Integers:
+        """Return the same where the margin of each score has its own sign."""
         places = np.clip(scores, -_FARTHEST, _FARTHEST).astype(np.int64) * signs + _FARTHEST
         return np.asarray(self._table[places] * signs, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class OneAgainstOthers:
+    """A loss of margins for several classes: each class has a score, and a margin against all others."""
+
+    loss: MarginLoss
+    classes: int
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return f"{self.loss.name}, each of {self.classes} classes against the others"
+
+    @property
+    def scores(self) -> int:
+        """One for each class."""
+        return self.classes
+
+    @property
+    def curvature(self) -> float:
+        """That of one margin: no second derivative mixes scores."""
+        return self.loss.curvature
+
+    @property
+    def squared_length(self) -> int:
+        """That of one margin, for each class."""
+        return self.classes * self.loss.squared_length
+
+    def slopes(self, scores: Floats, labels: Integers) -> Integers:
+        """Return the negative derivatives by the scores, in steps."""
+        return self.loss.signed(scores, 2 * (labels[:, None] == np.arange(self.classes)) - 1)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,176 @@
+"""What is public about the columns of a design, and how their values become coordinates between -1 and 1.
+
+A number x within declared bounds becomes (x - middle) / half width; a key becomes one coordinate for each
+declared key, 1 for its own and 0 for the others. A constant coordinate, 1, is the intercept. So a row of c
+columns is no longer than sqrt(c + 1), whatever it holds: bounds are declared, never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.array_types import Floats
+from discreet.data import Bounds, Keys
+from discreet.errors import ParameterError
+from discreet.learning.row_grid import IntegerRows, RowGrid
+from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import Number, rational
+
+__all__ = ["Columns", "Declared", "Features", "KeyColumn", "NumberColumn"]
+
+Declared: TypeAlias = Bounds | Keys | tuple[Number, Number]
+"""What is public about one column: the bounds of numbers, or the keys that it may hold."""
+Columns: TypeAlias = Declared | Sequence[Declared] | Mapping[str, Declared]
+"""What is public about all columns: the same for each, or in order, or by name."""
+
+_BLOCK = 2**14
+_SAY = 'such as columns={"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}, or columns=(0, 1) for all'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberColumn:
+    """A column of numbers: what is beyond the bounds is clipped, and what is not a number is the middle."""
+
+    name: str
+    lower: Fraction
+    upper: Fraction
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of its coordinate."""
+        return (self.name,)
+
+    @property
+    def middle(self) -> float:
+        """What becomes 0."""
+        return float((self.lower + self.upper) / 2)
+
+    @property
+    def half_width(self) -> float:
+        """What becomes 1, above the middle."""
+        return float((self.upper - self.lower) / 2)
+
+    def coordinates(self, values: NDArray[Any]) -> Floats:
+        """Return the coordinates of values, a column of them."""
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(
+                "X", f"holds what is not a number in {self.name!r}", "numbers, or Keys"
+            ) from None
+        parts = (numbers - self.middle) / self.half_width
+        return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyColumn:
+    """A column of keys: what is not declared has no coordinate."""
+
+    name: str
+    keys: Keys
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each key's coordinate."""
+        return tuple(f"{self.name}={key}" for key in self.keys.values)
+
+    def coordinates(self, values: NDArray[Any]) -> Floats:
+        """Return the coordinates of values, a column for each key."""
+        places = {key: place for place, key in enumerate(self.keys.values)}
+        found = np.fromiter((_place(places, value) for value in values.tolist()), np.int64, len(values))
+        return np.eye(len(places) + 1)[found][:, :-1]
+
+
+def _place(places: Mapping[Any, int], value: object) -> int:
+    """Return the place of a key, or the last one, beyond all keys."""
+    if isinstance(value, float):
+        value = None if value != value else int(value) if value.is_integer() else value  # noqa: PLR0124
+    try:
+        return places.get(value, -1)
+    except TypeError:  # not hashable, so not a key
+        return -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """All columns of a design, and the grid of its rows."""
+
+    columns: tuple[NumberColumn | KeyColumn, ...]
+
+    @classmethod
+    def of(cls, declared: Columns | None, names: Sequence[str], *, by_name: bool) -> Features:
+        """Return what is declared of the columns of a design with names, which are its own or made up."""
+        if declared is None:
+            raise ParameterError("columns", "are not declared, and are never read from data", _SAY)
+        return cls(columns=tuple(map(_column, _each(declared, names, by_name=by_name), names)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all coordinates but the intercept."""
+        return tuple(name for column in self.columns for name in column.names)
+
+    @property
+    def grid(self) -> RowGrid:
+        """The grid of rows: as many steps for the longest."""
+        longest = sqrt_interval(Fraction(len(self.columns) + 1))[1]
+        return RowGrid(columns=len(self.names) + 1, steps=2**12, largest=longest)
+
+    def encoded(self, values: Sequence[NDArray[Any]]) -> Floats:
+        """Return the coordinates of rows, given column by column; the last one is the intercept."""
+        parts = [column.coordinates(one) for column, one in zip(self.columns, values, strict=True)]
+        count = len(values[0]) if values else 0
+        return np.concatenate([*parts, np.ones((count, 1))], axis=1)
+
+    def rows(self, values: Sequence[NDArray[Any]]) -> IntegerRows:
+        """Return the rows of a design in steps, made part by part."""
+        grid = self.grid
+        count = len(values[0]) if values else 0
+        found = np.empty((count, grid.columns), dtype=np.int16)
+        for part in _parts(count):
+            found[part] = grid.rounded(self.encoded([one[part] for one in values]))
+        return found
+
+
+def _parts(count: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, count, _BLOCK))
+
+
+def _each(declared: Columns, names: Sequence[str], *, by_name: bool) -> list[Declared]:
+    """Return what is declared of each column, in the order of the design."""
+    if isinstance(declared, Mapping):
+        if not by_name or set(declared) != set(names):
+            raise ParameterError("columns", "names other columns than X has", "a frame with these columns")
+        return [declared[name] for name in names]
+    if isinstance(declared, Bounds | Keys) or _is_pair(declared):
+        return [declared] * len(names)  # type: ignore[list-item]
+    if not isinstance(declared, Sequence) or len(declared) != len(names):
+        raise ParameterError("columns", "does not say something of every column of X", _SAY)
+    return list(declared)
+
+
+def _is_pair(declared: object) -> bool:
+    return (
+        isinstance(declared, tuple)
+        and len(declared) == 2
+        and all(isinstance(one, int | float | Fraction | np.number) for one in declared)
+    )
+
+
+def _column(declared: object, name: str) -> NumberColumn | KeyColumn:
+    if isinstance(declared, Keys):
+        return KeyColumn(name=name, keys=declared)
+    if isinstance(declared, Bounds):
+        return NumberColumn(name=name, lower=declared.lower, upper=declared.upper)
+    if not _is_pair(declared):
+        raise ParameterError("columns", f"says nothing that is known of {name!r}", _SAY)
+    assert isinstance(declared, tuple)  # noqa: S101
+    lower, upper = (rational(one, "columns") for one in declared)
+    if not lower < upper:
+        raise ParameterError("columns", f"has no room between the bounds of {name!r}", _SAY)
+    return NumberColumn(name=name, lower=lower, upper=upper)
