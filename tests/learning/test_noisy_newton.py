@@ -11,14 +11,22 @@ from scipy.optimize import minimize
 from discreet import accounting
 from discreet.errors import ParameterError
 from discreet.learning.noisy_newton import NoisyNewton
+from discreet.learning.normal_budget import NormalBudget
+from discreet.learning.row_grid import RowGrid
 from discreet.learning.score_losses import HUBER_HINGE, LOGISTIC, Softmax
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 
 LOSSES = [LOGISTIC, HUBER_HINGE, Softmax(3)]
 
 
-def newton(**options):
-    return NoisyNewton(**{"columns": 3, "largest": 2, "loss": LOGISTIC, "rho": Fraction(1, 2), **options})
+def newton(columns=3, largest=2, loss=LOGISTIC, rows=1, iterations=20, **stated):
+    return NoisyNewton(
+        grid=RowGrid(columns=columns, largest=Fraction(largest)),
+        loss=loss,
+        budget=NormalBudget.stated(**(stated or {"rho": Fraction(1, 2)})),
+        rows=rows,
+        iterations=iterations,
+    )
 
 
 def made_up(count, source, classes=2):
@@ -37,7 +45,7 @@ def test_the_event_is_one_matrix_and_all_gradients():
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_epsilon_and_delta_are_kept(loss):
-    found = newton(loss=loss, rho=None, epsilon=1, delta=1e-6)
+    found = newton(loss=loss, epsilon=1, delta=1e-6)
     assert found.guarantee == ApproximateDP(epsilon=1, delta=1e-6)
     assert 0.999 <= accounting.epsilon(found.event, delta=1e-6).upper <= 1 + 1e-9
 
@@ -108,8 +116,3 @@ def test_labels_that_are_no_classes_are_refused_without_a_word_about_them(labels
     assert "a" not in str(caught.value).split("allowed")[0].replace(
         "labels are not one class for each row", ""
     )
-
-
-def test_one_budget_is_stated():
-    with pytest.raises(ParameterError, match="either rho, or both"):
-        newton(epsilon=1)

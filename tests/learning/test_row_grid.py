@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.learning.row_grid import RowGrid, blocks_of, public_bound
 
-WIDE = RowGrid(columns=200, steps=4096, largest=Fraction(3))
+WIDE = RowGrid(columns=200, largest=Fraction(3))
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.floats(-2, 2)
 
 
 @given(st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=8))
 def test_no_row_is_longer_than_the_grid_allows(rows):
-    found = RowGrid(columns=3, steps=4096, largest=Fraction(3, 2)).rounded(rows).astype(object)
+    found = RowGrid(columns=3, largest=Fraction(3, 2)).rounded(rows).astype(object)
     assert ((found**2).sum(axis=1) <= 4096**2).all()
 
 
 def test_long_rows_keep_their_direction_and_short_ones_their_length():
-    grid = RowGrid(columns=2, steps=4096, largest=Fraction(1))
+    grid = RowGrid(columns=2, largest=Fraction(1))
     found = grid.rounded([[30.0, 40.0], [0.25, 0.0], [np.nan, -0.5], [np.inf, 0.0]])
     assert found.tolist() == [[2457, 3276], [1024, 0], [0, -2048], [4095, 0]]
 

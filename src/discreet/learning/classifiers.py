@@ -17,7 +17,9 @@ from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.features import Columns, Features, NumberColumn
 from discreet.learning.noisy_newton import NoisyNewton
+from discreet.learning.normal_budget import NormalBudget
 from discreet.learning.score_losses import HUBER_HINGE, LOGISTIC, OneAgainstOthers, ScoreLoss, Softmax
+from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
 __all__ = ["SEEN", "LinearSVC", "LogisticRegression"]
@@ -50,6 +52,14 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _loss(self, classes: int) -> ScoreLoss:
         """Return the loss for a number of classes."""
 
+    def _planned(
+        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: NormalBudget
+    ) -> tuple[Features, NoisyNewton, Event]:
+        """Return the coordinates that rows will have, what fits their weights, and what both cost."""
+        del values
+        newton = NoisyNewton(grid=features.grid, loss=loss, budget=budget, rows=self.rows)
+        return features, newton, newton.event
+
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the weights, privately.
 
@@ -66,23 +76,17 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if values and len(labels) != len(values[0]):
             raise ParameterError("y", "has another length than X", "one label for each row")
         classes = self._stated_classes(labels)
-        newton = NoisyNewton(
-            columns=features.grid.columns,
-            largest=features.grid.largest,
-            loss=self._loss(len(classes)),
-            epsilon=self.epsilon,
-            delta=self.delta,
-            rho=self.rho,
-            rows=self.rows,
-        )
+        loss = self._loss(len(classes))
+        budget = NormalBudget.stated(rho=self.rho, epsilon=self.epsilon, delta=self.delta)
         numbers = _numbers(labels, classes)
         known = numbers >= 0
-        weights = newton.release_steps(features.rows(values)[known], numbers[known])
+        features, newton, event = self._planned(features, [one[known] for one in values], loss, budget)
+        weights = newton.release_steps(features.rows([one[known] for one in values]), numbers[known])
         self.features_ = features
         self.classes_ = classes
         self.weights_ = weights
-        self.event_ = newton.event
-        self.guarantee_ = newton.guarantee
+        self.event_ = event
+        self.guarantee_ = budget.guarantee
         self.n_iter_ = newton.iterations
         self._set_coefficients()
         return self

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,8 +22,9 @@ from discreet.errors import ParameterError
 from discreet.learning.row_grid import IntegerRows, RowGrid
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
+from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["Columns", "Declared", "Features", "KeyColumn", "NumberColumn"]
+__all__ = ["BinnedColumn", "Columns", "Declared", "Features", "KeyColumn", "NumberColumn"]
 
 Declared: TypeAlias = Bounds | Keys | tuple[Number, Number]
 """What is public about one column: the bounds of numbers, or the keys that it may hold."""
@@ -56,15 +58,18 @@ class NumberColumn:
         """What becomes 1, above the middle."""
         return float((self.upper - self.lower) / 2)
 
-    def coordinates(self, values: NDArray[Any]) -> Floats:
-        """Return the coordinates of values, a column of them."""
+    def numbers(self, values: NDArray[Any]) -> Floats:
+        """Return values as floats; what is missing is not a number."""
         try:
-            numbers = values.astype(np.float64)
+            return values.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(
                 "X", f"holds what is not a number in {self.name!r}", "numbers, or Keys"
             ) from None
-        parts = (numbers - self.middle) / self.half_width
+
+    def coordinates(self, values: NDArray[Any]) -> Floats:
+        """Return the coordinates of values, a column of them."""
+        parts = (self.numbers(values) - self.middle) / self.half_width
         return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
 
 
@@ -87,6 +92,32 @@ class KeyColumn:
         return np.eye(len(places) + 1)[found][:, :-1]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BinnedColumn:
+    """A column of numbers by bins: one coordinate for each, and none for what is not a number."""
+
+    column: NumberColumn
+    edges: Floats
+    """Where bins after the first begin."""
+
+    @property
+    def name(self) -> str:
+        """That of the column."""
+        return self.column.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each bin's coordinate."""
+        ends = [f"{edge:.6g}" for edge in (float(self.column.lower), *self.edges, float(self.column.upper))]
+        return tuple(f"{self.name} from {low} to {high}" for low, high in pairwise(ends))
+
+    def coordinates(self, values: NDArray[Any]) -> Floats:
+        """Return the coordinates of values, a column for each bin."""
+        numbers = self.column.numbers(values)
+        places = np.where(np.isnan(numbers), -1, np.searchsorted(self.edges, numbers, side="right"))
+        return np.eye(len(self.edges) + 2)[places][:, :-1]
+
+
 def _place(places: Mapping[Any, int], value: object) -> int:
     """Return the place of a key, or the last one, beyond all keys."""
     if isinstance(value, float):
@@ -101,7 +132,7 @@ def _place(places: Mapping[Any, int], value: object) -> int:
 class Features:
     """All columns of a design, and the grid of its rows."""
 
-    columns: tuple[NumberColumn | KeyColumn, ...]
+    columns: tuple[NumberColumn | KeyColumn | BinnedColumn, ...]
 
     @classmethod
     def of(cls, declared: Columns | None, names: Sequence[str], *, by_name: bool) -> Features:
@@ -119,7 +150,7 @@ class Features:
     def grid(self) -> RowGrid:
         """The grid of rows: as many steps for the longest."""
         longest = sqrt_interval(Fraction(len(self.columns) + 1))[1]
-        return RowGrid(columns=len(self.names) + 1, steps=2**12, largest=longest)
+        return RowGrid(columns=len(self.names) + 1, largest=longest)
 
     def encoded(self, values: Sequence[NDArray[Any]]) -> Floats:
         """Return the coordinates of rows, given column by column; the last one is the intercept."""
@@ -130,10 +161,12 @@ class Features:
     def rows(self, values: Sequence[NDArray[Any]]) -> IntegerRows:
         """Return the rows of a design in steps, made part by part."""
         grid = self.grid
+        unit = grid.row_steps / float(grid.largest)
         count = len(values[0]) if values else 0
         found = np.empty((count, grid.columns), dtype=np.int16)
         for part in _parts(count):
-            found[part] = grid.rounded(self.encoded([one[part] for one in values]))
+            steps = np.rint(self.encoded([one[part] for one in values]) * unit).astype(np.int64)
+            found[part] = scaled_rows(steps, grid.steps)
         return found
 
 
@@ -151,7 +184,7 @@ def _each(declared: Columns, names: Sequence[str], *, by_name: bool) -> list[Dec
         return [declared] * len(names)  # type: ignore[list-item]
     if not isinstance(declared, Sequence) or len(declared) != len(names):
         raise ParameterError("columns", "does not say something of every column of X", _SAY)
-    return list(declared)
+    return list(declared)  # type: ignore[arg-type]
 
 
 def _is_pair(declared: object) -> bool:

@@ -11,23 +11,21 @@ from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.row_grid import IntegerRows, RowGrid, blocks_of, public_bound
+from discreet.learning.normal_budget import NormalBudget
+from discreet.learning.row_grid import ROW_BITS, IntegerRows, RowGrid, blocks_of
 from discreet.learning.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
-from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
-from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import Number, probability, rational, whole
+from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 
 __all__ = ["NoisyNewton"]
 
-_ROW_BITS, _WEIGHT_BITS = 12, 20
-_STEPS = 2**_ROW_BITS
+_WEIGHT_BITS = 20
 _LONGEST = 2.0**20  # of weights: a margin's terms add up to 2^52 at most, which doubles hold exactly
 # On Adult (24,129 rows, 105 columns), and on 3,000 of its rows, at epsilon 0.1 to 4, no other share, ridge or
 # number of steps that was tried was better by more than a point.
@@ -48,15 +46,12 @@ class NoisyNewton(Record):
 
     Parameters
     ----------
-    columns : int
-        The number of columns of X, at most 1,000. No intercept is added: give a constant column.
-    largest : number
-        The largest Euclidean length of a row of X. Longer rows are shortened.
+    grid : RowGrid
+        The columns of X, at most 1,000, and the largest length of a row; longer rows are shortened. No
+        intercept is added: give a constant column.
     loss : ScoreLoss
-    rho : number, optional
-        The zero-concentrated privacy loss; or give
-    epsilon, delta : number, optional
-        both of these.
+    budget : NormalBudget
+        What it costs: rho, mu, or epsilon and delta.
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
     iterations : int
@@ -64,11 +59,9 @@ class NoisyNewton(Record):
 
     Guarantee
     ---------
-    rho-zCDP under add/remove of a person, or (epsilon, delta)-DP if built from them. In steps, N = 2^12 for
-    `largest` and S = 2^15 for a slope of 1, one row moves the upper half of G by at most N^2 in L2, and every
+    That of the budget, under add/remove of a person. In steps, N = 2^12 for the longest row and S = 2^15 for a slope of 1, one row moves the upper half of G by at most N^2 in L2, and every
     gradient by at most N S times the length of a row's slopes, whatever weights the earlier answers led to. A
-    fifth of rho, or of the square of the largest mu that implies epsilon and delta, is for G; the gradients
-    share the rest (proof: docs/proofs/noisy_newton.md).
+    fifth of rho, or of the square of mu, is for G; the gradients share the rest (proof: docs/proofs/noisy_newton.md).
 
     Finite precision
     ----------------
@@ -90,24 +83,20 @@ class NoisyNewton(Record):
     """The noise on the upper half of X^T X."""
     gradient: Gaussian
     """The noise on each gradient."""
-    guarantee: ZeroConcentratedDP | ApproximateDP
+    guarantee: Guarantee
 
     def __init__(
         self,
         *,
-        columns: int,
-        largest: Number,
+        grid: RowGrid,
         loss: ScoreLoss,
-        rho: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
+        budget: NormalBudget,
         rows: int = 1,
         iterations: int = _ITERATIONS,
     ) -> None:
-        width = whole(columns, "columns", least=1, most=1000)
+        width = whole(grid.columns, "columns", least=1, most=1000)
         held = whole(rows, "rows", least=1, most=2**20)
         times = whole(iterations, "iterations", least=2, most=1000)
-        (whole_rho, whole_mu), guarantee = _stated(rho, epsilon, delta)
 
         def noise(squared_l2: int, size: int, share: Fraction) -> Gaussian:
             sensitivity = Sensitivity(
@@ -117,18 +106,18 @@ class NoisyNewton(Record):
                 linf=isqrt(held**2 * squared_l2),
                 neighbors=ADD_REMOVE_PERSON,
             )
-            rho_share = None if whole_rho is None else whole_rho * share
-            mu_share = None if whole_mu is None else sqrt_interval(whole_mu**2 * share)[0]
-            return Gaussian(sensitivity=sensitivity, rho=rho_share, mu=mu_share, size=size)
+            return budget.share(share).noise(sensitivity, size)
 
         self._set(
-            grid=RowGrid(columns=width, steps=_STEPS, largest=public_bound(largest, "largest")),
+            grid=grid,
             loss=loss,
             rows=held,
             iterations=times,
-            matrix=noise(_STEPS**4, width * (width + 1) // 2, _MATRIX_SHARE),
-            gradient=noise(_STEPS**2 * loss.squared_length, width * loss.scores, (1 - _MATRIX_SHARE) / times),
-            guarantee=guarantee,
+            matrix=noise(grid.steps**4, width * (width + 1) // 2, _MATRIX_SHARE),
+            gradient=noise(
+                grid.steps**2 * loss.squared_length, width * loss.scores, (1 - _MATRIX_SHARE) / times
+            ),
+            guarantee=budget.guarantee,
         )
 
     @property
@@ -195,7 +184,7 @@ class NoisyNewton(Record):
     def gradient_steps(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Integers:
         """Return the sum of rows times slopes, in steps: exact."""
         whole_weights = np.rint(weights * 2.0**_WEIGHT_BITS)
-        unit = 2.0 ** (SCORE_BITS - _ROW_BITS - _WEIGHT_BITS)
+        unit = 2.0 ** (SCORE_BITS - ROW_BITS - _WEIGHT_BITS)
         total = np.zeros(weights.shape, dtype=np.int64)
         for place, part in blocks_of(rows):
             slopes = self.loss.slopes(np.floor((part @ whole_weights) * unit), labels[place])
@@ -207,17 +196,3 @@ def _shortened(weights: Floats) -> Floats:
     """Return weights of which no column is too long for exact sums."""
     lengths: Floats = np.linalg.norm(weights, axis=0)
     return weights * (_LONGEST / np.maximum(lengths, _LONGEST))
-
-
-def _stated(
-    rho: Number | None, epsilon: Number | None, delta: Number | None
-) -> tuple[tuple[Fraction | None, Fraction | None], ZeroConcentratedDP | ApproximateDP]:
-    if rho is not None and epsilon is None and delta is None:
-        budget = rational(rho, "rho", positive=True)
-        return (budget, None), ZeroConcentratedDP(rho=budget, neighbors=ADD_REMOVE_PERSON)
-    if rho is not None or epsilon is None or delta is None:
-        raise ParameterError("rho", "does not say one budget", "either rho, or both epsilon and delta")
-    loss = rational(epsilon, "epsilon", positive=True)
-    failure = probability(delta, "delta", zero=False, one=False)
-    guarantee = ApproximateDP(epsilon=loss, delta=failure, neighbors=ADD_REMOVE_PERSON)
-    return (None, largest_mu(loss, failure)), guarantee

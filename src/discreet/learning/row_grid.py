@@ -16,11 +16,13 @@ from discreet.privacy.rational import Number, rational
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["IntegerRows", "RowGrid", "blocks_of", "public_bound"]
+__all__ = ["ROW_BITS", "IntegerRows", "RowGrid", "blocks_of", "public_bound"]
 
 _MOST = Fraction(2**800)
 _BLOCK = 2**14  # rows at a time: a few megabytes at a hundred columns
 
+ROW_BITS = 12
+"""The longest row has 2^12 steps: a coordinate of one in a hundred has 400."""
 IntegerRows = NDArray[np.int16]
 """Rows in steps. Few bits, since there may be a hundred million entries."""
 
@@ -34,9 +36,12 @@ class RowGrid:
     """
 
     columns: int
-    steps: int
-    """At most 2^15 - 1."""
     largest: Fraction
+
+    @property
+    def steps(self) -> int:
+        """How long a row is at most, after rounding."""
+        return 2**ROW_BITS
 
     @property
     def row_steps(self) -> int:

@@ -1,0 +1,64 @@
+"""Bins of columns of numbers, from a noisy histogram: where data are dense they are narrow.
+
+Each column has a grid of cells within its bounds. One noisy histogram of all columns is bought; edges of bins
+are a function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.array_types import Floats, Integers
+from discreet.learning.features import NumberColumn
+
+__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges"]
+
+CELLS = 256
+"""How many cells a column has."""
+
+
+def cell_edges(column: NumberColumn) -> Floats:
+    """Return the inner edges of the cells of a column."""
+    return np.linspace(float(column.lower), float(column.upper), CELLS + 1)[1:-1]
+
+
+def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]]) -> Integers:
+    """Return how many rows are in each cell of each column; what is not a number is in none.
+
+    A row adds 1 to at most one cell of each column.
+    """
+    found = np.zeros((len(columns), CELLS), dtype=np.int64)
+    for number, (column, held) in enumerate(zip(columns, values, strict=True)):
+        numbers = column.numbers(held)
+        cells = np.searchsorted(cell_edges(column), numbers[~np.isnan(numbers)], side="right")
+        found[number] = np.bincount(cells, minlength=CELLS)
+    return found
+
+
+def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
+    """Return inner edges of at most as many bins, with about equal counts.
+
+    A cell that holds more than its share is a bin of its own; what is left is divided among the others.
+    """
+    held, own, left = np.maximum(counts, 0.0), np.zeros(CELLS, dtype=bool), bins
+    while left > 1:
+        share = held[~own].sum() / left
+        heavy = ~own & (held > share)
+        if not heavy.any() or share <= 0:
+            break
+        place = int(np.argmax(np.where(own, -1.0, held)))
+        own[place] = True
+        left -= 1
+    rest = np.where(own, 0.0, held)
+    total = rest.sum()
+    filled = (
+        np.minimum(np.cumsum(rest) / total * left, left - 1e-9).astype(np.int64) if total > 0 else own * 0
+    )
+    # A new bin begins where a heavy cell begins or ends, and where another part of the rest is filled.
+    begins = np.zeros(CELLS, dtype=bool)
+    begins[1:] = (own[1:] | own[:-1]) | (filled[1:] != filled[:-1])
+    return cell_edges(column)[np.flatnonzero(begins[1:])]

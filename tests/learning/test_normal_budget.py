@@ -1,0 +1,44 @@
+"""Budgets of training runs: what is stated, and what parts of it cost together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet import accounting
+from discreet.errors import ParameterError
+from discreet.learning.normal_budget import NormalBudget
+from discreet.privacy.guarantees import ApproximateDP, GaussianDP, ZeroConcentratedDP
+from discreet.privacy.sensitivity import Sensitivity
+
+ONE = Sensitivity(l0=1, l1=1, squared_l2=1, linf=1)
+STATED = [{"rho": "1/2"}, {"mu": "1/2"}, {"epsilon": 1, "delta": "1e-6"}]
+
+
+@pytest.mark.parametrize("stated", STATED)
+def test_parts_together_cost_no_more_than_the_whole(stated):
+    budget = NormalBudget.stated(**stated)
+    parts = [budget.share(Fraction(share, 10)).noise(ONE, 3).event for share in (1, 2, 7)]
+    whole = budget.noise(ONE, 3).event
+    for delta in (1e-9, 1e-6, 1e-3):
+        found, allowed = (accounting.epsilon(one, delta=delta) for one in (sum(parts), whole))
+        assert found.lower <= allowed.upper * (1 + 1e-9)
+        assert found.upper >= allowed.lower * 0.95  # on a lattice, noise of a sigma near 1 is coarse
+
+
+def test_guarantees_are_those_that_were_stated():
+    found = [NormalBudget.stated(**one).guarantee for one in STATED]
+    assert found == [
+        ZeroConcentratedDP(rho="1/2"),
+        GaussianDP(mu="1/2"),
+        ApproximateDP(epsilon=1, delta="1e-6"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "stated", [{}, {"epsilon": 1}, {"delta": 1e-6}, {"rho": 1, "mu": 1}, {"rho": 1, "delta": 0.1}]
+)
+def test_one_budget_is_stated(stated):
+    with pytest.raises(ParameterError, match="either rho, or mu, or both"):
+        NormalBudget.stated(**stated)
