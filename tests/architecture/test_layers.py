@@ -47,7 +47,7 @@ WALLS = {
     "sqlite3": ["curator/ledger/"],
     "psycopg": ["curator/ledger/", "data/engines/postgres.py"],
     "torch": [],
-    "sklearn": [],
+    "sklearn": ["learning/estimators/"],
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py"],
     "polars": ["data/", "curator/release/release.py"],

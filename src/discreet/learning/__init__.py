@@ -1,13 +1,26 @@
 """Learning: models whose training is private.
 
-An estimator here is built from public facts alone, states its event and its guarantee before it
-sees data, and releases a fit that may be used and shown freely.
+An estimator here is built from public facts alone, and releases a fit that may be used and shown freely.
+Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when they are first used.
 """
+
+from typing import TYPE_CHECKING
 
 from discreet.exports import publish
 from discreet.learning.linear_fit import LinearFit
 from discreet.learning.linear_regression import LinearRegression
 
-__all__ = ["LinearFit", "LinearRegression"]
+if TYPE_CHECKING:
+    from discreet.learning.estimators.additive import AdditiveClassifier
+    from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
 
-publish(__name__)
+__all__ = ["AdditiveClassifier", "LinearFit", "LinearRegression", "LinearSVC", "LogisticRegression"]
+
+publish(
+    __name__,
+    homes={
+        "AdditiveClassifier": "discreet.learning.estimators.additive",
+        "LinearSVC": "discreet.learning.estimators.classifiers",
+        "LogisticRegression": "discreet.learning.estimators.classifiers",
+    },
+)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from discreet.learning.score_losses import HUBER_HINGE, LOGISTIC, SCORE_BITS, SLOPE_STEPS, Softmax
+from discreet.learning.training.score_losses import HUBER_HINGE, LOGISTIC, SCORE_BITS, SLOPE_STEPS, Softmax
 
 FAR = 2.0**62
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.learning.row_grid import RowGrid, blocks_of, public_bound
+from discreet.learning.design.row_grid import RowGrid, blocks_of, public_bound
 
 WIDE = RowGrid(columns=200, largest=Fraction(3))
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.floats(-2, 2)

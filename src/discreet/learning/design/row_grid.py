@@ -16,14 +16,14 @@ from discreet.privacy.rational import Number, rational
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["ROW_BITS", "IntegerRows", "RowGrid", "blocks_of", "public_bound"]
+__all__ = ["ROW_BITS", "GridRows", "RowGrid", "blocks_of", "public_bound"]
 
 _MOST = Fraction(2**800)
 _BLOCK = 2**14  # rows at a time: a few megabytes at a hundred columns
 
 ROW_BITS = 12
 """The longest row has 2^12 steps: a coordinate of one in a hundred has 400."""
-IntegerRows = NDArray[np.int16]
+GridRows = NDArray[np.int16]
 """Rows in steps. Few bits, since there may be a hundred million entries."""
 
 
@@ -41,14 +41,14 @@ class RowGrid:
     @property
     def steps(self) -> int:
         """How long a row is at most, after rounding."""
-        return 2**ROW_BITS
+        return 1 << ROW_BITS
 
     @property
     def row_steps(self) -> int:
         """How many steps the longest row has, before rounding."""
         return self.steps - (isqrt(self.columns - 1) // 2 + 1)
 
-    def rounded(self, design: ArrayLike) -> IntegerRows:
+    def rounded(self, design: ArrayLike) -> GridRows:
         """Return each row in steps; not a number counts as 0, and longer rows are shortened."""
         rows = reals(design, "design")
         if rows.ndim != 2 or rows.shape[1] != self.columns:
@@ -68,7 +68,7 @@ class RowGrid:
         return scaled_rows(np.rint(parts * self.row_steps).astype(np.int64), self.steps)
 
 
-def blocks_of(rows: IntegerRows) -> Iterator[tuple[slice, Floats]]:
+def blocks_of(rows: GridRows) -> Iterator[tuple[slice, Floats]]:
     """Give the rows part by part, as doubles: products of integers below 2^53 are exact in any order."""
     for start in range(0, len(rows), _BLOCK):
         part = slice(start, start + _BLOCK)

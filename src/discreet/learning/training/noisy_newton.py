@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.normal_budget import NormalBudget
-from discreet.learning.row_grid import ROW_BITS, IntegerRows, RowGrid, blocks_of
-from discreet.learning.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
+from discreet.learning.design.row_grid import ROW_BITS, GridRows, RowGrid, blocks_of
+from discreet.learning.training.normal_budget import NormalBudget
+from discreet.learning.training.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise import current
 from discreet.privacy.events import Event
@@ -59,9 +59,10 @@ class NoisyNewton(Record):
 
     Guarantee
     ---------
-    That of the budget, under add/remove of a person. In steps, N = 2^12 for the longest row and S = 2^15 for a slope of 1, one row moves the upper half of G by at most N^2 in L2, and every
-    gradient by at most N S times the length of a row's slopes, whatever weights the earlier answers led to. A
-    fifth of rho, or of the square of mu, is for G; the gradients share the rest (proof: docs/proofs/noisy_newton.md).
+    That of the budget, under add/remove of a person. In steps, N = 2^12 for the longest row and 2^15 for a
+    slope of 1, one row moves the upper half of G by at most N^2 in L2, and every gradient by at most N times
+    the length of the row's slopes, whatever weights the earlier answers led to. A fifth of rho, or of the
+    square of mu, is for G; the gradients share the rest (proof: docs/proofs/noisy_newton.md).
 
     Finite precision
     ----------------
@@ -139,7 +140,7 @@ class NoisyNewton(Record):
         """
         return self.release_steps(self.grid.rounded(design), labels)
 
-    def release_steps(self, rows: IntegerRows, labels: ArrayLike) -> Floats:
+    def release_steps(self, rows: GridRows, labels: ArrayLike) -> Floats:
         """Return the weights for rows that are already on the grid."""
         numbers = np.asarray(labels)
         most = max(self.loss.scores, 2)
@@ -155,7 +156,7 @@ class NoisyNewton(Record):
         unit = float(self.grid.row_steps / (self.grid.steps * self.grid.largest))
         return kept / (self.iterations - late) * unit
 
-    def _released_matrix(self, rows: IntegerRows) -> Floats:
+    def _released_matrix(self, rows: GridRows) -> Floats:
         """Release X^T X, for rows of length 1 at most."""
         products = np.zeros((self.grid.columns, self.grid.columns), dtype=np.int64)
         for _, part in blocks_of(rows):
@@ -174,14 +175,14 @@ class NoisyNewton(Record):
         inverse: Floats = (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
         return inverse
 
-    def _released_gradient(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Floats:
+    def _released_gradient(self, rows: GridRows, labels: Integers, weights: Floats) -> Floats:
         """Release the negative gradient at weights, for rows of length 1 at most."""
         moved = self.gradient.release(self.gradient_steps(rows, labels, weights).ravel())
         steps = np.asarray(moved, dtype=np.float64).reshape(weights.shape)
         found: Floats = current().mark(steps / (self.grid.steps * SLOPE_STEPS))
         return found
 
-    def gradient_steps(self, rows: IntegerRows, labels: Integers, weights: Floats) -> Integers:
+    def gradient_steps(self, rows: GridRows, labels: Integers, weights: Floats) -> Integers:
         """Return the sum of rows times slopes, in steps: exact."""
         whole_weights = np.rint(weights * 2.0**_WEIGHT_BITS)
         unit = 2.0 ** (SCORE_BITS - ROW_BITS - _WEIGHT_BITS)

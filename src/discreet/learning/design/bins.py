@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Floats, Integers
-from discreet.learning.features import NumberColumn
+from discreet.learning.design.features import NumberColumn
 
 __all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges"]
 
@@ -54,10 +54,8 @@ def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
         own[place] = True
         left -= 1
     rest = np.where(own, 0.0, held)
-    total = rest.sum()
-    filled = (
-        np.minimum(np.cumsum(rest) / total * left, left - 1e-9).astype(np.int64) if total > 0 else own * 0
-    )
+    total = max(float(rest.sum()), 1e-300)
+    filled = ((np.cumsum(rest) - rest / 2) / total * left).astype(np.int64)  # by the middle of each cell
     # A new bin begins where a heavy cell begins or ends, and where another part of the rest is filled.
     begins = np.zeros(CELLS, dtype=bool)
     begins[1:] = (own[1:] | own[:-1]) | (filled[1:] != filled[:-1])

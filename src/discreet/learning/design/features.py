@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats
 from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
-from discreet.learning.row_grid import IntegerRows, RowGrid
+from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["BinnedColumn", "Columns", "Declared", "Features", "KeyColumn", "NumberColumn"]
+__all__ = ["BinnedColumn", "FeatureFacts", "FeatureFact", "Features", "KeyColumn", "NumberColumn"]
 
-Declared: TypeAlias = Bounds | Keys | tuple[Number, Number]
+FeatureFact: TypeAlias = Bounds | Keys | tuple[Number, Number]
 """What is public about one column: the bounds of numbers, or the keys that it may hold."""
-Columns: TypeAlias = Declared | Sequence[Declared] | Mapping[str, Declared]
+FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, FeatureFact]
 """What is public about all columns: the same for each, or in order, or by name."""
 
 _BLOCK = 2**14
@@ -69,7 +69,8 @@ class NumberColumn:
 
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
-        parts = (self.numbers(values) - self.middle) / self.half_width
+        with np.errstate(over="ignore"):
+            parts = (self.numbers(values) - self.middle) / self.half_width
         return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
 
 
@@ -135,7 +136,7 @@ class Features:
     columns: tuple[NumberColumn | KeyColumn | BinnedColumn, ...]
 
     @classmethod
-    def of(cls, declared: Columns | None, names: Sequence[str], *, by_name: bool) -> Features:
+    def of(cls, declared: FeatureFacts | None, names: Sequence[str], *, by_name: bool) -> Features:
         """Return what is declared of the columns of a design with names, which are its own or made up."""
         if declared is None:
             raise ParameterError("columns", "are not declared, and are never read from data", _SAY)
@@ -158,7 +159,7 @@ class Features:
         count = len(values[0]) if values else 0
         return np.concatenate([*parts, np.ones((count, 1))], axis=1)
 
-    def rows(self, values: Sequence[NDArray[Any]]) -> IntegerRows:
+    def rows(self, values: Sequence[NDArray[Any]]) -> GridRows:
         """Return the rows of a design in steps, made part by part."""
         grid = self.grid
         unit = grid.row_steps / float(grid.largest)
@@ -174,7 +175,7 @@ def _parts(count: int) -> Iterator[slice]:
     return (slice(start, start + _BLOCK) for start in range(0, count, _BLOCK))
 
 
-def _each(declared: Columns, names: Sequence[str], *, by_name: bool) -> list[Declared]:
+def _each(declared: FeatureFacts, names: Sequence[str], *, by_name: bool) -> list[FeatureFact]:
     """Return what is declared of each column, in the order of the design."""
     if isinstance(declared, Mapping):
         if not by_name or set(declared) != set(names):

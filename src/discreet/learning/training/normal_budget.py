@@ -23,8 +23,8 @@ _SAY = "either rho, or mu, or both epsilon and delta"
 class NormalBudget:
     """What a training run may cost, with normal noise of adaptive releases.
 
-    Discrete Gaussian noise is charged by rho, rounded Gaussian noise by mu (`Gaussian`): rhos add up, and so do
-    squares of mu. Epsilon and delta are spent by the largest mu that implies them.
+    Discrete Gaussian noise is charged by rho, rounded Gaussian noise by mu (`Gaussian`): rhos add up, and so
+    do squares of mu. Epsilon and delta are spent by the largest mu that implies them.
     """
 
     guarantee: Guarantee

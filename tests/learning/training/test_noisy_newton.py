@@ -10,10 +10,10 @@ from scipy.optimize import minimize
 
 from discreet import accounting
 from discreet.errors import ParameterError
-from discreet.learning.noisy_newton import NoisyNewton
-from discreet.learning.normal_budget import NormalBudget
-from discreet.learning.row_grid import RowGrid
-from discreet.learning.score_losses import HUBER_HINGE, LOGISTIC, Softmax
+from discreet.learning.design.row_grid import RowGrid
+from discreet.learning.training.noisy_newton import NoisyNewton
+from discreet.learning.training.normal_budget import NormalBudget
+from discreet.learning.training.score_losses import HUBER_HINGE, LOGISTIC, Softmax
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 
 LOSSES = [LOGISTIC, HUBER_HINGE, Softmax(3)]

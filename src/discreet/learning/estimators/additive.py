@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.learning.bins import CELLS, cell_counts, chosen_edges
-from discreet.learning.classifiers import LogisticRegression
-from discreet.learning.features import BinnedColumn, Columns, Features, NumberColumn
-from discreet.learning.noisy_newton import NoisyNewton
-from discreet.learning.normal_budget import NormalBudget
-from discreet.learning.score_losses import ScoreLoss
+from discreet.learning.design.bins import CELLS, cell_counts, chosen_edges
+from discreet.learning.design.features import BinnedColumn, FeatureFacts, Features, NumberColumn
+from discreet.learning.estimators.classifiers import LogisticRegression
+from discreet.learning.training.noisy_newton import NoisyNewton
+from discreet.learning.training.normal_budget import NormalBudget
+from discreet.learning.training.score_losses import ScoreLoss
 from discreet.noise import current
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
@@ -39,8 +39,8 @@ class AdditiveClassifier(LogisticRegression):
     epsilon, delta, rho, columns, classes, rows
         As of `LogisticRegression`.
     bins : int
-        How many bins a column of numbers has at most. Their edges are bought with a twentieth of the budget, from a
-        noisy histogram of 256 cells.
+        How many bins a column of numbers has, about. Their edges are bought with a twentieth of the budget,
+        from a noisy histogram of 256 cells.
     """
 
     def __init__(
@@ -49,24 +49,22 @@ class AdditiveClassifier(LogisticRegression):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        columns: Columns | None = None,
+        columns: FeatureFacts | None = None,
         classes: Sequence[Any] | str | None = None,
         rows: int = 1,
         bins: int = 8,
     ) -> None:
-        super().__init__(
-            epsilon=epsilon, delta=delta, rho=rho, columns=columns, classes=classes, rows=rows
-        )
+        super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, classes=classes, rows=rows)
         self.bins = bins
 
     def _planned(
         self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: NormalBudget
     ) -> tuple[Features, NoisyNewton, Event]:
         bins = whole(self.bins, "bins", least=2, most=CELLS)
-        places = [place for place, one in enumerate(features.columns) if isinstance(one, NumberColumn)]
-        if not places:
+        numbers = {place: one for place, one in enumerate(features.columns) if isinstance(one, NumberColumn)}
+        if not numbers:
             return super()._planned(features, values, loss, budget)
-        columns = [features.columns[place] for place in places]
+        places, columns = list(numbers), list(numbers.values())
         count, held = len(columns), whole(self.rows, "rows", least=1, most=2**20)
         sensitivity = Sensitivity(
             l0=count * held,

@@ -8,17 +8,22 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.features import Columns, Features, NumberColumn
-from discreet.learning.noisy_newton import NoisyNewton
-from discreet.learning.normal_budget import NormalBudget
-from discreet.learning.score_losses import HUBER_HINGE, LOGISTIC, OneAgainstOthers, ScoreLoss, Softmax
+from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
+from discreet.learning.training.noisy_newton import NoisyNewton
+from discreet.learning.training.normal_budget import NormalBudget
+from discreet.learning.training.score_losses import (
+    HUBER_HINGE,
+    LOGISTIC,
+    OneAgainstOthers,
+    ScoreLoss,
+    Softmax,
+)
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
@@ -37,7 +42,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        columns: Columns | None = None,
+        columns: FeatureFacts | None = None,
         classes: Sequence[Any] | str | None = None,
         rows: int = 1,
     ) -> None:
@@ -200,9 +205,9 @@ class LogisticRegression(_LinearClassifier):
         """Return the probability of each class."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            second = expit(scores)
-            return np.column_stack([1 - second, second])
-        return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class."""
@@ -213,8 +218,8 @@ class LogisticRegression(_LinearClassifier):
 class LinearSVC(_LinearClassifier):
     """A linear support vector machine with a smooth hinge, under differential privacy.
 
-    Parameters are those of `LogisticRegression`. The hinge max(0, 1 - z) has a parabola between 1/2 and 3/2, so
-    that no single row decides where the surface is. Of several classes, each is set against the others.
+    Parameters are those of `LogisticRegression`. The hinge max(0, 1 - z) has a parabola between 1/2 and 3/2,
+    so that no single row decides where the surface is. Of several classes, each is set against the others.
     """
 
     def _loss(self, classes: int) -> ScoreLoss:

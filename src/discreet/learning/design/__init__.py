@@ -1,0 +1,1 @@
+"""Designs: declared columns, their coordinates, and rows on a public grid."""

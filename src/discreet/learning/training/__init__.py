@@ -1,0 +1,1 @@
+"""Training: losses, budgets and the releases from which weights are made."""

@@ -1,0 +1,52 @@
+"""Bins: a row is in one cell of a column, and bins are narrow where data are dense."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.learning.design.bins import CELLS, cell_counts, cell_edges, chosen_edges
+from discreet.learning.design.features import NumberColumn
+
+COLUMN = NumberColumn(name="age", lower=Fraction(0), upper=Fraction(256))
+
+
+def counted(values):
+    return cell_counts([COLUMN], [np.array(values)])[0]
+
+
+def test_a_row_is_in_one_cell_or_none():
+    values = np.array([-np.inf, -5, 0, 0.5, 1, 255.9, 256, 1e300, np.inf, np.nan])
+    found = counted(values)
+    assert (found[0], found[1], found[255], found.sum()) == (4, 1, 4, 9)
+    for value in values:
+        assert counted([value]).sum() == (not np.isnan(value))
+
+
+def test_bins_of_equal_counts():
+    found = chosen_edges(COLUMN, np.ones(CELLS), 4)
+    assert found.tolist() == [64.0, 128.0, 192.0]
+
+
+def test_a_heavy_cell_is_a_bin_of_its_own_and_the_rest_is_still_divided():
+    counts = np.ones(CELLS)
+    counts[0] = 10_000
+    found = chosen_edges(COLUMN, counts, 4)
+    assert found[0] == 1.0
+    assert np.abs(found[1:] - [86, 171]).max() <= 1.0
+
+
+def test_there_are_no_more_cells_than_bins_need():
+    draw = np.random.default_rng(3)
+    for bins in (2, 3, 8, 100):
+        for counts in (
+            np.zeros(CELLS),
+            -np.ones(CELLS),
+            draw.normal(0, 5, CELLS),
+            draw.zipf(1.5, CELLS) * 1.0,
+        ):
+            edges = chosen_edges(COLUMN, counts, bins)
+            assert (np.diff(edges) > 0).all()
+            assert np.isin(edges, cell_edges(COLUMN)).all()
+            assert len(edges) <= 2 * bins

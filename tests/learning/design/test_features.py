@@ -1,0 +1,89 @@
+"""Coordinates of declared columns: within their bounds whatever is in the data, and of each row alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.errors import ParameterError
+from discreet.learning.design.features import BinnedColumn, Features, NumberColumn
+
+DECLARED = {
+    "age": dp.Bounds(0, 110),
+    "city": dp.Keys(["Taipei", "Hamilton", None]),
+    "share": (0, Fraction(1, 2)),
+}
+FEATURES = Features.of(DECLARED, list(DECLARED), by_name=True)
+anything = st.one_of(
+    st.none(), st.floats(), st.integers(-(10**400), 10**400), st.sampled_from(["Taipei", "x", ""])
+)
+
+
+def arrays(*columns):
+    return [np.array(column, dtype=object) for column in columns]
+
+
+def test_numbers_lie_between_minus_one_and_one_and_keys_have_their_own_coordinate():
+    found = FEATURES.encoded(
+        arrays([0, 55, 500, None], ["Hamilton", None, "Paris", "Taipei"], [0.5, 0, 0.25, np.nan])
+    )
+    assert FEATURES.names == ("age", "city=Taipei", "city=Hamilton", "city=None", "share")
+    assert found.tolist() == [
+        [-1, 0, 1, 0, 1, 1],
+        [0, 0, 0, 1, -1, 1],
+        [1, 0, 0, 0, 0, 1],
+        [0, 1, 0, 0, 0, 1],
+    ]
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=5), st.lists(anything, min_size=5, max_size=5))
+def test_no_row_is_longer_than_its_grid(numbers, keys):
+    held = arrays(numbers, keys[: len(numbers)], numbers)
+    rows = FEATURES.rows(held).astype(object)
+    assert ((rows**2).sum(axis=1) <= FEATURES.grid.steps**2).all()
+    assert (FEATURES.rows([one[:1] for one in held]) == rows[:1]).all()
+
+
+def test_keys_that_are_integers_may_come_as_floats():
+    features = Features.of([dp.Keys([1, 2])], ["k"], by_name=False)
+    assert features.encoded([np.array([1.0, 2.0, 2.5, np.nan])])[:, :2].tolist() == [
+        [1, 0],
+        [0, 1],
+        [0, 0],
+        [0, 0],
+    ]
+
+
+def test_bins_have_a_coordinate_each():
+    column = NumberColumn(name="age", lower=Fraction(0), upper=Fraction(10))
+    binned = BinnedColumn(column=column, edges=np.array([2.0, 5.0]))
+    assert binned.names == ("age from 0 to 2", "age from 2 to 5", "age from 5 to 10")
+    found = binned.coordinates(np.array([-3.0, 2.0, 4.9, 5.0, 99.0, np.nan]))
+    assert found.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("declared", "by_name", "words"),
+    [
+        (None, True, "never read from data"),
+        ({"age": (0, 1)}, True, "names other columns"),
+        (DECLARED, False, "names other columns"),
+        ([(0, 1)], False, "every column"),
+        ([(0, 1), (0, 1), (1, 0)], False, "no room between the bounds of 'share'"),
+        ([(0, 1), (0, 1), "wide"], False, "nothing that is known of 'share'"),
+    ],
+)
+def test_what_is_not_declared_is_refused(declared, by_name, words):
+    with pytest.raises(ParameterError, match=words):
+        Features.of(declared, list(DECLARED), by_name=by_name)
+
+
+def test_texts_in_a_column_of_numbers_are_refused_without_their_words():
+    with pytest.raises(ParameterError, match="not a number in 'age'") as caught:
+        FEATURES.encoded(arrays(["secret"], [None], [0]))
+    assert "secret" not in str(caught.value)
