@@ -24,7 +24,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["BinnedColumn", "FeatureFacts", "FeatureFact", "Features", "KeyColumn", "NumberColumn"]
+__all__ = ["BinnedColumn", "FeatureFact", "FeatureFacts", "Features", "KeyColumn", "NumberColumn"]
 
 FeatureFact: TypeAlias = Bounds | Keys | tuple[Number, Number]
 """What is public about one column: the bounds of numbers, or the keys that it may hold."""
