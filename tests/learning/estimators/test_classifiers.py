@@ -106,7 +106,7 @@ def test_bad_data_have_a_fit_like_any_other(kind, ages, cities, labels):
         ({"classes": ["ill"]}, "one class"),
         ({"classes": "ill"}, "is text"),
         ({"epsilon": None}, "one budget"),
-        ({"delta": None}, "one budget"),
+        ({"rho": 1}, "one budget"),
     ],
 )
 def test_what_is_not_stated_is_refused(options, words):

@@ -9,11 +9,13 @@ import pytest
 from scipy.optimize import minimize
 
 from discreet import accounting
+from discreet.data import Keys
 from discreet.errors import ParameterError
+from discreet.learning.design.features import Features
 from discreet.learning.design.row_grid import RowGrid
-from discreet.learning.training.noisy_newton import NoisyNewton
-from discreet.learning.training.normal_budget import NormalBudget
-from discreet.learning.training.score_losses import HUBER_HINGE, LOGISTIC, Softmax
+from discreet.learning.training.budgets import stated_budget
+from discreet.learning.training.noisy_newton import NewtonPlan, NoisyNewton
+from discreet.learning.training.score_losses import HUBER_HINGE, LOGISTIC, OneAgainstOthers, Softmax
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 
 LOSSES = [LOGISTIC, HUBER_HINGE, Softmax(3)]
@@ -23,9 +25,9 @@ def newton(columns=3, largest=2, loss=LOGISTIC, rows=1, iterations=20, **stated)
     return NoisyNewton(
         grid=RowGrid(columns=columns, largest=Fraction(largest)),
         loss=loss,
-        budget=NormalBudget.stated(**(stated or {"rho": Fraction(1, 2)})),
+        budget=stated_budget(**(stated or {"rho": Fraction(1, 2)})),
         rows=rows,
-        iterations=iterations,
+        plan=NewtonPlan(iterations=iterations, matrix_share=Fraction(1, 5), ridge=0.5),
     )
 
 
@@ -78,6 +80,24 @@ def test_one_row_moves_the_matrix_by_its_square_at_most():
     steps = found.grid.steps
     most = max(x**4 + (x * y) ** 2 + y**4 for x, y in [(steps, 0), (2896, 2896), (4000, 800)])
     assert found.matrix.event.squared_sensitivity == most == steps**4
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, OneAgainstOthers(HUBER_HINGE, 3)], ids=lambda loss: loss.name)
+def test_sums_of_absolute_parts_are_no_larger_than_stated(loss):
+    """Rows of a number, a key of four and the intercept: three of six coordinates, as large as may be."""
+    features = Features.of([(-1, 1), Keys(["a", "b", "c", "d"])], ["x", "k"], by_name=False)
+    grid = features.grid
+    assert (grid.columns, grid.entries) == (6, 3)
+    run = NoisyNewton(grid=grid, loss=loss, budget=stated_budget(epsilon=1))
+    rows = features.rows([np.array([-1.0, 1.0, 0.3]), np.array(["a", "d", "z"])])
+    assert np.abs(rows).sum(axis=1).max() <= grid.total <= 1.001 * np.abs(rows).sum(axis=1).max()
+    halves = [np.abs(np.outer(row, row)[np.triu_indices(6)].astype(object)).sum() for row in rows]
+    assert max(halves) <= run.matrix.event.sensitivity
+    for size in (0.0, 1.0, 100.0):
+        weights = np.random.default_rng(3).normal(0, size, (6, loss.scores))
+        for label in range(max(loss.scores, 2)):
+            parts = [run.gradient_steps(row[None], np.array([label]), weights) for row in rows]
+            assert max(int(np.abs(part).sum()) for part in parts) <= run.gradient.event.sensitivity
 
 
 def test_a_person_with_many_rows_has_as_many_times_the_sensitivity():

@@ -150,8 +150,9 @@ class Features:
     @property
     def grid(self) -> RowGrid:
         """The grid of rows: as many steps for the longest."""
-        longest = sqrt_interval(Fraction(len(self.columns) + 1))[1]
-        return RowGrid(columns=len(self.names) + 1, largest=longest)
+        entries = len(self.columns) + 1  # one of each column, and the intercept
+        longest = sqrt_interval(Fraction(entries))[1]
+        return RowGrid(columns=len(self.names) + 1, largest=longest, entries=entries)
 
     def encoded(self, values: Sequence[NDArray[Any]]) -> Floats:
         """Return the coordinates of rows, given column by column; the last one is the intercept."""

@@ -37,11 +37,18 @@ class RowGrid:
 
     columns: int
     largest: Fraction
+    entries: int | None = None
+    """How many coordinates of a row are not 0, at most, if it is known."""
 
     @property
     def steps(self) -> int:
         """How long a row is at most, after rounding."""
         return 1 << ROW_BITS
+
+    @property
+    def total(self) -> int:
+        """How large the absolute coordinates of a row are together, at most: A <= N sqrt(entries)."""
+        return isqrt(self.steps**2 * (self.columns if self.entries is None else self.entries))
 
     @property
     def row_steps(self) -> int:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from discreet.learning.design.bins import CELLS, cell_counts, chosen_edges
 from discreet.learning.design.features import BinnedColumn, FeatureFacts, Features, NumberColumn
 from discreet.learning.estimators.classifiers import LogisticRegression
+from discreet.learning.training.budgets import TrainingBudget
 from discreet.learning.training.noisy_newton import NoisyNewton
-from discreet.learning.training.normal_budget import NormalBudget
 from discreet.learning.training.score_losses import ScoreLoss
 from discreet.noise import current
 from discreet.privacy.events import Event
@@ -58,7 +58,7 @@ class AdditiveClassifier(LogisticRegression):
         self.bins = bins
 
     def _planned(
-        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: NormalBudget
+        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: TrainingBudget
     ) -> tuple[Features, NoisyNewton, Event]:
         bins = whole(self.bins, "bins", least=2, most=CELLS)
         numbers = {place: one for place, one in enumerate(features.columns) if isinstance(one, NumberColumn)}

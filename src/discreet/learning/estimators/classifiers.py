@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
+from discreet.learning.training.budgets import TrainingBudget, stated_budget
 from discreet.learning.training.noisy_newton import NoisyNewton
-from discreet.learning.training.normal_budget import NormalBudget
 from discreet.learning.training.score_losses import (
     HUBER_HINGE,
     LOGISTIC,
@@ -58,7 +58,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the loss for a number of classes."""
 
     def _planned(
-        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: NormalBudget
+        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: TrainingBudget
     ) -> tuple[Features, NoisyNewton, Event]:
         """Return the coordinates that rows will have, what fits their weights, and what both cost."""
         del values
@@ -82,7 +82,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("y", "has another length than X", "one label for each row")
         classes = self._stated_classes(labels)
         loss = self._loss(len(classes))
-        budget = NormalBudget.stated(rho=self.rho, epsilon=self.epsilon, delta=self.delta)
+        budget = stated_budget(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         numbers = _numbers(labels, classes)
         known = numbers >= 0
         features, newton, event = self._planned(features, [one[known] for one in values], loss, budget)
@@ -92,7 +92,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weights_ = weights
         self.event_ = event
         self.guarantee_ = budget.guarantee
-        self.n_iter_ = newton.iterations
+        self.n_iter_ = newton.plan.iterations
         self._set_coefficients()
         return self
 

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.design.row_grid import ROW_BITS, GridRows, RowGrid, blocks_of
-from discreet.learning.training.normal_budget import NormalBudget
+from discreet.learning.training.budgets import PureBudget, TrainingBudget
 from discreet.learning.training.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise import current
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import Guarantee
@@ -23,15 +24,29 @@ from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 
-__all__ = ["NoisyNewton"]
+__all__ = ["NewtonPlan", "NoisyNewton"]
 
 _WEIGHT_BITS = 20
 _LONGEST = 2.0**20  # of weights: a margin's terms add up to 2^52 at most, which doubles hold exactly
-# On Adult (24,129 rows, 105 columns), and on 3,000 of its rows, at epsilon 0.1 to 4, no other share, ridge or
-# number of steps that was tried was better by more than a point.
-_ITERATIONS = 20
-_MATRIX_SHARE = Fraction(1, 5)
-_RIDGE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewtonPlan:
+    """The public numbers of a run."""
+
+    iterations: int
+    """How often a gradient is released."""
+    matrix_share: Fraction
+    """The part of the budget that is for the matrix."""
+    ridge: float
+    """How much is added to its diagonal: as many times the deviation of its noise, times sqrt(columns)."""
+
+
+# On Adult (24,129 rows, 105 columns), and on 3,000 of its rows, at epsilon 0.1 to 4: no other numbers that
+# were tried were better by more than half a point. Laplace noise grows with the number of releases, normal
+# noise with its root.
+_NORMAL = NewtonPlan(iterations=20, matrix_share=Fraction(1, 5), ridge=0.5)
+_PURE = NewtonPlan(iterations=4, matrix_share=Fraction(7, 20), ridge=0.15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -50,39 +65,39 @@ class NoisyNewton(Record):
         The columns of X, at most 1,000, and the largest length of a row; longer rows are shortened. No
         intercept is added: give a constant column.
     loss : ScoreLoss
-    budget : NormalBudget
-        What it costs: rho, mu, or epsilon and delta.
+    budget : TrainingBudget
+        What it costs, and with which noise.
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
-    iterations : int
-        How often a gradient is released.
+    plan : NewtonPlan, optional
+        Its public numbers; by default those that did best on real data, for normal or Laplace noise.
 
     Guarantee
     ---------
     That of the budget, under add/remove of a person. In steps, N = 2^12 for the longest row and 2^15 for a
     slope of 1, one row moves the upper half of G by at most N^2 in L2, and every gradient by at most N times
-    the length of the row's slopes, whatever weights the earlier answers led to. A fifth of rho, or of the
-    square of mu, is for G; the gradients share the rest (proof: docs/proofs/noisy_newton.md).
+    the length of the row's slopes, whatever weights the earlier answers led to; in L1, for pure epsilon, by
+    (A^2 + N^2) / 2, and A times the sum of slopes, with A the largest sum of a row's coordinates. A part of
+    the budget is for G; the gradients share the rest (proof: docs/proofs/noisy_newton.md).
 
     Finite precision
     ----------------
     Rows are rounded to integers, each by itself. Weights are rounded to integers before they meet a row, so
     scores are sums of products of integers below 2^53, exact in any order; slopes are made by tables of
-    integers; sums over rows are integer sums. The noise is that of `Gaussian`.
+    integers; sums over rows are integer sums. The noise is that of `Gaussian` or `Laplace`.
 
     Error
     -----
-    The noise in each coordinate of a gradient, divided by c G + ridge. The ridge is half of what the noise in
-    G can turn: s sqrt(columns) / 2, s the scale of that noise.
+    The noise in each coordinate of a gradient, divided by c G + ridge.
     """
 
     grid: RowGrid
     loss: ScoreLoss
     rows: int
-    iterations: int
-    matrix: Gaussian
+    plan: NewtonPlan
+    matrix: Laplace | Gaussian
     """The noise on the upper half of X^T X."""
-    gradient: Gaussian
+    gradient: Laplace | Gaussian
     """The noise on each gradient."""
     guarantee: Guarantee
 
@@ -91,20 +106,21 @@ class NoisyNewton(Record):
         *,
         grid: RowGrid,
         loss: ScoreLoss,
-        budget: NormalBudget,
+        budget: TrainingBudget,
         rows: int = 1,
-        iterations: int = _ITERATIONS,
+        plan: NewtonPlan | None = None,
     ) -> None:
         width = whole(grid.columns, "columns", least=1, most=1000)
         held = whole(rows, "rows", least=1, most=2**20)
-        times = whole(iterations, "iterations", least=2, most=1000)
+        chosen = plan or (_PURE if isinstance(budget, PureBudget) else _NORMAL)
 
-        def noise(squared_l2: int, size: int, share: Fraction) -> Gaussian:
+        def noise(total: int, squared_l2: int, size: int, share: Fraction) -> Laplace | Gaussian:
+            most = isqrt(held**2 * squared_l2)
             sensitivity = Sensitivity(
                 l0=size,
-                l1=isqrt(size * held**2 * squared_l2),
+                l1=max(min(held * total, isqrt(size * held**2 * squared_l2)), most),
                 squared_l2=held**2 * squared_l2,
-                linf=isqrt(held**2 * squared_l2),
+                linf=most,
                 neighbors=ADD_REMOVE_PERSON,
             )
             return budget.share(share).noise(sensitivity, size)
@@ -113,10 +129,18 @@ class NoisyNewton(Record):
             grid=grid,
             loss=loss,
             rows=held,
-            iterations=times,
-            matrix=noise(grid.steps**4, width * (width + 1) // 2, _MATRIX_SHARE),
+            plan=chosen,
+            matrix=noise(
+                (grid.total**2 + grid.steps**2) // 2,
+                grid.steps**4,
+                width * (width + 1) // 2,
+                chosen.matrix_share,
+            ),
             gradient=noise(
-                grid.steps**2 * loss.squared_length, width * loss.scores, (1 - _MATRIX_SHARE) / times
+                grid.total * loss.total,
+                grid.steps**2 * loss.squared_length,
+                width * loss.scores,
+                (1 - chosen.matrix_share) / chosen.iterations,
             ),
             guarantee=budget.guarantee,
         )
@@ -124,7 +148,7 @@ class NoisyNewton(Record):
     @property
     def event(self) -> Event:
         """The release of the matrix and those of all gradients, composed."""
-        return self.matrix.event + self.gradient.event * self.iterations
+        return self.matrix.event + self.gradient.event * self.plan.iterations
 
     def release(self, design: ArrayLike, labels: ArrayLike) -> Floats:
         """Return the weights, a column for each score, in the units of the data.
@@ -149,12 +173,12 @@ class NoisyNewton(Record):
         numbers = numbers.astype(np.int64)
         inverse = self._inverse(self._released_matrix(rows))
         weights, kept = (np.zeros((self.grid.columns, self.loss.scores)) for _ in range(2))
-        late = self.iterations // 2
-        for time in range(self.iterations):
+        late = self.plan.iterations // 2
+        for time in range(self.plan.iterations):
             weights = _shortened(weights + inverse @ self._released_gradient(rows, numbers, weights))
             kept += weights if time >= late else 0.0
         unit = float(self.grid.row_steps / (self.grid.steps * self.grid.largest))
-        return kept / (self.iterations - late) * unit
+        return kept / (self.plan.iterations - late) * unit
 
     def _released_matrix(self, rows: GridRows) -> Floats:
         """Release X^T X, for rows of length 1 at most."""
@@ -169,10 +193,10 @@ class NoisyNewton(Record):
 
     def _inverse(self, matrix: Floats) -> Floats:
         """Return (c G + ridge)^-1, with negative eigenvalues of a noisy G raised to 0."""
-        scale = sqrt(self.matrix.error.sub_gaussian) / self.grid.steps**2
+        scale = sqrt(self.matrix.error.variance) / self.grid.steps**2
         values, vectors = np.linalg.eigh(matrix)
         bent = self.loss.curvature * np.maximum(values, 0.0)
-        inverse: Floats = (vectors / (bent + _RIDGE * scale * sqrt(self.grid.columns))) @ vectors.T
+        inverse: Floats = (vectors / (bent + self.plan.ridge * scale * sqrt(self.grid.columns))) @ vectors.T
         return inverse
 
     def _released_gradient(self, rows: GridRows, labels: Integers, weights: Floats) -> Floats:

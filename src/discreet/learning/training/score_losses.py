@@ -55,6 +55,10 @@ class ScoreLoss(Protocol):
     def squared_length(self) -> int:
         """A bound on the sum of squared slopes of a row, in steps."""
 
+    @property
+    def total(self) -> int:
+        """A bound on the sum of absolute slopes of a row, in steps."""
+
     def slopes(self, scores: Floats, labels: Integers) -> Integers:
         """Return the negative derivatives by the scores, in steps.
 
@@ -93,6 +97,11 @@ class MarginLoss:
     def squared_length(self) -> int:
         """That of a slope of 1."""
         return SLOPE_STEPS**2
+
+    @property
+    def total(self) -> int:
+        """A slope of 1."""
+        return SLOPE_STEPS
 
     @cached_property
     def _table(self) -> Integers:
@@ -136,6 +145,11 @@ class OneAgainstOthers:
         """That of one margin, for each class."""
         return self.classes * self.loss.squared_length
 
+    @property
+    def total(self) -> int:
+        """That of one margin, for each class."""
+        return self.classes * self.loss.total
+
     def slopes(self, scores: Floats, labels: Integers) -> Integers:
         """Return the negative derivatives by the scores, in steps."""
         return self.loss.signed(scores, 2 * (labels[:, None] == np.arange(self.classes)) - 1)
@@ -171,6 +185,11 @@ class Softmax:
     def squared_length(self) -> int:
         """Twice that of a slope of 1."""
         return 2 * SLOPE_STEPS**2
+
+    @property
+    def total(self) -> int:
+        """Two: what the class of the row lacks is what the others have."""
+        return 2 * SLOPE_STEPS
 
     def slopes(self, scores: Floats, labels: Integers) -> Integers:
         """Return the negative derivatives by the scores, in steps."""
