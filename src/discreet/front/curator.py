@@ -374,7 +374,7 @@ class Curator(Door):
 
     suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
     cut_by_limits = limit_cuts.cut_by_limits
-    graph, fixed = other_relations.graph, other_relations.fixed
+    graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

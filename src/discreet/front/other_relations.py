@@ -13,17 +13,17 @@ from discreet.queries.question.statistic import GraphQuestions
 if TYPE_CHECKING:
     from discreet.curator import Door
 
-__all__ = ["fixed", "graph"]
+__all__ = ["fixed_questions", "graph_questions"]
 
 
-def graph(curator: Door, name: str) -> GraphQuestions:
+def graph_questions(curator: Door, name: str) -> GraphQuestions:
     """Begin a question about a `Graph`, of which one edge comes or goes. Building it touches nothing."""
     if not isinstance(curator.tables.get(name), Graph):
         raise ParameterError("name", "is not a declared graph", _names(curator, Graph))
     return GraphQuestions(name)
 
 
-def fixed(curator: Door, name: str) -> FixedQuestions:
+def fixed_questions(curator: Door, name: str) -> FixedQuestions:
     """Begin a question about a `FixedTable`, of which one row is replaced. Building it touches nothing."""
     if not isinstance(curator.tables.get(name), FixedTable):
         raise ParameterError(

@@ -21,8 +21,8 @@ from functools import partial
 from discreet.curator.request.statistics.base import ReleasedStatistic
 from discreet.curator.request.statistics.by_profile import ByProposal, BySmoothSensitivity
 from discreet.curator.request.statistics.cell_estimates import LearnedCells, SmallDatabaseCells
-from discreet.curator.request.statistics.fixed_counts import Axes, CellCounts, ColumnMean, RowCount
-from discreet.curator.request.statistics.profiled import Quantile
+from discreet.curator.request.statistics.fixed_counts import CellCounts, ColumnMean, KeyAxes, RowCount
+from discreet.curator.request.statistics.profiled import QuantileStatistic
 from discreet.curator.request.statistics.stable_mode import StableMode
 from discreet.data.language.declarations import Bounds, Keys, KeyValue
 from discreet.data.tables.fixed_table import FixedTable
@@ -143,14 +143,14 @@ def _bounds(table: FixedTable, column: str) -> Bounds:
     return found
 
 
-def _axes(table: FixedTable, columns: tuple[str, ...]) -> Axes:
+def _axes(table: FixedTable, columns: tuple[str, ...]) -> KeyAxes:
     listed = []
     for column in columns:
         found = _declared(table, column)
         if not isinstance(found, Keys):
             raise ParameterError("columns", f"name {column!r}, which has bounds", "columns with Keys")
         listed.append((column, found))
-    return Axes(tuple(listed))
+    return KeyAxes(tuple(listed))
 
 
 def _count(
@@ -167,8 +167,8 @@ def _mean(column: str, table: FixedTable, offer: Offer) -> ReleasedStatistic:
     return ColumnMean(rows=table.rows, column=column, bounds=_bounds(table, column), offer=offer)
 
 
-def _profiled(column: str, level: Fraction, table: FixedTable) -> Quantile:
-    return Quantile(rows=table.rows, column=column, bounds=_bounds(table, column), level=level)
+def _profiled(column: str, level: Fraction, table: FixedTable) -> QuantileStatistic:
+    return QuantileStatistic(rows=table.rows, column=column, bounds=_bounds(table, column), level=level)
 
 
 def _quantile(column: str, level: Fraction, table: FixedTable, offer: Offer) -> ReleasedStatistic:

@@ -22,7 +22,7 @@ from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.statistics.base import ReleasedStatistic
 from discreet.curator.request.statistics.by_profile import ByBoughtBound, ByProposal, BySmoothSensitivity
 from discreet.curator.request.statistics.graph_counts import DegreeCounts, EdgeCount
-from discreet.curator.request.statistics.profiled import Triangles
+from discreet.curator.request.statistics.profiled import TriangleStatistic
 from discreet.data import Table
 from discreet.data.tables.graph import Graph
 from discreet.data.tables.related_table import RelatedTable
@@ -141,12 +141,12 @@ def _degrees(most: int, graph: Graph, offer: Offer) -> ReleasedStatistic:
 
 
 def _triangles(common: int | None, graph: Graph, offer: Offer) -> ReleasedStatistic:
-    statistic = Triangles(nodes=graph.nodes, common=common)
+    statistic = TriangleStatistic(nodes=graph.nodes, common=common)
     if offer.epsilon is not None and offer.delta is not None:
         return ByBoughtBound(statistic=statistic, offer=offer)
     return BySmoothSensitivity(statistic=statistic, offer=offer)
 
 
 def _triangles_within(bound: Fraction, graph: Graph, offer: Offer) -> ReleasedStatistic:
-    statistic = Triangles(nodes=graph.nodes)
+    statistic = TriangleStatistic(nodes=graph.nodes)
     return ByProposal(statistic=statistic, bound=statistic.in_steps(bound, "bound"), offer=offer)

@@ -17,7 +17,14 @@ from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 
-__all__ = ["AnswerKeys", "Drawn", "ReleasedStatistic", "offered_epsilon", "offered_with_delta", "written"]
+__all__ = [
+    "AnswerKeys",
+    "Drawn",
+    "ReleasedStatistic",
+    "offer_object",
+    "offered_epsilon",
+    "offered_with_delta",
+]
 
 Drawn: TypeAlias = "list[int | float | None]"
 """What was drawn, as the ledger keeps it: numbers; None for no answer."""
@@ -80,7 +87,7 @@ class ReleasedStatistic(ABC):
         """Return how wrong the answer will be, from public facts alone."""
 
 
-def written(offer: Offer) -> dict[str, object]:
+def offer_object(offer: Offer) -> dict[str, object]:
     """Return an offer as plain JSON values."""
     numbers = {"epsilon": offer.epsilon, "delta": offer.delta, "rho": offer.rho}
     return {name: str(number) for name, number in numbers.items() if number is not None}

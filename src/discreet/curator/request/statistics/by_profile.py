@@ -16,10 +16,10 @@ from discreet.curator.request.statistics.base import (
     AnswerKeys,
     Drawn,
     ReleasedStatistic,
+    offer_object,
     offered_with_delta,
-    written,
 )
-from discreet.curator.request.statistics.profiled import ProfiledStatistic, Triangles
+from discreet.curator.request.statistics.profiled import ProfiledStatistic, TriangleStatistic
 from discreet.data.tables.related_table import RelatedTable
 from discreet.mechanisms.adaptive.no_answer import NoAnswer
 from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
@@ -54,7 +54,7 @@ class ByProfile(ReleasedStatistic):
     def parameters(self) -> dict[str, object]:
         """Those of the statistic, and the offer."""
         asked = {"statistic": self.statistic.kind, **self.statistic.parameters}
-        return {**asked, "offer": written(self.offer)}
+        return {**asked, "offer": offer_object(self.offer)}
 
     def fits(self, table: RelatedTable) -> bool:
         """Return whether the statistic was made for what a table declares."""
@@ -193,7 +193,7 @@ class ByProposal(ByProfile):
     def parameters(self) -> dict[str, object]:
         """Those of the statistic, the offer, and the bound."""
         asked = {"statistic": self.statistic.kind, **self.statistic.parameters}
-        return {**asked, "offer": written(self.offer), "bound": self.bound}
+        return {**asked, "offer": offer_object(self.offer), "bound": self.bound}
 
     @property
     def event(self) -> Event:
@@ -238,7 +238,7 @@ class ByBoughtBound(ByProfile):
 
     kind: ClassVar[str] = "private local sensitivity"
 
-    statistic: Triangles
+    statistic: TriangleStatistic
     offer: Offer
 
     def __post_init__(self) -> None:

@@ -20,10 +20,10 @@ from discreet.curator.request.statistics.base import (
     AnswerKeys,
     Drawn,
     ReleasedStatistic,
+    offer_object,
     offered_epsilon,
-    written,
 )
-from discreet.curator.request.statistics.fixed_counts import Axes
+from discreet.curator.request.statistics.fixed_counts import KeyAxes
 from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
@@ -39,7 +39,7 @@ _MOST_ENTRIES = 1 << 22
 
 
 @lru_cache(maxsize=32)
-def all_marginals(axes: Axes) -> Integers:
+def all_marginals(axes: KeyAxes) -> Integers:
     """Return one query for each cell of each marginal: of every set of columns, all of them included."""
     lengths = axes.lengths
     chosen = [some for size in range(1, len(lengths) + 1) for some in combinations(range(len(lengths)), size)]
@@ -71,7 +71,7 @@ class CellEstimates(ReleasedStatistic):
     __slots__ = ()
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     offer: Offer
 
     @property
@@ -119,7 +119,7 @@ class CellEstimates(ReleasedStatistic):
         return {
             "axes": self.axes.to_object(),
             "rows": self.rows,
-            "offer": written(self.offer),
+            "offer": offer_object(self.offer),
             "queries": asked,
             **others,
         }
@@ -138,7 +138,7 @@ class SmallDatabaseCells(CellEstimates):
     kind: ClassVar[str] = "small database"
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     records: int
     offer: Offer
 
@@ -218,7 +218,7 @@ class LearnedCells(CellEstimates):
     kind: ClassVar[str] = "multiplicative weights"
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     rounds: int
     offer: Offer
 

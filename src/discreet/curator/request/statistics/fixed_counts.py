@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.array_types import Integers
-from discreet.curator.request.statistics.base import AnswerKeys, written
+from discreet.curator.request.statistics.base import AnswerKeys, offer_object
 from discreet.curator.request.statistics.noisy_integers import NoisyIntegers
 from discreet.data.bounding.coded_rows import row_codes
 from discreet.data.language.declarations import Bounds, Keys, KeyValue
@@ -23,14 +23,14 @@ from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["Axes", "CellCounts", "ColumnMean", "RowCount"]
+__all__ = ["CellCounts", "ColumnMean", "KeyAxes", "RowCount"]
 
 _LARGEST_SUM = 2**60
 _MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
+class KeyAxes:
     """The cells of a table: every combination of declared keys of some columns, in declared order."""
 
     columns: tuple[tuple[str, Keys], ...]
@@ -91,7 +91,7 @@ class CellCounts(NoisyIntegers):
     kind: ClassVar[str] = "cells"
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     offer: Offer
 
     @property
@@ -122,7 +122,7 @@ class CellCounts(NoisyIntegers):
     @property
     def parameters(self) -> dict[str, object]:
         """The columns with their keys, the number of rows, and the offer."""
-        return {"axes": self.axes.to_object(), "rows": self.rows, "offer": written(self.offer)}
+        return {"axes": self.axes.to_object(), "rows": self.rows, "offer": offer_object(self.offer)}
 
     def fits(self, table: RelatedTable) -> bool:
         """Return whether the table declares the same."""
@@ -140,7 +140,7 @@ class RowCount(NoisyIntegers):
     kind: ClassVar[str] = "rows"
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     chosen: tuple[KeyValue, ...]
     offer: Offer
 
@@ -189,7 +189,7 @@ class RowCount(NoisyIntegers):
             "axes": self.axes.to_object(),
             "cell": list(self.cell),
             "rows": self.rows,
-            "offer": written(self.offer),
+            "offer": offer_object(self.offer),
         }
 
     def fits(self, table: RelatedTable) -> bool:
@@ -256,7 +256,7 @@ class ColumnMean(NoisyIntegers):
             "column": self.column,
             "bounds": to_object(self.bounds),
             "rows": self.rows,
-            "offer": written(self.offer),
+            "offer": offer_object(self.offer),
         }
 
     def fits(self, table: RelatedTable) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.array_types import Integers
-from discreet.curator.request.statistics.base import AnswerKeys, written
+from discreet.curator.request.statistics.base import AnswerKeys, offer_object
 from discreet.curator.request.statistics.noisy_integers import NoisyIntegers
 from discreet.data.bounding.coded_rows import edge_codes
 from discreet.data.tables.graph import Graph
@@ -18,8 +18,7 @@ from discreet.data.tables.related_table import RelatedTable
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
 from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.stability.graphs.edges import Graph as SimpleGraph
-from discreet.stability.graphs.edges import graph_of
+from discreet.stability.graphs.edges import SimpleGraph, graph_of
 
 __all__ = ["DegreeCounts", "EdgeCount", "simple_graph"]
 
@@ -67,7 +66,7 @@ class EdgeCount(NoisyIntegers):
     @property
     def parameters(self) -> dict[str, object]:
         """The number of nodes, and the offer."""
-        return {"nodes": self.nodes, "offer": written(self.offer)}
+        return {"nodes": self.nodes, "offer": offer_object(self.offer)}
 
     def fits(self, table: RelatedTable) -> bool:
         """Return whether it is a graph of as many nodes."""
@@ -120,7 +119,7 @@ class DegreeCounts(NoisyIntegers):
     @property
     def parameters(self) -> dict[str, object]:
         """The number of nodes, the last degree, and the offer."""
-        return {"nodes": self.nodes, "most": self.most, "offer": written(self.offer)}
+        return {"nodes": self.nodes, "most": self.most, "offer": offer_object(self.offer)}
 
     def fits(self, table: RelatedTable) -> bool:
         """Return whether it is a graph of as many nodes."""

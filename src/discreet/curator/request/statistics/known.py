@@ -7,7 +7,7 @@ from discreet.curator.request.statistics.by_profile import ByBoughtBound, ByProp
 from discreet.curator.request.statistics.cell_estimates import LearnedCells, SmallDatabaseCells
 from discreet.curator.request.statistics.fixed_counts import CellCounts, ColumnMean, RowCount
 from discreet.curator.request.statistics.graph_counts import DegreeCounts, EdgeCount
-from discreet.curator.request.statistics.profiled import Quantile, Triangles
+from discreet.curator.request.statistics.profiled import QuantileStatistic, TriangleStatistic
 from discreet.curator.request.statistics.stable_mode import StableMode
 
 __all__ = ["is_known"]
@@ -30,4 +30,6 @@ _KNOWN = (
 def is_known(statistic: ReleasedStatistic) -> bool:
     """Return whether a statistic is one of those that were proven."""
     profiled = getattr(statistic, "statistic", None)
-    return type(statistic) in _KNOWN and (profiled is None or type(profiled) in {Quantile, Triangles})
+    return type(statistic) in _KNOWN and (
+        profiled is None or type(profiled) in {QuantileStatistic, TriangleStatistic}
+    )

@@ -22,7 +22,7 @@ from discreet.stability.graphs.triangles import triangles
 from discreet.stability.order_statistics.quantile import quantile
 from discreet.stability.profile import Profile
 
-__all__ = ["ProfiledStatistic", "Quantile", "Triangles"]
+__all__ = ["ProfiledStatistic", "QuantileStatistic", "TriangleStatistic"]
 
 _HINTED = 256
 """At how many distances the local sensitivity is supposed, where noise is chosen; beyond, it stays."""
@@ -89,7 +89,7 @@ class ProfiledStatistic(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Triangles(ProfiledStatistic):
+class TriangleStatistic(ProfiledStatistic):
     """The triangles of a graph of which one edge comes or goes.
 
     Attributes
@@ -158,7 +158,7 @@ class Triangles(ProfiledStatistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quantile(ProfiledStatistic):
+class QuantileStatistic(ProfiledStatistic):
     """The value of rank ceil(level rows) of a column, of which one row is replaced."""
 
     kind: ClassVar[str] = "quantile"

@@ -14,10 +14,10 @@ from discreet.curator.request.statistics.base import (
     AnswerKeys,
     Drawn,
     ReleasedStatistic,
+    offer_object,
     offered_with_delta,
-    written,
 )
-from discreet.curator.request.statistics.fixed_counts import Axes
+from discreet.curator.request.statistics.fixed_counts import KeyAxes
 from discreet.data.tables.related_table import RelatedTable
 from discreet.mechanisms.adaptive.no_answer import NoAnswer
 from discreet.mechanisms.adaptive.stable_selection import StableArgmax
@@ -38,7 +38,7 @@ class StableMode(ReleasedStatistic):
     kind: ClassVar[str] = "stable mode"
 
     rows: int
-    axes: Axes
+    axes: KeyAxes
     offer: Offer
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class StableMode(ReleasedStatistic):
     @property
     def parameters(self) -> dict[str, object]:
         """The column with its keys, the number of rows, and the offer."""
-        return {"axes": self.axes.to_object(), "rows": self.rows, "offer": written(self.offer)}
+        return {"axes": self.axes.to_object(), "rows": self.rows, "offer": offer_object(self.offer)}
 
     def fits(self, table: RelatedTable) -> bool:
         """Return whether the table declares the same."""
