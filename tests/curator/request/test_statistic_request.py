@@ -12,6 +12,7 @@ import pytest
 from curator.request.statistics.related_tables import graph, survey
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.statistics import graph_counts
+from discreet.curator.request.statistics.base import offer_object, offered_epsilon, offered_with_delta
 from discreet.curator.request.statistics.by_profile import ByProposal
 from discreet.curator.request.statistics.graph_counts import EdgeCount
 from discreet.curator.request.statistics.known import is_known
@@ -147,3 +148,16 @@ def test_no_error_of_a_computation_leaves(fault):
     assert "17" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_offers_are_written_exactly_and_others_refused():
+    both = Offer(epsilon=Fraction(1, 3), delta=Fraction(1, 10**6))
+    assert offer_object(both) == {"epsilon": "1/3", "delta": "1/1000000"}
+    assert offered_with_delta(both, "it") == (Fraction(1, 3), Fraction(1, 10**6))
+    assert offered_epsilon(ONE, "it") == 1
+    for offer in (both, Offer(rho=1)):
+        with pytest.raises(ParameterError, match="epsilon alone"):
+            offered_epsilon(offer, "it")
+    for offer in (ONE, Offer(rho=1), Offer.concentrated(1, Fraction(1, 100))):
+        with pytest.raises(ParameterError, match="lacks epsilon or delta"):
+            offered_with_delta(offer, "it")

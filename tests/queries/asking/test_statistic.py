@@ -58,5 +58,5 @@ def test_an_offer_is_needed_and_a_finished_request_takes_no_second_one():
 
 def test_questions_about_persons_are_refused_under_another_relation_alone():
     refuse_other_relations(TABLES, Terms.stated())
-    with pytest.raises(UnsupportedQuery, match="adding or removing one row; ask curator.graph"):
+    with pytest.raises(UnsupportedQuery, match=r"adding or removing one row; ask curator\.graph"):
         refuse_other_relations(TABLES, Terms(neighbors=ADD_REMOVE_ROW))
