@@ -9,11 +9,13 @@ from unittest import mock
 
 import pytest
 
-from curator.request.statistics.related_tables import graph, survey
+from curator.request.statistics.related_tables import KEYS, graph, survey
+from discreet.cli.charge_words import asked_in_words
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.statistics import graph_counts
 from discreet.curator.request.statistics.base import offer_object, offered_epsilon, offered_with_delta
 from discreet.curator.request.statistics.by_profile import ByProposal
+from discreet.curator.request.statistics.fixed_counts import KeyAxes, RowCount
 from discreet.curator.request.statistics.graph_counts import EdgeCount
 from discreet.curator.request.statistics.known import is_known
 from discreet.curator.request.statistics.profiled import TriangleStatistic
@@ -89,6 +91,15 @@ def test_the_identity_is_stable():
         "statistic": "edges",
         "versions": [["friends", "1"]],
     }
+
+
+def test_what_the_ledger_records_is_read_as_words_and_holds_no_choice_of_the_analyst():
+    count = RowCount(rows=3, axes=KeyAxes((("color", KEYS),)), chosen=("green",), offer=ONE)
+    request = StatisticRequest(table="survey", version="7", statistic=count)
+    assert (
+        asked_in_words({"plan": request.outline, "versions": {"survey": "7"}}) == "survey (version 7): rows"
+    )
+    assert "green" not in str(request.outline)
 
 
 def test_tables_of_other_declarations_are_refused():

@@ -21,6 +21,7 @@ from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.noise import current, is_private
 from discreet.privacy.events import Event
+from discreet.privacy.rational import confidence_level
 
 __all__ = ["StatisticRequest"]
 
@@ -49,8 +50,7 @@ class StatisticRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, ReleasedStatistic) or not is_known(self.statistic):
             raise ParameterError("statistic", "is not one that was proven", "what graph(…) or fixed(…) makes")
-        if not 0 < self.confidence < 1:
-            raise ParameterError("confidence", "is out of range", "above 0 and below 1, such as 95/100")
+        confidence_level(self.confidence)
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -65,7 +65,8 @@ class StatisticRequest:
     @property
     def outline(self) -> dict[str, JsonValue]:
         """What the ledger records of it, without parameters that an analyst chose."""
-        return {"statistic": self.statistic.kind, "table": self.table, "output": self.statistic.name}
+        measured: JsonValue = {"node": self.statistic.name, "released_by": self.statistic.kind}
+        return {"node": "statistic", "table": self.table, "measures": [measured]}
 
     @property
     def names(self) -> tuple[str, ...]:
