@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from discreet.curator.request.statistics.by_profile import ByBoughtBound, ByProp
 from discreet.curator.request.statistics.profiled import QuantileStatistic, TriangleStatistic
 from discreet.data import Bounds
 from discreet.errors import ParameterError
+from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
 from discreet.privacy.events import Pure
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_ROW
@@ -104,22 +106,39 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "statistic",
-    [
-        pytest.param(
-            ByBoughtBound(statistic=TriangleStatistic(nodes=4), offer=BOTH),
-            marks=pytest.mark.slow,
-            id="bought",
-        ),
-        pytest.param(ByProposal(statistic=TriangleStatistic(nodes=4), bound=1, offer=BOTH), id="proposed"),
-    ],
-)
-def test_the_laws_of_neighboring_graphs_keep_the_promise(statistic):
+def test_the_laws_of_neighboring_graphs_keep_the_promise():
+    statistic = ByProposal(statistic=TriangleStatistic(nodes=4), bound=1, offer=BOTH)
     claim = ApproximateDP(epsilon=2, delta=DELTA, neighbors=ADD_REMOVE_ROW)
     for few, more in graph_laws(statistic, PAIRS, 4):
         assert not compare_laws(few, more, claim).violated
         assert not compare_laws(more, few, claim).violated
+
+
+@pytest.mark.slow
+def test_the_laws_of_a_bought_bound_keep_the_promise_where_one_edge_closes_many_triangles():
+    """Two nodes with seven common neighbors: a bound that is too small would show."""
+    statistic = ByBoughtBound(statistic=TriangleStatistic(nodes=9), offer=Offer(epsilon=8, delta=DELTA))
+    apart = frozenset((end, node) for end in (0, 1) for node in range(2, 9))
+    claim = ApproximateDP(epsilon=8, delta=DELTA, neighbors=ADD_REMOVE_ROW)
+    ((few, more),) = graph_laws(statistic, [(apart, apart | {(0, 1)})], 9)
+    assert not compare_laws(few, more, claim).violated
+    assert not compare_laws(more, few, claim).violated
+
+
+def test_a_bought_bound_is_of_the_local_sensitivity_which_an_edge_moves_by_one():
+    statistic = ByBoughtBound(statistic=TriangleStatistic(nodes=9), offer=BOTH)
+    assert statistic.mechanism == PrivateLocalSensitivity(
+        change=1, global_sensitivity=7, epsilon=2, delta=DELTA, neighbors=ADD_REMOVE_ROW
+    )
+    apart = frozenset((end, node) for end in (0, 1) for node in range(2, 9))
+    answer = mock.Mock(answer=1, bound=1)
+    for edges, expected in ((apart, (0, 7)), (apart | {(0, 1)}, (7, 7)), (frozenset(), (0, 0))):
+        with (
+            reading_edges(edges),
+            mock.patch.object(PrivateLocalSensitivity, "release", return_value=answer) as released,
+        ):
+            statistic.draw(empty_graph(9), LEVEL)
+        assert released.call_args.args == expected
 
 
 def test_the_laws_of_neighboring_tables_keep_the_promise():
