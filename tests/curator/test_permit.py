@@ -14,7 +14,7 @@ from curator.doors import COUNT, LIMITS, ROWS, SCHEMA, Clock, clinic, entries, u
 from discreet.accounting import epsilon_and_delta
 from discreet.curator import Budget, Permit
 from discreet.data import PublicTable, Table
-from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError
+from discreet.errors import BudgetExceeded, EngineFailed, LedgerUnavailable, ParameterError, UnsupportedQuery
 from discreet.privacy.events import Approximate, DiscreteLaplace, Gaussian, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_PERSON
 
@@ -158,8 +158,11 @@ def test_a_ledger_of_another_relation_charges_events_of_that_relation_only(place
             permit.charge(Pure(epsilon="1/9"))
     with curator.permit("tuning", epsilon="1/8") as permit:
         permit.charge(Pure(epsilon="1/8", neighbors=relation))
-    with pytest.raises(ParameterError, match="relations do not mix"):
+    with pytest.raises(UnsupportedQuery, match="reserve a permit"):
         curator.ask(COUNT, epsilon=1)
+    request = clinic(place, name="persons.ledger").request(COUNT, epsilon=1)
+    with pytest.raises(ParameterError, match="relations do not mix"):  # were it to come to the door
+        curator.answer(request)
     with pytest.raises(ParameterError, match="neighbor relation"):
         curator.amend(budget=Budget(epsilon=9), reason="more")
     again = clinic(place, budget=caps)
@@ -174,7 +177,8 @@ def test_shares_of_a_budget_are_about_its_relation():
     with pytest.raises(ParameterError, match="another neighbor relation"):
         Budget(epsilon=3, neighbors=REPLACE_PERSON, per_analyst=Budget(epsilon=1))
     with pytest.raises(ParameterError, match="neighbor"):
-        Budget(epsilon=3, neighbors="replace person")
+        Budget(epsilon=3, neighbors="replace people")
+    assert Budget(epsilon=3, neighbors="replace person").neighbors == REPLACE_PERSON
 
 
 def test_an_engine_that_fails_says_nothing(place):

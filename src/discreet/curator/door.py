@@ -14,8 +14,9 @@ import numpy as np
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
 from discreet.curator.budget.charge_log import log_charge
-from discreet.curator.budget.checks import check_analyst, checked_budget
+from discreet.curator.budget.checks import check_analyst, checked_budget, checked_ledger
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
+from discreet.curator.budget.renewal_calendar import PeriodBegan
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
 from discreet.curator.release.averaging import average_draws, check_combined
 from discreet.curator.release.label import label_of
@@ -33,11 +34,13 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.table_records import (
     DeclaredRecord,
     amendment,
     check_current,
     check_opened,
+    check_relations,
     checked_tables,
     declare,
     declared_keys,
@@ -52,7 +55,7 @@ from discreet.privacy.rational import whole
 
 __all__ = ["Door"]
 
-AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest
+AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest
 
 _ROWS = 1000
 _MOST_ROWS = 10**18
@@ -100,14 +103,9 @@ class Door:
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._tables = checked_tables(tables)
-        budget = checked_budget(budget)
-        if ledger is None:
-            raise ParameterError(
-                "ledger",
-                "is missing: spending must be recorded",
-                "the path of a file, such as ledger='clinic.ledger', created if it is missing",
-            )
-        store = open_store(ledger, name=name) if isinstance(ledger, str | Path) else ledger
+        check_relations(self._tables, budget := checked_budget(budget))
+        place = checked_ledger(ledger)
+        store = open_store(place, name=name) if isinstance(place, str | Path) else place
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
         self._secret = self._open(budget)
 
@@ -142,7 +140,7 @@ class Door:
 
     def preview_request(
         self,
-        request: Request | CountedKeysRequest | CompoundRequest,
+        request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest,
         *,
         analyst: str = "",
         rows: int = _ROWS,
@@ -178,13 +176,16 @@ class Door:
 
         The same request returns the stored choice, at no cost. It raises what `answer` raises.
         """
+        return self._answer_drawn(request, analyst)
+
+    def _answer_drawn(self, request: KeyRequest | StatisticRequest, analyst: str) -> Release:
+        """Answer a request that draws for itself."""
         paid = self._charge_and_fetch(request, analyst, request.draw)
-        chosen = request.read(paid.content)
-        label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=chosen.private)
-        keys, outputs = request.keys_of(chosen), request.columns_for(chosen)
+        keys, outputs, private = request.opened(paid.content)
+        label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=private)
         return Release(request=request, keys=keys, outputs=outputs, label=label, stored=paid.stored)
 
-    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, store the answer and return it.
 
         The same request on the same version of the data returns the stored answer, at no cost.
@@ -198,6 +199,8 @@ class Door:
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
+        if isinstance(request, StatisticRequest):
+            return self._answer_drawn(request, analyst)
         if not isinstance(request, Request | CompoundRequest):
             raise ParameterError("request", "is not a request for values", "a Request")
 
@@ -266,10 +269,11 @@ class Door:
         def rule(account: Account, _: str) -> Body:
             account.check(analyst, event)
             plans = [outline(plan, declared=keys) for plan in request.plans]
+            several = request.outline if isinstance(request, StatisticRequest) else {"plans": plans}
             return {
                 "analyst": analyst,
                 "event": event.to_object(),
-                "plan": recorded(plans[0] if len(plans) == 1 else {"plans": plans}),
+                "plan": recorded(plans[0] if len(plans) == 1 else several),
                 "versions": dict(request.versions),
             }
 
@@ -301,13 +305,13 @@ class Door:
         def checked(account: Account, time: str) -> Body:
             check_current(account, declared)
             if (period := account.due(time)) is not None:
-                raise _PeriodBegan(period)
+                raise PeriodBegan(period)
             return rule(account, time)
 
         while True:
             try:
                 return log_charge(self.ledger.decide(kind, checked, key=key))
-            except _PeriodBegan as began:
+            except PeriodBegan as began:
                 period = began.period
             self._renew(period)
 
@@ -316,10 +320,10 @@ class Door:
 
         def rule(account: Account, time: str) -> Body:
             if account.due(time) != period:
-                raise _PeriodBegan(period)
+                raise PeriodBegan(period)
             return {"period": period}
 
-        with suppress(_PeriodBegan):
+        with suppress(PeriodBegan):
             self.ledger.decide(RENEW, rule, key=period)
 
     def amend(
@@ -341,6 +345,7 @@ class Door:
         caps = None if budget is None else checked_budget(budget)
         before = self._tables
         changed = before if tables is None else checked_tables(tables)
+        check_relations(changed, self.budget if caps is None else caps)
         rule = amendment(reason, declare(changed), caps)
         self._rehearse(lambda account: rule(account, self.ledger.time()))
         self._decide(AMEND, rule, declared=declare(before))
@@ -362,17 +367,9 @@ class _Paid:
     stored: bool
 
 
-class _PeriodBegan(Exception):
-    """A new period has begun, and the caps must be renewed before anything is charged."""
-
-    def __init__(self, period: str) -> None:
-        super().__init__(period)
-        self.period = period
-
-
 def _checked(request: AnyRequest, tables: dict[str, Table]) -> Mapping[str, Table]:
     """Return the tables, if a request was made for them and its noise covers what they declare."""
-    if not isinstance(request, Request | CompoundRequest | KeyRequest):
+    if not isinstance(request, AnyRequest):
         raise ParameterError("request", "is not a request", "a Request")
     view = QuestionTables(tables)
     request.check(view)

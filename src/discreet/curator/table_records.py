@@ -17,6 +17,7 @@ from discreet.curator.ledger.canonical_json import canonical
 from discreet.data import Keys, Table
 from discreet.data.tables.ownership import owned_tables
 from discreet.data.tables.public_table import PublicTable
+from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "check_current",
     "check_opened",
     "check_reason",
+    "check_relations",
     "checked_tables",
     "declare",
     "declared_keys",
@@ -54,6 +56,17 @@ def checked_tables(tables: Mapping[str, Table | PublicTable]) -> dict[str, Table
     if all(isinstance(table, PublicTable) for table in tables.values()):
         raise ParameterError("tables", "are all public", "at least one private table, such as Table(…)")
     return cast("dict[str, Table]", owned_tables(tables))
+
+
+def check_relations(tables: Mapping[str, Table], budget: Budget) -> None:
+    """Refuse a table that was declared for another neighbor relation than that of the budget."""
+    for name, table in tables.items():
+        if isinstance(table, RelatedTable) and table.relation != budget.neighbors:
+            raise ParameterError(
+                "budget",
+                f"is about {budget.neighbors.phrase}, and {name!r} is a {type(table).__name__}",
+                f"Budget(…, neighbors={table.named!r})",
+            )
 
 
 def _not_tables(tables: object) -> ParameterError:

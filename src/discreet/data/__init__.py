@@ -51,6 +51,8 @@ from discreet.data.reading.csv_format import Csv
 from discreet.data.salt import Salt, fresh_salt
 from discreet.data.statistics import Exact, Statistic, Statistics, compute, engine_sql, sensitivity
 from discreet.data.tables.check_report import Check
+from discreet.data.tables.fixed_table import FixedTable
+from discreet.data.tables.graph import Graph
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.exports import publish
@@ -76,7 +78,9 @@ __all__ = [
     "Expression",
     "Factor",
     "Filter",
+    "FixedTable",
     "Formula",
+    "Graph",
     "Group",
     "GroupKey",
     "Histogram",

@@ -16,8 +16,9 @@ from discreet.curator import Budget, Door, Permit, Preview, Release, Request
 from discreet.curator.budget.checks import check_analyst
 from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import limit_cuts, suggestions
+from discreet.front import limit_cuts, other_relations, suggestions
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -117,9 +118,9 @@ class Curator(Door):
 
         Parameters
         ----------
-        question : str, Query, LinearQuestion or Request
-            SQL, what `table(…)` built, many counts at once (`ranges`, `cdf`, `marginals`), or a finished
-            request.
+        question : str, Query, LinearQuestion, StatisticQuestion or Request
+            SQL, what `table(…)`, `graph(…)` or `fixed(…)` built, many counts at once (`ranges`, `cdf`,
+            `marginals`), or a finished request.
         epsilon, delta, rho : number, optional
             The offer. Epsilon alone buys pure privacy; with delta, or as rho, normal noise is permitted. A
             delta beside rho pays for the choice of undeclared keys.
@@ -213,7 +214,7 @@ class Curator(Door):
         fit_share: Number = FIT_SHARE,
         keys: str = DECLARED,
         **unknown: NoReturn,
-    ) -> Request | CompoundRequest:
+    ) -> Request | CompoundRequest | StatisticRequest:
         """Return the request for a question and an offer, or for a wanted error.
 
         Takes what `ask` takes, except for the analyst.
@@ -287,7 +288,7 @@ class Curator(Door):
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
-        return replace(terms, day=self._today)
+        return replace(terms, day=self._today, neighbors=self.budget.neighbors)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.
@@ -373,6 +374,7 @@ class Curator(Door):
 
     suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
     cut_by_limits = limit_cuts.cut_by_limits
+    graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, cast
 from discreet.curator import Budget
 from discreet.data import Table
 from discreet.data.tables.fake_rows import made_up
+from discreet.data.tables.related_table import RelatedTable
+from discreet.errors import ParameterError
 from discreet.front.curator import Curator
 from discreet.privacy.rational import whole
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.curator import Release, Request
     from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
+    from discreet.curator.request.statistic_request import StatisticRequest
 
 __all__ = ["Sandbox", "sandbox"]
 
@@ -35,7 +38,7 @@ _MOST_ROWS = 10**8
 class Sandbox(Curator):
     """A curator over made-up rows. It has all methods of a curator, and its answers cost nothing."""
 
-    def answer(self, request: Request | CompoundRequest, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> Release:
         """Answer a request about made-up rows; the label says that the answer is not private."""
         return _marked(super().answer(request, analyst=analyst))
 
@@ -63,6 +66,10 @@ def sandbox(
     today : date, optional
         What CURRENT_DATE means.
     """
+    if any(isinstance(table, RelatedTable) for table in tables.values()):
+        raise ParameterError(
+            "sandbox", "makes up rows of persons", "a Graph or FixedTable of rows that you made up yourself"
+        )
     rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
     seed = whole(seed, "seed", least=0)
     invented = made_up(tables, rows, seed)

@@ -30,6 +30,7 @@ __all__ = [
     "Related",
     "Unit",
     "check_relation",
+    "named_relation",
 ]
 
 
@@ -134,6 +135,21 @@ def check_relation(neighbors: object) -> Neighbors:
             "ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_PERSON or REPLACE_ROW of discreet.neighbors",
         )
     return neighbors
+
+
+_NAMED = {"edges": ADD_REMOVE_ROW, "replace-one": REPLACE_ROW}
+
+
+def named_relation(neighbors: Neighbors | str) -> Neighbors:
+    """Return a neighbor relation that is given as such or by its name.
+
+    Names are what `str` writes, such as "add-remove person"; "edges", for a graph of which one edge comes or
+    goes: one row of the table of edges; and "replace-one", for a table of a public number of rows of which
+    one gets other values.
+    """
+    if not isinstance(neighbors, str):
+        return check_relation(neighbors)
+    return _NAMED.get(neighbors) or Neighbors.from_text(neighbors)
 
 
 class Related(Record):

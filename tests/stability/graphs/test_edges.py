@@ -14,7 +14,7 @@ def test_loops_are_dropped_and_repeated_edges_merged():
     graph = graph_of([0, 1, 2, 2, 3, 9, -1], [1, 0, 2, 1, 1, 1, 0], nodes=5)
     assert list(zip(graph.low.tolist(), graph.high.tolist(), strict=True)) == [(0, 1), (1, 2), (1, 3)]
     assert graph.degrees().tolist() == [1, 3, 1, 1, 0]
-    assert repr(graph) == "Graph(private, nodes=5)"
+    assert repr(graph) == "SimpleGraph(private, nodes=5)"
 
 
 def test_empty_tables_are_graphs():

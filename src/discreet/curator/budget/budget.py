@@ -12,7 +12,7 @@ from discreet.curator.budget.renewal_calendar import Period
 from discreet.curator.ledger import Body, JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, named_relation
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_above, non_negative, probability, show
 from discreet.records import Record
@@ -58,9 +58,10 @@ class Budget(Record):
         A cap for each analyst, under the cap for all: analysts who share answers together stay below it.
     renews : {"daily", "weekly", "monthly", "quarterly", "yearly"}, optional
         When the caps start again, at midnight UTC.
-    neighbors : Neighbors
-        Whose presence or values are protected. Questions are about adding or removing a person; under any
-        other relation only permits can be charged, by events of that relation (an edge of a graph is a row).
+    neighbors : Neighbors or str
+        Whose presence or values are protected: a person by default. With "edges" the tables are a `Graph`,
+        and with "replace-one" a `FixedTable`, with questions of their own; SQL is about persons. Under any
+        relation permits can be charged, by events of that relation.
     """
 
     epsilon: Fraction | None
@@ -80,9 +81,9 @@ class Budget(Record):
         rho: Number | None = None,
         per_analyst: Budget | None = None,
         renews: str | None = None,
-        neighbors: Neighbors = ADD_REMOVE_PERSON,
+        neighbors: Neighbors | str = ADD_REMOVE_PERSON,
     ) -> None:
-        check_relation(neighbors)
+        neighbors = named_relation(neighbors)
         if (epsilon is None) == (rho is None):
             raise ParameterError("epsilon", "and rho are both given or both missing", "one of the two")
         exact = probability(delta, "delta", one=False)

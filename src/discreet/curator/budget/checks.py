@@ -1,11 +1,14 @@
-"""What is refused before a budget is looked at: names that are none, and budgets that are missing."""
+"""What is refused before a budget is looked at: names that are none; budgets and ledgers that are missing."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from discreet.curator.budget.budget import Budget
+from discreet.curator.ledger import Store
 from discreet.errors import ParameterError
 
-__all__ = ["check_analyst", "checked_budget"]
+__all__ = ["check_analyst", "checked_budget", "checked_ledger"]
 
 _LONGEST_NAME = 200
 
@@ -24,3 +27,14 @@ def checked_budget(budget: Budget | None) -> Budget:
         problem = "is missing" if budget is None else "is not a budget"
         raise ParameterError("budget", problem, "such as budget=Budget(epsilon=3)")
     return budget
+
+
+def checked_ledger(ledger: str | Path | Store | None) -> str | Path | Store:
+    """Return where a ledger is, if that is said."""
+    if ledger is None:
+        raise ParameterError(
+            "ledger",
+            "is missing: spending must be recorded",
+            "the path of a file, such as ledger='clinic.ledger', created if it is missing",
+        )
+    return ledger

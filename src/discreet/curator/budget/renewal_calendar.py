@@ -7,7 +7,7 @@ from enum import Enum
 
 from discreet.errors import ParameterError
 
-__all__ = ["Period"]
+__all__ = ["Period", "PeriodBegan"]
 
 
 class Period(Enum):
@@ -42,3 +42,11 @@ class Period(Enum):
             return (day - timedelta(days=day.weekday())).isoformat()
         months = {Period.MONTHLY: 1, Period.QUARTERLY: 3, Period.YEARLY: 12}[self]
         return day.replace(month=day.month - (day.month - 1) % months, day=1).isoformat()
+
+
+class PeriodBegan(Exception):
+    """A new period has begun, and the caps must be renewed before anything is charged."""
+
+    def __init__(self, period: str) -> None:
+        super().__init__(period)
+        self.period = period

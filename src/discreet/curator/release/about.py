@@ -12,6 +12,7 @@ from math import prod
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Bounds, Limits, Table
 from discreet.data.facts.persons import has_person
 from discreet.data.facts.relation_facts import is_single, limits_of
@@ -19,6 +20,7 @@ from discreet.data.language.measures import ContingencyTable, Histogram, Measure
 from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
 from discreet.data.language.relations import Filter, sources_of, walk_relation
 from discreet.data.language.serialization import calculates
+from discreet.data.tables.related_table import RelatedTable
 from discreet.privacy.decimals import above, below
 from discreet.privacy.events import Event
 
@@ -28,7 +30,9 @@ _MOST_COLUMNS = 4
 """How many columns are named with their bounds: a line is read, a list is not."""
 
 
-def counted(request: Request | CompoundRequest | KeyRequest, tables: Mapping[str, Table]) -> str:
+def counted(
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest, tables: Mapping[str, Table]
+) -> str:
     """Say how many rows of each person were counted, and within which bounds their values were taken.
 
     Examples
@@ -36,6 +40,10 @@ def counted(request: Request | CompoundRequest | KeyRequest, tables: Mapping[str
     ``at most 1 row per person counted, age within 0 to 120``; of a statement about several tables,
     ``visits: at most 3 rows per person counted; people: at most 1 row per person counted``.
     """
+    if isinstance(request, StatisticRequest):
+        table = tables[request.table]
+        assert isinstance(table, RelatedTable)  # noqa: S101
+        return f"{request.words}; protected: {table.unit}"
     plans: list[Plan | KeyPlan | KeyCountPlan] = [*request.plans]
     limits = [_rows(plan, tables) for plan in plans]
     values = [list(_values(plan, tables)) for plan in plans]
@@ -47,14 +55,14 @@ def counted(request: Request | CompoundRequest | KeyRequest, tables: Mapping[str
     return "; ".join(said)
 
 
-def counted_groups(request: Request | CompoundRequest | KeyRequest) -> str:
+def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
     """Say how many groups are measured, empty ones too; nothing where keys are still to be chosen.
 
     Examples
     --------
     ``18 groups are answered, of 6 keys of year and 3 of city``.
     """
-    if isinstance(request, KeyRequest):
+    if isinstance(request, KeyRequest | StatisticRequest):
         return ""
     if isinstance(request, CompoundRequest) and len(request.requests) > 1:
         sizes = " and ".join(f"{_groups(one):,}" for one in request.requests)

@@ -16,6 +16,7 @@ import numpy as np
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, Request
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data.language.relations import leftmost, sources_of
 from discreet.privacy.decimals import above
 from discreet.privacy.events import Event
@@ -30,7 +31,7 @@ _MOST_TIMES = 1000
 
 def drowned(
     outputs: Sequence[AnswerColumn],
-    request: Request | CompoundRequest | KeyRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
     event: Event,
     label: Mapping[str, object],
 ) -> str:
@@ -93,7 +94,7 @@ def _times(column: AnswerColumn, places: np.ndarray) -> int | None:
 def _help(
     times: Sequence[int | None],
     groups: int,
-    request: Request | CompoundRequest | KeyRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
     event: Event,
     label: Mapping[str, object],
 ) -> str:
@@ -126,7 +127,9 @@ def _either(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _limit(request: Request | CompoundRequest | KeyRequest, label: Mapping[str, object]) -> int:
+def _limit(
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest, label: Mapping[str, object]
+) -> int:
     """Return how many rows of a person count at most; 1 where fewer cannot be asked for in this way."""
     if not isinstance(request, Request) or len(sources_of(request.plan.source)) > 1:
         return 1

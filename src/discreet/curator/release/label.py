@@ -20,8 +20,10 @@ from discreet.curator.release.about import counted
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
+from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Event
@@ -46,10 +48,16 @@ _ASSUMPTIONS = (
     "bounds, keys and limits were declared without looking at the data, except for those that were bought",
     "the ledger was not replaced by an older copy",
 )
+_RELATED_ASSUMPTIONS = (
+    "what is protected is one unit of one table, as the neighbor relation says: not everything that one "
+    "person has in it",
+    "nodes, numbers of rows, bounds and keys were declared without looking at the data",
+    "the ledger was not replaced by an older copy",
+)
 
 
 def label_of(
-    request: Request | CompoundRequest | KeyRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,
@@ -76,6 +84,9 @@ def label_of(
     """
     names = [name for name, _ in request.versions]
     private_tables = dict.fromkeys(name for plan in request.plans for name in sources_of(plan.source))
+    plan, assumptions = "; and ".join(describe(plan) for plan in request.plans), _ASSUMPTIONS
+    if isinstance(request, StatisticRequest):
+        private_tables, plan, assumptions = {request.table: None}, request.words, _RELATED_ASSUMPTIONS
     return {
         "format": LABEL_FORMAT,
         "private": private,
@@ -88,12 +99,12 @@ def label_of(
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},
-        "plan": "; and ".join(describe(plan) for plan in request.plans),
+        "plan": plan,
         "counted": counted(request, tables),
         "left": show_below(account.largest_epsilon(analyst)),
         "confidence": float(request.confidence),
         "outputs": list(request.names),
-        "assumptions": list(_ASSUMPTIONS),
+        "assumptions": list(assumptions),
         "not_covered": list(NOT_COVERED),
     }
 
@@ -106,6 +117,8 @@ def schema() -> dict[str, object]:
 
 
 def _unit(table: Table) -> str:
+    if isinstance(table, RelatedTable):
+        return table.unit
     if not isinstance(table.person, str):
         return "one row"
     by = "" if table._through is None else f", by way of {table._through.table}"

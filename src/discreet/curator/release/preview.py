@@ -14,6 +14,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
 from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
@@ -163,7 +164,7 @@ class Preview:
 
 
 def preview(
-    request: Request | CountedKeysRequest | CompoundRequest,
+    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -247,8 +248,8 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
     return amounts(current, *parts), fewest, cap
 
 
-def _remark(request: Request | CountedKeysRequest | CompoundRequest) -> str:
-    if isinstance(request, CountedKeysRequest):
+def _remark(request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest) -> str:
+    if isinstance(request, CountedKeysRequest | StatisticRequest):
         return ""
     groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)
     return "; ".join(words for words in (request.remark, groups) if words)

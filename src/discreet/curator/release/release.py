@@ -18,6 +18,7 @@ from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -77,7 +78,7 @@ class Release:
         of SELECT, and keys that are needed to tell the rows apart.
     """
 
-    request: Request | CompoundRequest | KeyRequest
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest
     keys: Mapping[str, Sequence[object]]
     outputs: tuple[AnswerColumn, ...]
     label: Mapping[str, object]
@@ -128,6 +129,10 @@ class Release:
     @property
     def plan(self) -> Plan | KeyPlan:
         """What was computed; the first plan, where a statement was made of several."""
+        if isinstance(self.request, StatisticRequest):
+            raise AttributeError(
+                "the answer is of a statistic, which has no plan: release.label['plan'] says"
+            )
         return self.request.plans[0]
 
     def __getitem__(self, name: str) -> AnswerValues:

@@ -150,6 +150,11 @@ class KeyRequest:
         """Read what `draw` wrote for the same request."""
         return _unpacked(content)
 
+    def opened(self, content: bytes) -> tuple[dict[str, list[KeyValue]], tuple[AnswerColumn, ...], bool]:
+        """Return keys, columns, and whether they are private, of what `draw` wrote for the same request."""
+        chosen = self.read(content)
+        return self.keys_of(chosen), self.columns_for(chosen), chosen.private
+
     def keys_of(self, chosen: ChosenKeys) -> dict[str, list[KeyValue]]:
         """Return the keys that are shown, by column."""
         return {self.plan.column: list(chosen.values)}

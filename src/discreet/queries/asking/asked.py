@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from discreet.curator import Door, Preview, Release, Request
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
 from discreet.errors import ParameterError
 from discreet.queries.question.terms import Terms
@@ -33,7 +34,7 @@ class Asked(ABC):
     terms: Terms
 
     @abstractmethod
-    def request(self) -> Request | CompoundRequest:
+    def request(self) -> Request | CompoundRequest | StatisticRequest:
         """Return the request that the terms make of the question."""
 
     @abstractmethod
@@ -53,9 +54,9 @@ class Asked(ABC):
 class FinishedRequest(Asked):
     """A request that was made before, with its offer."""
 
-    finished: Request | CompoundRequest
+    finished: Request | CompoundRequest | StatisticRequest
 
-    def request(self) -> Request | CompoundRequest:
+    def request(self) -> Request | CompoundRequest | StatisticRequest:
         """Return the request as it is."""
         if self.terms.are_stated:
             raise ParameterError(

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from discreet.curator import Request
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
 from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import ParameterError, UnsupportedQuery
@@ -18,22 +19,37 @@ from discreet.queries.asking.fitted import AskedToFit, Fittable
 from discreet.queries.asking.lacking import stated, wanted_of
 from discreet.queries.asking.query import AskedQuery
 from discreet.queries.asking.statement import AskedStatement
+from discreet.queries.asking.statistic import AskedStatistic, refuse_other_relations
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
+from discreet.queries.question.statistic import StatisticQuestion
 from discreet.queries.question.terms import CHOSEN, Terms
 from discreet.queries.sql.statement import read
 
 __all__ = ["Question", "settle"]
 
-Question: TypeAlias = str | Query | Statement | LinearQuestion | Request | CompoundRequest
-"""What may be asked: SQL, what `table(…)` built, many counts at once, or a finished request."""
+Question: TypeAlias = (
+    str
+    | Query
+    | Statement
+    | LinearQuestion
+    | StatisticQuestion
+    | Request
+    | CompoundRequest
+    | StatisticRequest
+)
+"""What may be asked: SQL, what `table(…)` built, many counts at once, a statistic, or a finished request."""
 
 
 def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Asked:
     """Return a question on its terms; it is refused here, or when its request is made, before any charge."""
-    if isinstance(question, Request | CompoundRequest):
+    if isinstance(question, StatisticQuestion):
+        return AskedStatistic(tables=tables, terms=terms, question=question)
+    if not isinstance(question, StatisticRequest):
+        refuse_other_relations(tables, terms)
+    if isinstance(question, Request | CompoundRequest | StatisticRequest):
         return FinishedRequest(tables=tables, terms=terms, finished=question)
     tables = QuestionTables(tables)
     query = read(question, tables, terms.day) if isinstance(question, str) else question

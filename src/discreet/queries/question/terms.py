@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.data.language.declarations import AUTO, Auto, Bounds, Limits
 from discreet.errors import ParameterError
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, probability, whole
 
@@ -74,6 +75,8 @@ class Terms:
         How much of the offer is spent on limits and bounds that are bought, above 0 and below 1.
     day : date or None
         What CURRENT_DATE means in SQL: declared by the owner, not by an analyst.
+    neighbors : Neighbors
+        What the ledger protects: declared by the owner, too.
     """
 
     offer: Offer | None = None
@@ -88,6 +91,7 @@ class Terms:
     fit_share: Fraction = FIT_SHARE
     day: date | None = None
     keys: str = DECLARED
+    neighbors: Neighbors = ADD_REMOVE_PERSON
 
     @classmethod
     def stated(
@@ -139,6 +143,7 @@ class Terms:
             rows=self.rows,
             fit_share=self.fit_share,
             day=self.day,
+            neighbors=self.neighbors,
         )
 
     def of_the_kind(self, parameter: Fraction) -> Offer:

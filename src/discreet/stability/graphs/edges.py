@@ -13,11 +13,11 @@ from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.stability.entries import exact_integers
 
-__all__ = ["Graph", "columns", "graph_of", "largest_pairs"]
+__all__ = ["SimpleGraph", "columns", "graph_of", "largest_pairs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Graph:
+class SimpleGraph:
     """A simple graph on the nodes 0, …, nodes - 1. Its edges are private, the number of nodes is public."""
 
     nodes: int
@@ -32,7 +32,7 @@ class Graph:
         return np.bincount(ends, minlength=self.nodes).astype(np.int64)
 
     def __repr__(self) -> str:
-        return f"Graph(private, nodes={self.nodes})"
+        return f"SimpleGraph(private, nodes={self.nodes})"
 
 
 def columns(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -43,7 +43,7 @@ def columns(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[Any], NDArray[
     return one, other
 
 
-def graph_of(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Graph:
+def graph_of(first: ArrayLike, second: ArrayLike, *, nodes: int) -> SimpleGraph:
     """Read an edge table.
 
     Self-loops are dropped, an edge that is there twice or in both directions counts once, and edges
@@ -56,10 +56,10 @@ def graph_of(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Graph:
     inside = ((low != high) & (low >= 0) & (high < count)).astype(bool)
     low, high = low[inside].astype(np.int64), high[inside].astype(np.int64)
     keys = np.unique(low * count + high)
-    return Graph(nodes=count, low=keys // max(count, 1), high=keys % max(count, 1))
+    return SimpleGraph(nodes=count, low=keys // max(count, 1), high=keys % max(count, 1))
 
 
-def largest_pairs(graph: Graph) -> list[tuple[int, int]]:
+def largest_pairs(graph: SimpleGraph) -> list[tuple[int, int]]:
     """Return the largest pairs (p, q), p >= q, of degrees of two nodes, not counting an edge between them.
 
     Every pair of nodes is dominated by a returned one, in both entries. Nodes are taken by

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
-from discreet.stability.graphs.edges import Graph, graph_of, largest_pairs
+from discreet.stability.graphs.edges import SimpleGraph, graph_of, largest_pairs
 from discreet.stability.profile import Profile
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def triangles(first: ArrayLike, second: ArrayLike, *, nodes: int) -> Profile:
     )
 
 
-def count_triangles(graph: Graph) -> int:
+def count_triangles(graph: SimpleGraph) -> int:
     """Return the number of triangles.
 
     Each edge points to its end of larger degree (or larger number), so no node points to more
@@ -90,7 +90,7 @@ def count_triangles(graph: Graph) -> int:
     return found
 
 
-def _largest_sums(graph: Graph) -> Integers:
+def _largest_sums(graph: SimpleGraph) -> Integers:
     """Return, for a = 0, 1, …, the largest d_i + d_j - 2 [i ~ j] of pairs with a or more common neighbors."""
     degrees = graph.degrees()
     ends = np.concatenate([graph.low, graph.high]), np.concatenate([graph.high, graph.low])
@@ -130,7 +130,7 @@ def _record_pairs(
     np.maximum.at(found, data >> 1, degrees[one] + degrees[other] - 2 * (data & 1))
 
 
-def _renumbered(graph: Graph, order: Integers) -> tuple[Integers, Integers]:
+def _renumbered(graph: SimpleGraph, order: Integers) -> tuple[Integers, Integers]:
     """Return the edges with each node replaced by its place in an order, smaller place first."""
     place = np.empty_like(order)
     place[order] = np.arange(graph.nodes)

@@ -1,0 +1,1 @@
+"""Statistics under other neighbor relations, each with the mechanism that releases it."""
