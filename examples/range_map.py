@@ -3,15 +3,17 @@
 All 4,326,400 rectangles of a map of 64 x 64 squares form a product of two range workloads. The product of
 the two best strategies for the axes is the best for the map, and each rectangle comes with its own interval.
 
-Run with ``python examples/range_map.py``; it writes examples/output/range_map.png if matplotlib is installed.
+Run with ``python examples/range_map.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
 
 import numpy as np
+from picture import save
 
+from discreet.figures import Axes, label_axes, panels
 from discreet.workloads import AllRanges, Plan, Product, plan
 
 SIDE, RHO = 64, 0.5
@@ -35,24 +37,16 @@ def planned() -> Plan:
     return chosen
 
 
-def plot(exact: np.ndarray, noisy: np.ndarray, path: Path) -> None:
+def plot(exact: np.ndarray, noisy: np.ndarray) -> list[Axes]:
     """Draw the exact and the released map."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 4))
-    for axis, table, title in zip(axes, (exact, noisy), ("exact", "released"), strict=True):
-        axis.imshow(table, vmin=0, vmax=exact.max(), cmap="viridis")
-        axis.set_title(title)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    drawn = panels(None, 2, size=(6.0, 5.5))
+    for ax, table, title in zip(drawn, (exact, noisy), ("exact", "released"), strict=True):
+        ax.imshow(table, vmin=0, vmax=exact.max(), cmap="viridis")
+        label_axes(ax, x="east", y="south", title=title, grid=False)
+    return drawn
 
 
-def main() -> None:
+def main(folder: str | None = None) -> None:
     """Plan, release, and answer some rectangles."""
     chosen, counts = planned(), made_up_map()
     print(f"{chosen.workload.queries:,} rectangles of a map of {SIDE} x {SIDE} squares, rho = {RHO}")
@@ -68,14 +62,8 @@ def main() -> None:
         low, high = answer.interval(0.95)
         exact = counts[first[0] : last[0] + 1, first[1] : last[1] + 1].sum()
         print(f"{name:<9} {answer.value:>8.1f} in [{low:.0f}, {high:.0f}]   (exact {exact})")
-    path = Path(__file__).parent / "output" / "range_map.png"
-    try:
-        plot(counts, released.cells, path)
-    except ImportError:
-        print("(pip install matplotlib to draw the map)")
-    else:
-        print(f"\nMap: examples/output/{path.name}")
+    save(lambda: plot(counts, released.cells), "range_map", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -4,13 +4,17 @@
 accordingly. The teacher, who plays the server, sees the answers and never the truth; no single
 answer proves anything, and still the proportion in the room can be estimated.
 
-Run with ``python examples/survey.py``.
+Run with ``python examples/survey.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import sys
 
+import numpy as np
+from picture import save
+
+from discreet.figures import Axes, draw_curve, label_axes, next_style, panels
 from discreet.mechanisms.local.randomized_response import RandomizedResponse
 
 STUDENTS, GUILTY = 2000, 600
@@ -30,7 +34,23 @@ def teacher(answers: np.ndarray) -> tuple[float, float, float]:
     return estimate.proportions[1], interval.lower[1], interval.upper[1]
 
 
-def main() -> None:
+def plot() -> Axes:
+    """Draw how wrong the teacher's guess may be, over the number of students."""
+    (ax,) = panels(None)
+    sizes = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000]
+    for name, coins in (
+        ("two fair coins, epsilon = ln 3", COINS),
+        ("epsilon = 0.5", RandomizedResponse(epsilon=0.5)),
+        ("epsilon = 3", RandomizedResponse(epsilon=3)),
+    ):
+        line = [100 * coins.error.quantile(0.95, people=people) for people in sizes]
+        draw_curve(ax, sizes, line, next_style(ax), label=name, marked=True)
+    ax.set(xscale="log", yscale="log")
+    title = "No one has to trust the teacher: what that costs"
+    return label_axes(ax, x="students", y="± of the proportion at 95%, in points", title=title)
+
+
+def main(folder: str | None = None) -> None:
     """Tell the story of one survey."""
     print('"Have you ever copied homework?" Toss a coin. Heads: tell the truth. Tails: toss again,')
     print("and say yes on heads, no on tails. Nobody sees the coins.\n")
@@ -54,7 +74,8 @@ def main() -> None:
         print(
             f"  {people:>7,} students: epsilon = {needed.epsilon:.3f}, truth with {float(needed.truth):.1%}"
         )
+    save(plot, "survey", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

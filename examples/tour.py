@@ -2,11 +2,16 @@
 
 The visits are made up here. Every number that is printed after "released" is private; what is
 printed before it follows from public facts alone.
+
+Run with ``python examples/tour.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+from picture import save
 
 import discreet as dp
 
@@ -22,7 +27,7 @@ def visits() -> tuple[np.ndarray, np.ndarray]:
     return departments, costs
 
 
-def main() -> None:
+def main(folder: str | None = None) -> None:
     """Walk through counting, a histogram, a sum, a choice, a local survey and an audit."""
     departments, costs = visits()
 
@@ -66,7 +71,8 @@ def main() -> None:
 
     print("\n6. Trust is good: the battery takes the first mechanism apart.")
     print(dp.audit.check_mechanism(count))
+    save(lambda: count.plot(0, 1), "tour", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -6,17 +6,20 @@ mechanisms make use of it: one buys an upper bound on the local sensitivity and 
 for it, the other adds noise in proportion to the smooth sensitivity. Then the stricter question, where no one
 may learn of any *person*, with all friendships: edges and degrees of a projection that is stable.
 
-Run with ``python examples/triangles.py``; needs networkx.
+Run with ``python examples/triangles.py``, and a folder for the picture if you like; needs networkx.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx
 import numpy as np
+from picture import save
 
+from discreet.figures import GRAY, Axes, draw_points, group_places, label_axes, next_style, panels, reference
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalSensitivity
 from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
@@ -90,7 +93,18 @@ def node_private(network: Network, degree: int = 60) -> dict[str, tuple[float, f
     }
 
 
-def main() -> None:
+def plot(truth: int, errors: dict[str, float]) -> Axes:
+    """Draw the median errors beside the number of triangles."""
+    (ax,) = panels(None)
+    places = group_places(ax, ["global", "bought local bound", "smooth"])
+    draw_points(ax, places, list(errors.values()), next_style(ax), spread=None, label="median error")
+    reference(ax, [-0.5, 2.5], [truth] * 2, label="triangles", color=GRAY)
+    ax.set_yscale("log")
+    title = f"Triangles of a network, edges hidden, epsilon = {EPSILON}"
+    return label_axes(ax, x="sensitivity", y="triangles", title=title)
+
+
+def main(folder: str | None = None) -> None:
     """Print errors and answers."""
     network = made_up()
     truth, errors = edge_private(network)
@@ -100,7 +114,8 @@ def main() -> None:
     print("if no person may be learned, with all edges:")
     for words, (exact, answer) in node_private(network).items():
         print(f"  {words:<34} {exact:>8.0f} in the network, {answer:>8.0f} released")
+    save(lambda: plot(truth, errors), "triangles", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

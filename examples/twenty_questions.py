@@ -1,6 +1,6 @@
 """Twenty questions and more about two public data sets, on DuckDB, PostgreSQL or Spark.
 
-    python -m examples.twenty_questions [duckdb|postgresql|spark]
+    python examples/twenty_questions.py [duckdb|postgresql|spark]
 
 The person is the plane in the flights that left New York in the last quarter of 2013, and the player in the
 baseball seasons since 1990. These data are public, so that for once the truth can be shown. Beside every
@@ -24,7 +24,7 @@ from unittest.mock import patch
 
 import duckdb
 import numpy as np
-from examples.public_records import (
+from public_records import (
     ENGINES,
     FIRST_MONTH,
     FIRST_SEASON,
@@ -34,7 +34,7 @@ from examples.public_records import (
     engine,
     flights,
 )
-from examples.twenty_questions_asked import BASEBALL, FLIGHTS, Question
+from twenty_questions_asked import BASEBALL, FLIGHTS, Question
 
 import discreet as dp
 from discreet.curator.release.release import Release, finish

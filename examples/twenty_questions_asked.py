@@ -1,4 +1,4 @@
-"""The questions of `examples.twenty_questions`, in SQL: all aggregates and relations of the language."""
+"""The questions of `twenty_questions`, in SQL: all aggregates and relations of the language."""
 
 from __future__ import annotations
 

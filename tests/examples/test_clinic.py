@@ -17,8 +17,9 @@ def test_noise_grows_with_the_limit(tmp_path):
     assert opened.spent.requests == 0
 
 
-def test_it_prints(capsys):
-    clinic.main(rows=2000)
+def test_it_prints(capsys, tmp_path):
+    clinic.main(str(tmp_path), rows=2000)
     said = capsys.readouterr().out
     assert "Taipei" in said
     assert "spent: epsilon 0.5; 8 entries and what is stored for 2 of them are intact" in said
+    assert (tmp_path / "clinic.png").exists()

@@ -20,6 +20,6 @@ def test_every_known_property_lowers_the_error():
     assert found["consistent, non-negative"][2] > 0  # ages of nobody: biased, as the record says
 
 
-def test_it_prints(capsys):
-    consistent_histogram.main()
+def test_it_prints(capsys, tmp_path):
+    consistent_histogram.main(str(tmp_path))
     assert "consistent, non-negative" in capsys.readouterr().out

@@ -23,8 +23,8 @@ def test_many_candidates_cost_the_exponential_mechanism_only():
         assert all(b < a for a, b in zip(earlier, later, strict=True))
 
 
-def test_it_prints(capsys):
-    election.main()
+def test_it_prints(capsys, tmp_path):
+    election.main(str(tmp_path))
     printed = capsys.readouterr().out
     assert "winner, exact or nothing:     Ada\n" in printed
     assert "multiplies the probability of any set of outcomes" in printed

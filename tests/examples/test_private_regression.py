@@ -19,7 +19,7 @@ def test_on_poor_data_both_ridges_are_needed():
     assert errors["adaptive ridge"] < 0.05
 
 
-def test_it_prints(capsys, monkeypatch):
+def test_it_prints(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(example.prediction_errors, "__defaults__", (1,))
-    example.main()
+    example.main(str(tmp_path))
     assert "adaptive ridge" in capsys.readouterr().out

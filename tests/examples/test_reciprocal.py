@@ -24,8 +24,8 @@ def test_smooth_noise_on_a_share_is_far_smaller():
     assert smooth < worst / 20
 
 
-def test_it_prints(capsys, monkeypatch):
+def test_it_prints(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(example, "COUNTS", (100,))
     monkeypatch.setattr(example.relative_errors, "__defaults__", (5,))
-    example.main()
+    example.main(str(tmp_path))
     assert "1 / 100" in capsys.readouterr().out

@@ -11,10 +11,10 @@ def test_errors_are_ordered():
     assert errors["this counter"] < errors["noise on every day, summed"] / 4
 
 
-def test_it_reads_and_prints(capsys):
+def test_it_reads_and_prints(capsys, tmp_path):
     readings = streaming_counter.read_all_year()
     assert len(readings) == streaming_counter.DAYS
     within = sum(abs(value - exact) <= width for value, width, exact in readings)
     assert within > 0.5 * len(readings)  # errors of days are correlated, so no sharper count is safe
-    streaming_counter.main()
+    streaming_counter.main(str(tmp_path))
     assert "day 365" in capsys.readouterr().out

@@ -11,8 +11,8 @@ from discreet.noise import replay
 from examples import survey
 
 
-def test_the_story_is_printed(capsys):
-    survey.main()
+def test_the_story_is_printed(capsys, tmp_path):
+    survey.main(str(tmp_path))
     printed = capsys.readouterr().out
     assert "epsilon = ln 3 = 1.0986" in printed
     assert "Never sent to anyone:  30.0%" in printed

@@ -28,7 +28,7 @@ def test_edges_and_degrees_where_persons_are_hidden():
     assert abs(released - exact) < 4000
 
 
-def test_it_prints(capsys, monkeypatch):
+def test_it_prints(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(example.made_up, "__defaults__", (300,))
-    example.main()
+    example.main(str(tmp_path))
     assert "triangles" in capsys.readouterr().out

@@ -14,12 +14,14 @@ from io import StringIO
 from unittest.mock import patch
 
 import numpy as np
+import public_records
 import pyarrow
 import pytest
-from examples.public_records import ENGINES
-from examples.twenty_questions import Answer
-from examples.twenty_questions_asked import BASEBALL, FLIGHTS
+import twenty_questions
+from public_records import ENGINES
 from scipy import stats
+from twenty_questions import Answer
+from twenty_questions_asked import BASEBALL, FLIGHTS
 
 from curator.ledger.conftest import postgres  # noqa: F401
 from data.conftest import spark_engine  # noqa: F401
@@ -28,7 +30,6 @@ from discreet.data.key_counts import compute_key_counts
 from discreet.data.salt import Salt
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from effort import sizes
-from examples import public_records, twenty_questions
 from significance import FALSE_ALARM
 
 FIRST_MONTH, FIRST_SEASON = 12, 2012
@@ -188,8 +189,8 @@ def test_nothing_else_is_printed(run):
     assert last.endswith("bounded truths lie where they were promised with 95 % confidence")
 
 
-def test_it_runs_as_a_module(reference, capfd):
-    with patch("examples.twenty_questions.answers", lambda load: iter(reference.answers)):
+def test_it_runs_from_its_main(reference, capfd):
+    with patch("twenty_questions.answers", lambda load: iter(reference.answers)):
         twenty_questions.main(["duckdb"])
     said = capfd.readouterr()
     assert said.out == reference.printed
