@@ -182,6 +182,20 @@ def test_a_recovery_that_was_cut_off_is_finished_and_not_repeated(tmp_path, monk
         assert lost == (Pure(epsilon=curator.budget.epsilon - 1) if amount is None else amount)
 
 
+def test_what_was_charged_after_a_write_off_is_no_part_of_it(tmp_path):
+    """An anchor that is old for another reason than a crash of the recovery: it writes off once more."""
+    path = lost_ledger(tmp_path)
+    declared = read_declaration(path)
+    old = (tmp_path / "head.anchor").read_bytes()
+    recover_ledger(declared.ledger, reason="the disk failed", event=Pure(epsilon=2))
+    with closing(open_file(path)) as curator:
+        curator.ask(BY_CITY, epsilon=4)
+    (tmp_path / "head.anchor").write_bytes(old)
+    recover_ledger(declared.ledger, reason="the disk failed", event=Pure(epsilon=2))
+    with closing(open_file(path)) as curator:
+        assert curator.spent.epsilon == 1 + 2 + 4 + 2
+
+
 def test_a_second_accident_is_written_off_again(tmp_path):
     path = lost_ledger(tmp_path)
     place = read_declaration(path).ledger

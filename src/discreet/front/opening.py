@@ -99,7 +99,7 @@ def recover_ledger(
     What was lost had been admitted together with what is left of the ledger, so all that is lost fits what is
     left of the caps, unless they were amended since: where all of that is written off, they still hold for
     everything that was ever answered (proof: ledger). It is reserved and abandoned, and never freed. Then the
-    anchor, which may name a lost entry, is set to the new head. The record has that anchor as its key: after
+    anchor, which may name a lost entry, is set to the new head. The record has the old anchor as its key: after
     a crash in between, or where two do this at once, the rest is done, and nothing is written off twice.
 
     Parameters
@@ -131,7 +131,7 @@ def recover_ledger(
 
     with closing(Ledger(place.open_store(create=False), fold, Account())) as ledger:
         _renew(ledger)
-        key = None if file is None else _lost_anchor(file, ledger)
+        key = None if file is None else _accident(file, ledger)
         entry = log_charge(ledger.decide(RESERVE, reserve, key=key))
         body: Body = {"reservation": entry.sequence, "reason": reason}
 
@@ -150,13 +150,13 @@ class _AlreadyDone(Exception):
     """What would be recorded is on the record."""
 
 
-def _lost_anchor(file: AnchorFile, ledger: Ledger[Account]) -> str | None:
-    """Return the anchor, if it names an entry that the ledger does not have: it tells accidents apart."""
+def _accident(file: AnchorFile, ledger: Ledger[Account]) -> str | None:
+    """Return a key that tells an accident from others: by the anchor that is to be replaced, if there is one."""
     try:
         kept = file.read()
     except LedgerTampered:  # the accident took the anchor, too
         return None
-    if kept is None or any(entry.anchor == kept for entry in ledger.entries()):
+    if kept is None:
         return None
     key = f"instead of {kept}"
     before = ledger.find(RESERVE, key)
