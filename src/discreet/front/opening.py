@@ -99,8 +99,9 @@ def recover_ledger(
     What was lost had been admitted together with what is left of the ledger, so all that is lost fits what is
     left of the caps, unless they were amended since: where all of that is written off, they still hold for
     everything that was ever answered (proof: ledger). It is reserved and abandoned, and never freed. Then the
-    anchor, which may name a lost entry, is set to the new head. The record has the old anchor as its key: after
-    a crash in between, or where two do this at once, the rest is done, and nothing is written off twice.
+    anchor, which may name a lost entry, is set to the new head. The record has the old anchor as its key:
+    after a crash in between, or where two do this at once, the rest is done, and nothing is written off
+    twice.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class _AlreadyDone(Exception):
 
 
 def _accident(file: AnchorFile, ledger: Ledger[Account]) -> str | None:
-    """Return a key that tells an accident from others: by the anchor that is to be replaced, if there is one."""
+    """Return a key that tells accidents apart: the anchor that is to be replaced, if there is one."""
     try:
         kept = file.read()
     except LedgerTampered:  # the accident took the anchor, too
