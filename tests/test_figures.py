@@ -121,10 +121,68 @@ def test_the_legend_lies_below_the_axes_and_inside_of_the_figure():
     assert legend.y1 <= labels.y0 + 1
 
 
-def test_in_a_figure_without_a_layout_the_legend_goes_where_it_covers_least():
-    ax = pyplot.figure().subplots()
-    assert three(ax) is ax
+def assert_nothing_is_covered(ax):
+    figure = ax.figure
+    figure.canvas.draw()
+    legend, inside = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.y1 <= ax.xaxis.get_tightbbox().y0 + 1
+    assert legend.y1 <= inside.y0
+    assert figure.bbox.y0 <= legend.y0
+    for other in figure.axes:
+        assert other is ax or not other.get_tightbbox().overlaps(legend)
+
+
+@pytest.mark.parametrize("square", [False, True], ids=["free", "square"])
+def test_in_a_figure_without_a_layout_the_axes_make_room_for_the_legend(square):
+    figure = pyplot.figure(figsize=(7, 9))
+    axes = figure.subplots(2)
+    if square:
+        axes[0].set_aspect("equal")
+    before = axes[1].get_position()
+    assert three(axes[0], "number {}") is axes[0]
+    assert_nothing_is_covered(axes[0])
+    assert axes[1].get_position().bounds == before.bounds
+    box = axes[0].get_position(original=True)
+    assert axes[0].get_legend().get_window_extent().y0 >= box.y0 * figure.bbox.height
+
+
+def test_a_layout_that_is_chosen_later_moves_axes_and_legend_together():
+    for layout in ("tight", "constrained"):
+        figure, ax = pyplot.subplots()
+        three(ax, "number {}")
+        figure.set_layout_engine(layout)
+        assert_nothing_is_covered(ax)
+    figure, ax = pyplot.subplots()
+    three(ax, "number {}")
+    figure.tight_layout()
+    ax.set_position((0.2, 0.3, 0.6, 0.6))
+    assert_nothing_is_covered(ax)
+
+
+def test_a_legend_that_would_take_most_of_the_axes_goes_inside():
+    ax = pyplot.figure(figsize=(4, 1.5)).subplots()
+    three(ax)
     assert ax.get_legend()._loc == 0  # matplotlib's number of "best"
+    assert ax.get_axes_locator() is None
+    _, own = pyplot.subplots()
+
+    def place(ax, renderer):
+        return ax.get_position(original=True)
+
+    own.set_axes_locator(place)  # of someone else
+    three(own)
+    assert own.get_axes_locator() is place
+    assert own.get_legend()._loc == 0
+
+
+def test_a_label_that_is_longer_than_its_axis_is_wrapped_and_not_written_twice():
+    (ax,) = panels(None)
+    for _ in range(2):
+        label_axes(
+            ax, x="x", y="a label that is much longer than the axis to which it belongs, " * 2, title=""
+        )
+    assert "\n" in ax.get_ylabel()
+    assert ax.get_ylabel().count("much") == 2
 
 
 def test_a_title_from_elsewhere_is_kept():

@@ -139,11 +139,62 @@ class Prototype:
         return int(value + first - second)
 
 
-def test_a_prototype_is_audited_without_its_generator():
+class HalfNoise(Prototype):
+    """Half the noise, from a generator of its own."""
+
+    def release(self, value):
+        first, second = self._generator.geometric(1 - np.exp(-2.0), 2)
+        return int(value + first - second)
+
+
+class SameSeed(Prototype):
+    """Seeded again for every few releases: it repeats itself."""
+
+    def release(self, value):
+        self.turn = (getattr(self, "turn", 0) + 1) % 4
+        return int(value + np.random.default_rng(self.turn).integers(-3, 4))
+
+
+class TakesItsTime(Prototype):
+    """The right law, in a time that follows it."""
+
+    def release(self, value):
+        first, second = self._generator.geometric(1 - np.exp(-1.0), 2)
+        for _ in range(200 * abs(int(first - second))):
+            pass
+        return int(value + first - second)
+
+
+def test_a_prototype_does_not_fail_for_its_generator_alone():
+    whole = check_mechanism(Prototype(), PureDP(epsilon=1), [(0, 1)], draws=20_000)
+    assert whole.passed
+    assert whole.finding("best event").verdict == "passed"
+    assert whole.finding("clones").verdict == "skipped"
+    assert "repeated by deepcopy, pickle, fork" in whole.finding("clones").detail
+    assert "not checked: it draws from a generator of its own" in str(whole)
+    assert "before it serves" in str(whole)
+
+
+def test_the_time_of_a_prototype_is_told_and_judged_on_request():
+    slow = check_mechanism(TakesItsTime(), PureDP(epsilon=1), [(0, 1)], draws=20_000)
+    assert slow.passed
+    assert "rank correlation" in slow.finding("timing").detail
+    assert slow.finding("timing").verdict == "skipped"
+    every = ["best event", "timing", "clones"]
+    judged = check_mechanism(TakesItsTime(), PureDP(epsilon=1), [(0, 1)], draws=20_000, checks=every)
+    assert [judged.finding(name).verdict for name in every] == ["passed", "failed", "failed"]
+
+
+def test_a_prototype_fails_for_its_law_and_for_repeating_itself():
+    half = check_mechanism(HalfNoise(), PureDP(epsilon=1), [(0, 1)], draws=60_000)
+    assert half.finding("best event").verdict == "failed"
+    same = check_mechanism(SameSeed(), PureDP(epsilon=3), [(0, 0)], draws=20_000)
+    assert same.finding("clones").verdict == "failed"
+    assert "the mechanism itself" in same.finding("clones").detail
+
+
+def test_checks_are_chosen():
     claim = PureDP(epsilon=1)
-    whole = check_mechanism(Prototype(), claim, [(0, 1)], draws=20_000)
-    assert whole.finding("clones").verdict == "failed"
-    assert "only its generator" in str(whole)
     chosen = check_mechanism(Prototype(), claim, [(0, 1)], draws=20_000, checks=["precision", "best event"])
     assert [finding.name for finding in chosen.findings] == ["best event", "precision"]
     assert chosen.passed

@@ -85,20 +85,22 @@ def test_a_mechanism_may_refuse_to_be_copied():
 
 
 class SlowCycle:
-    """Gives the same three outputs in turn."""
+    """Gives the same few outputs in turn."""
 
-    def __init__(self):
-        self.turn = 0
+    def __init__(self, period):
+        self.turn, self.period = 0, period
 
     def release(self, value):
         self.turn += 1
-        return random.Random(self.turn % 3).random()
+        return random.Random(self.turn % self.period).random()
 
 
-def test_a_short_cycle_is_the_mechanism_repeating_itself():
-    # Sequences whose length is a multiple of three start at the same place.
-    finding = check_clones(SlowCycle(), 0)
+@pytest.mark.parametrize("period", [3, 4, 5, 7])
+def test_a_short_cycle_is_the_mechanism_repeating_itself(period):
+    """Also where two sequences of the same length begin at different places of the cycle."""
+    finding = check_clones(SlowCycle(period), 0, prototype=True)
     assert finding.verdict == "failed"
+    assert "the mechanism itself" in finding.detail
 
 
 def test_constants_are_not_judged():

@@ -10,6 +10,7 @@ import pytest
 
 from audit.mutants import MUTANTS, FloatLaplace, TextbookLaplace, TooFineGaussian
 from discreet.audit import AuditFailed, Report, check_mechanism
+from discreet.audit.check import CHECKS
 from discreet.mechanisms import Gaussian
 from discreet.noise import current, sample_laplace
 from discreet.privacy.guarantees import PureDP, ZeroConcentratedDP
@@ -23,7 +24,7 @@ DRAWS = {FloatLaplace: 200_000, TooFineGaussian: 200_000, TextbookLaplace: 20_00
 def report_on(mechanism: object) -> Report:
     draws = DRAWS.get(type(mechanism), 60_000)
     runs = 2_000 if isinstance(mechanism, TextbookLaplace) else 20_000
-    return check_mechanism(mechanism, draws=draws, most_runs=runs, false_alarm=FALSE_ALARM)
+    return check_mechanism(mechanism, draws=draws, most_runs=runs, false_alarm=FALSE_ALARM, checks=CHECKS)
 
 
 @pytest.mark.few(6)

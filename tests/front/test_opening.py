@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from contextlib import closing, suppress
 
 import pytest
 
 from canary import BY_CITY, COUNT, private
 from discreet.curator import Budget
+from discreet.curator.ledger import Ledger
 from discreet.data import Bounds, Keys, Limits, Table
 from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, LedgerUnavailable, ParameterError
 from discreet.front.curator import Curator
-from discreet.front.opening import amend_file, open_file
+from discreet.front.declaration import read_declaration
+from discreet.front.opening import amend_file, open_file, recover_ledger
+from discreet.privacy.events import Pure
 from front.declared_clinic import DECLARATION, VALUE, write_clinic
 
 
@@ -131,3 +136,105 @@ def test_the_anchor_notices_an_old_copy(tmp_path):
         open_file(file)
     (tmp_path / "clinic.anchor").unlink()
     open_file(file)
+
+
+def lost_ledger(place):
+    """Return where a ledger is of which the last charge, of 2, was lost; its anchor knows it."""
+    anchored = 'location = "clinic.ledger"\nanchor = "head.anchor"'
+    text = DECLARATION.replace("delta = 1e-6\n", "").replace('location = "clinic.ledger"', anchored)
+    path = write_clinic(place, text)
+    with closing(open_file(path)) as curator:
+        curator.ask(COUNT, epsilon=1)
+    content = (place / "clinic.ledger").read_bytes()
+    with closing(open_file(path)) as curator:
+        curator.ask(BY_CITY, epsilon=2)
+    for file in place.glob("clinic.ledger*"):
+        file.unlink()
+    (place / "clinic.ledger").write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("crash", ["reserve", "abandon"])
+@pytest.mark.parametrize("amount", [None, Pure(epsilon=2)], ids=["all", "known"])
+def test_a_recovery_that_was_cut_off_is_finished_and_not_repeated(tmp_path, monkeypatch, crash, amount):
+    path = lost_ledger(tmp_path)
+    place = read_declaration(path).ledger
+    decide = Ledger.decide
+
+    def crashing(self, kind, *rest, **more):
+        entry = decide(self, kind, *rest, **more)
+        if kind == crash:
+            raise KeyboardInterrupt
+        return entry
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "decide", crashing)
+        with pytest.raises(KeyboardInterrupt):
+            recover_ledger(place, reason="the disk failed", event=amount)
+    with pytest.raises(LedgerTampered):
+        open_file(path)
+    head, lost = recover_ledger(place, reason="the disk failed", event=amount)
+    with closing(open_file(path)) as curator:
+        assert curator.ledger.anchor() == head
+        assert curator.spent.epsilon == float(1 + lost.pure_epsilon)
+        assert not curator.account().reserved
+        assert [one.kind for one in curator.ledger.entries()].count("reserve") == 1
+        assert lost == (Pure(epsilon=curator.budget.epsilon - 1) if amount is None else amount)
+
+
+def test_what_was_charged_after_a_write_off_is_no_part_of_it(tmp_path):
+    """An anchor that is old for another reason than a crash of the recovery: it writes off once more."""
+    path = lost_ledger(tmp_path)
+    declared = read_declaration(path)
+    old = (tmp_path / "head.anchor").read_bytes()
+    recover_ledger(declared.ledger, reason="the disk failed", event=Pure(epsilon=2))
+    with closing(open_file(path)) as curator:
+        curator.ask(BY_CITY, epsilon=4)
+    (tmp_path / "head.anchor").write_bytes(old)
+    recover_ledger(declared.ledger, reason="the disk failed", event=Pure(epsilon=2))
+    with closing(open_file(path)) as curator:
+        assert curator.spent.epsilon == 1 + 2 + 4 + 2
+
+
+def test_a_second_accident_is_written_off_again(tmp_path):
+    path = lost_ledger(tmp_path)
+    place = read_declaration(path).ledger
+    recover_ledger(place, reason="the disk failed", event=Pure(epsilon=2))
+    recover_ledger(place, reason="the disk failed", event=Pure(epsilon=3))  # more was lost than they knew
+    with closing(open_file(path)) as curator:
+        assert curator.spent.epsilon == 6
+
+
+def test_recoveries_and_charges_at_once_never_exceed_the_budget(tmp_path):
+    path = lost_ledger(tmp_path)
+    place = read_declaration(path).ledger
+    ledger = tmp_path / "clinic.ledger"
+    tables, budget = read_declaration(path).open_tables(), read_declaration(path).budget
+    failures = []
+
+    def asks(number):
+        with closing(Curator(tables, budget=budget, ledger=ledger)) as curator:
+            for turn in range(3):
+                with suppress(BudgetExceeded):
+                    curator.ask(COUNT, epsilon=1 + number / 100 + turn / 10)
+
+    def recovers(number):
+        with suppress(BudgetExceeded):
+            recover_ledger(place, reason=f"recovery {number}")
+
+    def run(work, number):
+        try:
+            work(number)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work, n)) for n in range(2) for work in (asks, recovers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    with closing(open_file(path)) as curator:
+        assert curator.spent.epsilon == float(budget.epsilon)
+        assert curator.ledger.verify()
+        assert (tmp_path / "head.anchor").read_text().strip() == str(curator.ledger.anchor())

@@ -14,14 +14,24 @@ from matplotlib import pyplot
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import (
+    AboveThreshold,
     DistanceToInstability,
     Exponential,
     Gaussian,
+    GaussianThreshold,
     Laplace,
+    LaplaceThreshold,
+    PermuteAndFlip,
     ProposeTestRelease,
     RandomizedResponse,
+    ReportNoisyMax,
+    SmoothSensitivity,
+    TopK,
+    TruncatedGeometric,
+    UnaryEncoding,
 )
 from discreet.mechanisms.additive.laws import log_probabilities
+from discreet.mechanisms.admissible import LaplaceNoise, Student
 from discreet.stability import distance_to_sensitive, median
 
 
@@ -124,3 +134,91 @@ def test_the_test_before_a_release_is_drawn_with_the_data_only_if_they_are_given
     assert 60 in bounds(private.figure.axes[1])
     assert DistanceToInstability(epsilon=1, delta=1e-6).plot(label="test").get_legend() is not None
     assert inf not in chances
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Exponential(sensitivity=1, epsilon=0.8),
+        PermuteAndFlip(sensitivity=1, epsilon=0.8),
+        PermuteAndFlip(sensitivity=1.0, epsilon=0.8, monotone=True),
+        ReportNoisyMax(sensitivity=1, epsilon=0.8),
+        ReportNoisyMax(sensitivity=1.0, epsilon=0.8),
+        TopK(k=2, sensitivity=1, epsilon=0.8),
+        AboveThreshold(threshold=5, sensitivity=1, epsilon=0.8),
+        AboveThreshold(threshold=5, sensitivity=0.5, epsilon=0.8, positives=2, monotone=True),
+        UnaryEncoding(size=7, epsilon=0.8),
+    ],
+    ids=repr,
+)
+def test_every_law_sums_to_one_and_no_ratio_exceeds_epsilon(mechanism):
+    above = mechanism.plot()
+    for line in above.get_lines():
+        assert line.get_ydata().sum() == pytest.approx(1, abs=1e-3)
+    below = above.figure.axes[1]
+    assert bounds(below) == [-0.8, 0.8]
+    largest = np.abs(below.get_lines()[0].get_ydata()).max()
+    assert 0.2 <= largest <= 0.8 * (1 + 1e-3)
+    assert "not neighbors" not in below.get_title()
+    assert repr(mechanism)[:20] in above.get_title()
+
+
+def test_values_that_are_no_neighbors_are_drawn_and_named_so():
+    above = AboveThreshold(threshold=5, sensitivity=1, epsilon=1).plot([3, 9], [9, 3])
+    assert "not neighbors" in above.figure.axes[1].get_title()
+    with pytest.raises(ParameterError, match="values and neighbor"):
+        AboveThreshold(threshold=5, sensitivity=1, epsilon=1).plot([3])
+    with pytest.raises(ParameterError, match="the same category"):
+        UnaryEncoding(size=3, epsilon=1).plot(2, 2)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        SmoothSensitivity(noise=Student(degrees=3), epsilon=0.8, decay=0.05, lower=0, upper=100),
+        SmoothSensitivity(noise=Student(degrees=3), epsilon=0.8, decay=0.05, lower=0, upper=100, grid=1),
+        SmoothSensitivity(noise=LaplaceNoise(), epsilon=0.8, delta=1e-6, decay=0.02, lower=0, upper=100),
+    ],
+    ids=repr,
+)
+def test_smooth_sensitivity_is_drawn_within_its_bound(mechanism):
+    above = mechanism.plot()
+    law = above.get_lines()[0]
+    if mechanism.grid == 1:
+        assert law.get_ydata().sum() == pytest.approx(1, abs=0.05)
+    else:
+        assert np.trapezoid(law.get_ydata(), law.get_xdata()) == pytest.approx(1, abs=0.05)
+    assert above.get_title().startswith("Laws")
+    below = above.figure.axes[1]
+    assert bounds(below) == [-0.8, 0.8]
+    assert 0.4 <= np.abs(below.get_lines()[0].get_ydata()).max() <= 0.8 * (1 + 1e-9)
+
+
+def test_a_figure_of_profiles_says_that_it_is_private():
+    mechanism = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.05, lower=0, upper=1000)
+    profile, neighbor = (median(np.arange(0, 1000 + more, 10), lower=0, upper=1000) for more in (0, 10))
+    private = mechanism.plot(profile, neighbor)
+    assert all(axes.get_title().startswith("Private") for axes in private.figure.axes)
+    assert "not neighbors" not in private.figure.axes[1].get_title()
+    far = median(np.arange(0, 100), lower=0, upper=1000)
+    assert "not neighbors" in mechanism.plot(profile, far).figure.axes[1].get_title()
+    with pytest.raises(ParameterError, match="both"):
+        mechanism.plot(profile)
+    with pytest.raises(ParameterError, match="certain"):
+        mechanism.plot(*(median([1, 2], lower=3, upper=3) for _ in range(2)))
+
+
+def test_which_keys_are_shown_is_drawn_by_their_persons():
+    mechanisms = [
+        kind(epsilon=1, delta=1e-6) for kind in (TruncatedGeometric, LaplaceThreshold, GaussianThreshold)
+    ]
+    above = mechanisms[0].plot()
+    shown, fewer = above.get_lines()
+    assert shown.get_ydata()[:2] == pytest.approx([0, 1e-6], rel=1e-3)
+    assert fewer.get_ydata()[1:] == pytest.approx(shown.get_ydata()[:-1])
+    assert bounds(above.figure.axes[1]) == [-1, 1]
+    _, both = pyplot.subplots(2, layout="constrained")
+    for mechanism in mechanisms:
+        assert mechanism.plot(ax=both, label=repr(mechanism)[:8]) is both[0]
+    assert len(both[0].get_legend().get_texts()) == len(both[1].get_legend().get_texts()) == 3
+    assert bounds(TruncatedGeometric(rho=0.5, delta=1e-6).plot().figure.axes[1]) == []

@@ -106,3 +106,20 @@ def test_no_row_is_too_long_for_the_machine():
     for options in ({"ridge": "1e-400"}, {"ridge": 2**300}, {"point": [2**300]}):
         with pytest.raises(ParameterError, match="out of range"):
             prediction_variance([[1]], **{"point": [1], "largest": 1, "ridge": 1, **options})
+
+
+def test_a_real_design_is_that_of_its_steps():
+    design = [[0.74, -1.5], [0.9, np.nan], [1e300, np.inf], [-0.25, 3.0]]
+    steps = [[3, -6], [4, 0], [2**53, 2**53], [-1, 12]]
+    found = prediction_variance(design, [0.5, 2], largest=2.5, ridge=0.5, step=0.25, rows=2)
+    expected = prediction_variance(steps, [2, 8], largest=10, ridge=8, rows=2)
+    assert found.value == expected.value
+    assert [found.local_at(k) for k in range(30)] == [expected.local_at(k) for k in range(30)]
+    held = np.array(scaled_rows(np.array(steps, object), 10)) / 4.0  # as floats, in the units of the data
+    direct = np.array([0.5, 2]) @ np.linalg.solve(held.T @ held + 0.5 * np.eye(2), [0.5, 2])
+    assert float(found.value) == pytest.approx(direct)
+    assert prediction_variance([], [1], largest=1, ridge=1, step=0.5).value == 1
+    with pytest.raises(ParameterError, match="largest is not a multiple of step"):
+        prediction_variance(design, [0.5, 2], largest=2.4, ridge=0.5, step=0.25)
+    with pytest.raises(ParameterError, match="does not hold integers"):
+        prediction_variance([[0.5]], [1], largest=1, ridge=1)

@@ -19,11 +19,11 @@ from math import ceil, log
 from typing import TYPE_CHECKING, cast
 
 from discreet.audit.outputs import observe, output_key
-from discreet.audit.report import Finding
+from discreet.audit.report import OWN_GENERATOR, Finding
 from discreet.noise.entropy import current
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from discreet.audit.samples import Auditable
     from discreet.noise.entropy import Source
@@ -38,22 +38,27 @@ _PATIENCE = 60.0
 _WORDS = 16
 
 
-def check_clones(mechanism: Auditable, value: object) -> Finding:
-    """Compare sequences of releases of a mechanism, its clones, and its forked children."""
+def check_clones(mechanism: Auditable, value: object, *, prototype: bool = False) -> Finding:
+    """Compare sequences of releases of a mechanism, its clones, and its forked children.
+
+    The clones of a prototype, whose generator is its own, repeat its noise as a matter of course: they are
+    named, and not judged. One that repeats itself fails.
+    """
     length = _length(mechanism, value)
     if length is None:
         return Finding(
             name="clones", verdict="skipped", detail="outputs vary too little for repetition to mean anything"
         )
 
-    def trace(clone: object) -> bytes:
+    def keys(clone: object, count: int) -> list[Hashable]:
         release = cast("Auditable", clone).release
-        keys = [output_key(observe(release, value)) for _ in range(length)]
-        return hashlib.sha256(repr(keys).encode()).digest()
+        return [output_key(observe(release, value)) for _ in range(count)]
+
+    def trace(clone: object) -> bytes:
+        return hashlib.sha256(repr(keys(clone, length)).encode()).digest()
 
     repeats, refusals = [], []
-    if len({trace(mechanism) for _ in range(2)}) < 2:
-        repeats.append("the mechanism itself")
+    itself = ["the mechanism itself"] if _in_cycles(keys(mechanism, 2 * length)) else []
     for name, make in _CLONES.items():
         try:
             clone = make(mechanism)
@@ -62,10 +67,19 @@ def check_clones(mechanism: Auditable, value: object) -> Finding:
             continue
         if trace(clone) == trace(mechanism):
             repeats.append(name)
-    repeats += [f"{name} of its source" for name in _CLONES if _source_repeats(name)]
+    source = [f"{name} of its source" for name in _CLONES if _source_repeats(name)]
     forked = _forked(lambda: trace(mechanism) + _source_trace(current()))
-    if forked is not None and _common(forked):
+    if forked is not None and _common([trace[:32] for trace in forked]):
         repeats.append("fork")
+    if forked is not None and _common([trace[32:] for trace in forked]):
+        source.append("fork of its source")
+    if prototype and repeats and not itself and not source:
+        return Finding(
+            name="clones",
+            verdict="skipped",
+            detail=f"{OWN_GENERATOR}, whose noise is repeated by {', '.join(repeats)}",
+        )
+    repeats = [*itself, *repeats, *source]
     tried = ", ".join([*_CLONES, "fork"] if forked is not None else _CLONES)
     refused = f"; it refuses {', '.join(refusals)}" if refusals else ""
     detail = (
@@ -88,6 +102,12 @@ _CLONES: dict[str, Callable[[object], object]] = {
 }
 
 
+def _in_cycles(keys: list[Hashable]) -> bool:
+    """Return whether the second half of a sequence began before, in its first half."""
+    half = len(keys) // 2
+    return any(keys[start : start + half] == keys[half:] for start in range(half))
+
+
 def _length(mechanism: Auditable, value: object) -> int | None:
     """Return how many releases coincide by chance with probability below `CLONES_FALSE_ALARM`.
 
@@ -97,8 +117,9 @@ def _length(mechanism: Auditable, value: object) -> int | None:
     counts = Counter(output_key(observe(mechanism.release, value)) for _ in range(_TRIAL))
     share = max(counts.values()) / _TRIAL
     most = share + 5 * (max(share * (1 - share), 1 / _TRIAL) / _TRIAL) ** 0.5
-    # Ten comparisons share the rate.
-    length = ceil(log(CLONES_FALSE_ALARM / 10) / log(most)) if most < 1 else _MOST_RELEASES + 1
+    # Ten comparisons share the rate, and one for every place at which a cycle may begin.
+    shared = CLONES_FALSE_ALARM / (10 + _MOST_RELEASES)
+    length = ceil(log(shared) / log(most)) if most < 1 else _MOST_RELEASES + 1
     return max(length, 8) if length <= _MOST_RELEASES else None
 
 
@@ -117,9 +138,8 @@ def _source_repeats(name: str) -> bool:
 
 
 def _common(traces: list[bytes]) -> bool:
-    """Return whether two processes share the trace of the mechanism, or of the source."""
-    parts = [{trace[:32] for trace in traces}, {trace[32:] for trace in traces}]
-    return any(len(part) < len(traces) for part in parts)
+    """Return whether two processes have the same trace."""
+    return len(set(traces)) < len(traces)
 
 
 def _forked(trace: Callable[[], bytes]) -> list[bytes] | None:

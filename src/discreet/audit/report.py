@@ -14,6 +14,9 @@ Verdict = Literal["passed", "failed", "skipped"]
 PRIVACY_CHECKS = ("enumeration", "best event")
 """The checks that compare neighboring inputs; at least one of them has to pass."""
 
+OWN_GENERATOR = "it draws from a generator of its own"
+"""How a finding begins that is not made, or not judged, for this reason."""
+
 _SIGNS = {"passed": "pass", "failed": "FAIL", "skipped": "skip"}
 
 
@@ -44,7 +47,8 @@ class Finding:
 
     def __str__(self) -> str:
         rate = f" [false alarm {self.false_alarm:.0e}]" if self.false_alarm else ""
-        return f"{_SIGNS[self.verdict]}  {self.name:<12} {self.detail}{rate}"
+        before = "not checked: " if self.verdict == "skipped" else ""
+        return f"{_SIGNS[self.verdict]}  {self.name:<12} {before}{self.detail}{rate}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -100,9 +104,11 @@ class Report:
         lines += [f"  {finding}" for finding in self.findings]
         if self.left_out:
             lines.append(f"  not asked for: {', '.join(self.left_out)}")
-        if [finding.name for finding in self.findings if finding.verdict == "failed"] == ["clones"]:
+        unjudged = [finding.name for finding in self.findings if finding.detail.startswith(OWN_GENERATOR)]
+        if unjudged:
             lines.append(
-                "  only its generator fails; to audit the law of a prototype, leave out clones: checks=…"
+                "  a prototype: before it serves, let it draw from discreet.noise; checks=… with "
+                f"{' and '.join(unjudged)} judges its generator too"
             )
         lines.append(f"{verdict} (a right mechanism fails with probability at most {self.false_alarm:.1e})")
         return "\n".join(lines)

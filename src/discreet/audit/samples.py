@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from discreet.audit.outputs import behind, observe, output_key
+from discreet.noise.entropy import Source, current, using
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Auditable", "Sample", "additive_event", "collect", "draw", "is_batched"]
+__all__ = ["Auditable", "Sample", "additive_event", "collect", "draw", "draws_elsewhere", "is_batched"]
+
+_WATCHED = 20
 
 
 class Auditable(Protocol):
@@ -108,3 +111,29 @@ def _kind(output: object) -> tuple[object, ...] | None:
         plain = np.isfinite(output).all() and behind(output) is None
         return (output.dtype.name, output.shape) if plain else None
     return None
+
+
+def draws_elsewhere(mechanism: Auditable, value: object) -> bool:
+    """Return whether releases read nothing from the source of the noise package.
+
+    What varies all the same comes from a generator of the mechanism's own, or of its module.
+    """
+    watched = _Watched(current())
+    with using(watched):
+        for _ in range(_WATCHED):
+            observe(mechanism.release, value)
+            if watched.was_read:
+                return False
+    return True
+
+
+class _Watched(Source):
+    """A source that hands on the words of another, and remembers that it was asked."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.was_read = False
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        self.was_read = True
+        return self._source.words(size)

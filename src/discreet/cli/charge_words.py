@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-__all__ = ["asked_in_words", "visible"]
+from discreet.visible import visible
+
+__all__ = ["asked_in_words"]
 
 
 def asked_in_words(body: Mapping[str, object]) -> str:
@@ -26,12 +28,6 @@ def asked_in_words(body: Mapping[str, object]) -> str:
     if measured:
         words += f": {', '.join(measured)}"
     return f"{words} by {', '.join(keys)}" if keys else words
-
-
-def visible(text: object) -> str:
-    """Return a text without control characters for a terminal."""
-    plain = str(text)
-    return plain if plain.isprintable() else repr(plain)
 
 
 def _nodes(part: object) -> Iterator[Mapping[str, object]]:

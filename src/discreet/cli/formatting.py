@@ -8,6 +8,8 @@ from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from discreet.visible import visible_json, visible_lines
+
 if TYPE_CHECKING:
     from discreet.accounting import Interval
 
@@ -21,7 +23,7 @@ def as_table(lines: Mapping[str, str]) -> str:
     width = max(len(name) for name in lines) + 2
     return "\n".join(
         fill(
-            name.ljust(width) + text,
+            name.ljust(width) + visible_lines(text),
             width=_WIDTH,
             subsequent_indent=" " * width,
             break_long_words=False,
@@ -34,7 +36,7 @@ def as_table(lines: Mapping[str, str]) -> str:
 
 def as_json(content: Mapping[str, object]) -> str:
     """Write an object; infinity, which JSON lacks, is the text "infinity"."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return visible_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def json_number(value: float) -> float | str:

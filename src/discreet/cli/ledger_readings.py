@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from discreet.cli import declared, formatting, questions, rendering
-from discreet.cli.charge_words import asked_in_words, visible
+from discreet.cli.charge_words import asked_in_words
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.decimals import above, below, reading
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.curator import Account
     from discreet.curator.ledger import Entry
     from discreet.privacy.events import Event
+from discreet.visible import visible
 
 __all__ = ["replay_ledger", "show_entries", "spent"]
 

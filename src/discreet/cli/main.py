@@ -42,6 +42,7 @@ from discreet.errors import (
     ParameterError,
     UndeclaredColumn,
 )
+from discreet.visible import visible_lines
 
 __all__ = ["COMMANDS", "main"]
 
@@ -166,5 +167,5 @@ def _typed(parameter: str, options: Namespace) -> str:
 
 
 def _refuse(options: Namespace, reason: str, code: int = _REFUSED) -> int:
-    print(f"discreet {options.command.name}: error: {reason}", file=sys.stderr)
+    print(visible_lines(f"discreet {options.command.name}: error: {reason}"), file=sys.stderr)
     return code

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
+from discreet.visible import visible_json
 
 if TYPE_CHECKING:
     from discreet.curator import Release
@@ -89,7 +90,7 @@ def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
 def _table(release: Release) -> str:
     """Write every group as Python prints it, and what has to be said below."""
     header, rows = release.texts()
-    left = next((place for place, name in enumerate(header) if name not in release.keys), len(header))
+    left = next((place for place, name in enumerate(release.shown) if name not in release.keys), len(header))
     return "\n".join([grid([header, *rows], left=left), *release.remarks()])
 
 
@@ -108,7 +109,7 @@ def _json(release: Release) -> str:
         "confidence": float(release.request.confidence),
         "label": release.label,
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return visible_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _parquet(release: Release) -> bytes:

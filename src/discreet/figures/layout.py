@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -23,6 +24,10 @@ _NAME = 24
 _CHARACTER = (
     5.6  # points that a character of the legend takes, on average: measured with DejaVu Sans at 9 points
 )
+_LETTER = 6.0
+"""The same of a label of an axis, at 10 points."""
+_GAP = 0.08
+"""Inches between the labels of an axis and the legend."""
 
 _groups: WeakKeyDictionary[Any, dict[str, int]] = WeakKeyDictionary()
 """Of every axes, the groups along it and their places, so that figures in the same axes agree about them."""
@@ -135,7 +140,8 @@ def label_axes(ax: Axes, *, x: str, y: str, title: str, about: str = "", grid: b
         Whether to draw lines at the ticks.
     """
     ax.set_xlabel(_joined(ax.get_xlabel(), x))
-    ax.set_ylabel(_joined(ax.get_ylabel(), y))
+    beside = _joined(ax.get_ylabel(), y)
+    ax.set_ylabel(beside)
     written = " ".join(ax.get_title().split())
     if not written:
         written = f"{title}, {about}" if about else title
@@ -146,11 +152,15 @@ def label_axes(ax: Axes, *, x: str, y: str, title: str, about: str = "", grid: b
         ax.grid(visible=True, alpha=0.3)
         ax.set_axisbelow(True)
     _legend(ax)
+    high = ax.get_window_extent().height / ax.figure.dpi * 72
+    if len(beside) * _LETTER > high:
+        ax.set_ylabel("\n".join(textwrap.wrap(beside, max(16, int(high / _LETTER)))))
     read_wide(ax)
     return ax
 
 
 def _joined(written: str, new: str) -> str:
+    written, new = (" ".join(text.split()) for text in (written, new))  # a long one is on several lines
     if not new or new in written.split(" / "):
         return written
     return f"{written} / {new}" if written else new
@@ -162,27 +172,67 @@ def _width(ax: Axes) -> float:
 
 
 def _legend(ax: Axes) -> None:
-    """Put the legend below the axes, where it covers nothing; in a figure without a layout, where it fits."""
+    """Put the legend below the axes, where it covers nothing.
+
+    A layout of the figure makes room for it. In a figure without one the axes give it of their own box, so
+    that no other axes are touched. Where it would take more than half of them it goes inside, where it covers
+    the least.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
     figure = ax.figure.figure  # the whole figure, also where the axes are in a part of it
-    if figure.get_layout_engine() is None:
-        ax.legend(loc="best", fontsize=9)
-        return
     longest = max(len(line) for label in labels for line in label.splitlines()) + 6
     columns = max(1, min(len(labels), _MOST_COLUMNS, int(_width(ax) / (_CHARACTER * longest))))
     below = ax.xaxis.get_tightbbox()
     depth = 0.0 if below is None else max(0.0, (ax.bbox.y0 - below.y0) / figure.dpi)
-    ax.legend(
+    legend = ax.legend(
         handles,
         labels,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=ax.transAxes + ScaledTranslation(0, -depth - 0.08, figure.dpi_scale_trans),
+        bbox_transform=ax.transAxes + ScaledTranslation(0, -depth - _GAP, figure.dpi_scale_trans),
         borderaxespad=0.0,
         ncols=columns,
         fontsize=9,
     )
+    if figure.get_layout_engine() is None:
+        needed = depth + legend.get_window_extent().height / figure.dpi + _GAP
+        locator: Any = ax.get_axes_locator()
+        if (locator is None or isinstance(locator, _Above)) and 2 * needed <= _height(ax):
+            locator = _Above(axes=ax, needed=needed)
+            ax.set_axes_locator(locator)
+            ax.apply_aspect(locator(ax, None))
+        else:  # it would take more than half of the axes, or someone else places them
+            locator = None if isinstance(locator, _Above) else locator
+            ax.set_axes_locator(locator)
+            ax.legend(loc="best", fontsize=9)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Above:
+    """Where axes are that leave room for a legend below them, inside of the box that the figure gives them.
+
+    The box is read whenever the figure is drawn, so that whoever moves the axes, or chooses a layout later,
+    moves both.
+    """
+
+    axes: Axes
+    needed: float
+
+    def __call__(self, ax: Axes, renderer: Any) -> Any:
+        """Return the box without what is needed at its lower end, in inches."""
+        box = ax.get_position(original=True)
+        room = self.needed / ax.figure.figure.get_figheight()
+        return box.from_extents(box.x0, min(box.y0 + room, box.y1), box.x1, box.y1)
+
+    def get_subplotspec(self) -> Any:
+        """Return the place of the axes in a grid, for layouts that ask."""
+        return self.axes.get_subplotspec()
+
+
+def _height(ax: Axes) -> float:
+    """Return the height, in inches, of the box that the figure gives an axes."""
+    return float(ax.get_position(original=True).height * ax.figure.figure.get_figheight())

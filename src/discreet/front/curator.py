@@ -29,6 +29,7 @@ from discreet.queries import TableRequest
 from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE, DECLARED, FIT_SHARE, Terms
+from discreet.visible import visible_lines
 
 if TYPE_CHECKING:
     from discreet.curator.ledger.store import Store
@@ -253,7 +254,7 @@ class Curator(Door):
         terms = self._terms(
             epsilon, delta, rho, error, confidence, split, key_share, rows, limits, bounds, fit_share, keys
         )
-        return settle(question, self.tables, terms).explain(sql=sql)
+        return visible_lines(settle(question, self.tables, terms).explain(sql=sql))
 
     def _terms(  # noqa: PLR0917
         self,

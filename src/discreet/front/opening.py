@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ from discreet.curator.budget.charge_log import log_charge
 from discreet.curator.budget.checks import check_analyst
 from discreet.curator.budget.entries import ABANDON, AMEND, RENEW, RESERVE, fold
 from discreet.curator.ledger import Anchor, Body, Ledger
-from discreet.curator.ledger.anchor_file import replace_file
+from discreet.curator.ledger.anchor_file import AnchorFile
 from discreet.curator.table_records import amendment, check_reason, declare
-from discreet.errors import BudgetExceeded, ParameterError
+from discreet.errors import BudgetExceeded, LedgerTampered, ParameterError
 from discreet.front.curator import Curator
 from discreet.front.declaration import Declaration, LedgerPlace, read_declaration
 from discreet.privacy.events import Event, Pure
@@ -99,7 +99,9 @@ def recover_ledger(
     What was lost had been admitted together with what is left of the ledger, so all that is lost fits what is
     left of the caps, unless they were amended since: where all of that is written off, they still hold for
     everything that was ever answered (proof: ledger). It is reserved and abandoned, and never freed. Then the
-    anchor, which may name a lost entry, is set to the new head.
+    anchor, which may name a lost entry, is set to the new head. The record has the old anchor as its key:
+    after a crash in between, or where two do this at once, the rest is done, and nothing is written off
+    twice.
 
     Parameters
     ----------
@@ -121,6 +123,7 @@ def recover_ledger(
     """
     check_reason(reason)
     check_analyst(analyst)
+    file = None if place.anchor is None else AnchorFile(place.anchor)
 
     def reserve(account: Account, time: str) -> Body:
         lost = _all_that_is_left(account) if event is None else event
@@ -128,16 +131,53 @@ def recover_ledger(
         return {"analyst": analyst, "event": lost.to_object(), "purpose": f"written off: {reason}"}
 
     with closing(Ledger(place.open_store(create=False), fold, Account())) as ledger:
-        due = ledger.state().due(ledger.time())
-        if due is not None:
-            ledger.decide(RENEW, lambda account, time: {"period": due}, key=due)
-        entry = log_charge(ledger.decide(RESERVE, reserve))
+        _renew(ledger)
+        key = None if file is None else _accident(file, ledger)
+        entry = log_charge(ledger.decide(RESERVE, reserve, key=key))
         body: Body = {"reservation": entry.sequence, "reason": reason}
-        ledger.decide(ABANDON, lambda account, time: body)
-        head = ledger.anchor()
-    if place.anchor is not None:
-        replace_file(place.anchor, f"{head}\n".encode("ascii"))
+
+        def abandon(account: Account, time: str) -> Body:
+            if body["reservation"] not in account.reserved:
+                raise _AlreadyDone
+            return body
+
+        with suppress(_AlreadyDone):  # by a call that was cut off, or by the owner
+            ledger.decide(ABANDON, abandon)
+        head = ledger.anchor() if file is None else file.put(ledger.anchor)
     return head, Event.from_object(entry.body["event"])
+
+
+class _AlreadyDone(Exception):
+    """What would be recorded is on the record."""
+
+
+def _accident(file: AnchorFile, ledger: Ledger[Account]) -> str | None:
+    """Return a key that tells accidents apart: the anchor that is to be replaced, if there is one."""
+    try:
+        kept = file.read()
+    except LedgerTampered:  # the accident took the anchor, too
+        return None
+    if kept is None:
+        return None
+    key = f"instead of {kept}"
+    before = ledger.find(RESERVE, key)
+    # Where others charged after a write-off it was no crash that kept the anchor as it was.
+    return key if before is None or ledger.anchor().sequence <= before.sequence + 1 else None
+
+
+def _renew(ledger: Ledger[Account]) -> None:
+    """Renew the caps if a period began, unless someone else does."""
+    due = ledger.state().due(ledger.time())
+    if due is None:
+        return
+
+    def rule(account: Account, time: str) -> Body:
+        if account.due(time) != due:
+            raise _AlreadyDone
+        return {"period": due}
+
+    with suppress(_AlreadyDone):
+        ledger.decide(RENEW, rule, key=due)
 
 
 def _all_that_is_left(account: Account) -> Event:

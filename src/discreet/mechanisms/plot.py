@@ -66,6 +66,8 @@ class NeighboringLaws:
         Whether `here` and `there` are of densities.
     output : str
         What an output is called.
+    private : bool
+        Whether the inputs are data, or made of them: the figure says so.
     """
 
     outputs: Sequence[str] | NDArray[np.float64]
@@ -77,6 +79,12 @@ class NeighboringLaws:
     of: str
     density: bool = False
     output: str = "output"
+    private: bool = False
+
+    @property
+    def largest_loss(self) -> float:
+        """The largest logarithm of a ratio of the laws, in size."""
+        return float(np.abs(self.here - self.there).max())
 
     @property
     def steps(self) -> Literal["mid"] | None:
@@ -124,7 +132,7 @@ def plot_laws(laws: NeighboringLaws, ax: Panels | None, label: str | None) -> Ax
         above,
         x="" if len(drawn) > 1 else laws.output,
         y="density" if laws.density else "probability",
-        title="Laws on two inputs",
+        title="Private: laws on two inputs" if laws.private else "Laws on two inputs",
         about="" if label else laws.of,
     )
     if len(drawn) > 1:
@@ -153,7 +161,8 @@ def _ratio(below: Axes, laws: NeighboringLaws, label: str | None) -> None:
     about = "" if bound is not None or label else f"{laws.guarantee!r} does not bound it"
     if not laws.neighbors:
         about = "not neighbors: the bound is not for these inputs"
-    label_axes(below, x=laws.output, y="log of their ratio", title="Privacy loss of an output", about=about)
+    title = "Private: loss of an output" if laws.private else "Privacy loss of an output"
+    label_axes(below, x=laws.output, y="log of their ratio", title=title, about=about)
 
 
 def _bound(guarantee: Guarantee) -> tuple[float | None, str]:

@@ -5,17 +5,19 @@ A distance moves by at most 1 between neighbors, which is all that a test of sta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
-from discreet.privacy.rational import non_negative
+from discreet.privacy.rational import non_negative, rational
+from discreet.stability.grid import rounded_to_grid, steps_of
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from discreet.privacy.rational import Number
 
@@ -47,17 +49,49 @@ def distance_to_sensitive(profile: Profile, bound: Number) -> int:
     return above
 
 
-def mode(values: ArrayLike, *, lower: int, upper: int) -> int:
-    """Return the most frequent value; among equally frequent ones, and of no values, the smallest."""
+@overload
+def mode(values: ArrayLike, *, lower: int, upper: int, step: None = None) -> int: ...
+
+
+@overload
+def mode(values: ArrayLike, *, lower: Number, upper: Number, step: Number) -> Fraction: ...
+
+
+def mode(values: ArrayLike, *, lower: Number, upper: Number, step: Number | None = None) -> int | Fraction:
+    """Return the most frequent value; among equally frequent ones, and of no values, the smallest.
+
+    Parameters
+    ----------
+    values : integers, or numbers with a `step`
+        The data; clipped to the bounds. Private.
+    lower, upper : int, or number with a `step`
+        The public bounds.
+    step : number, optional
+        The public grid of real values, of which the bounds are multiples: the most frequent multiple is
+        returned, exactly. What is not a number counts as the lower bound.
+
+    Examples
+    --------
+    >>> from discreet.stability import mode
+    >>> mode([0.1, 0.24, 0.26, 1.5], lower=0, upper=2, step=0.25)
+    Fraction(1, 4)
+    """
+    if step is not None:
+        unit, entered, low, high = _entered(values, lower, upper, step)
+        return unit * mode(entered, lower=low, upper=high)
     data = ordered(values, lower=lower, upper=upper)
-    if not data.size:
-        return lower
     found, counts = np.unique(data.padded[1:-1], return_counts=True)
-    return int(found[np.argmax(counts)])
+    return int(found[np.argmax(counts)] if data.size else data.points[0])
 
 
 def distance_to_unstable_mode(
-    values: ArrayLike, *, lower: int, upper: int, relation: Neighbors = ADD_REMOVE_PERSON, rows: int = 1
+    values: ArrayLike,
+    *,
+    lower: Number,
+    upper: Number,
+    relation: Neighbors = ADD_REMOVE_PERSON,
+    rows: int = 1,
+    step: Number | None = None,
 ) -> int:
     """Return how many persons must change until some neighbor has another mode.
 
@@ -65,21 +99,42 @@ def distance_to_unstable_mode(
     v then wins a draw, and g the least lead over all integers within the bounds. Another value is the mode
     as soon as the lead over it is below 0. One person who comes with `rows` copies of v, or goes with as
     many of the mode, takes `rows` of the lead, and a replacement takes 2: the data are unstable where g is
-    less than that step, and the distance to the nearest unstable data is floor(g / step).
+    less than that, and the distance to the nearest unstable data is floor(g / rows), or floor(g / 2).
+
+    Parameters
+    ----------
+    values, lower, upper, step
+        As for `mode`: with a `step`, the values compete that are multiples of it.
+    relation : Neighbors
+        What one person changes.
+    rows : int
+        How many values one person has at most; under add/remove of persons only.
     """
+    if step is not None:
+        _, entered, low, high = _entered(values, lower, upper, step)
+        return distance_to_unstable_mode(entered, lower=low, upper=high, relation=relation, rows=rows)
     rows = check_step(relation, rows)
     data = ordered(values, lower=lower, upper=upper)
     if not data.spread or (relation.change is Change.REPLACE and not data.size):
         return NEVER
-    step = 2 if relation.change is Change.REPLACE else rows
+    taken = 2 if relation.change is Change.REPLACE else rows
     found, counts = np.unique(data.padded[1:-1], return_counts=True)
     if not data.size:
         return 0
     best = int(np.argmax(counts))
     leader, votes = int(found[best]), int(counts[best])
     leads = []
-    if leader > lower:
+    if leader > data.points[0]:
         leads.append(votes - int(counts[:best].max(initial=0)) - 1)
-    if leader < upper:
+    if leader < data.points[-1]:
         leads.append(votes - int(counts[best + 1 :].max(initial=0)))
-    return min(leads) // step
+    return min(leads) // taken
+
+
+def _entered(
+    values: ArrayLike, lower: Number, upper: Number, step: Number
+) -> tuple[Fraction, NDArray[np.int64], int, int]:
+    """Return the step, the values in steps, and the bounds in steps."""
+    unit = rational(step, "step", positive=True)
+    low, high = steps_of(lower, unit, "lower"), steps_of(upper, unit, "upper")
+    return unit, rounded_to_grid(values, "values", unit, (low, high)), low, high

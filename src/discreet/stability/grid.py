@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.stability.profile import Profile
 
-__all__ = ["on_grid"]
+__all__ = ["on_grid", "rounded_to_grid", "steps_of"]
 
 
 class _Statistic(Protocol):
@@ -48,18 +48,28 @@ def on_grid(
         The statistic of c times the data is c^power times the statistic.
     """
     unit = rational(step, "step", positive=True)
-    low, high = (_steps(bound, unit, name) for bound, name in ((lower, "lower"), (upper, "upper")))
-    with np.errstate(over="ignore"):
-        rounded = np.rint(reals(values, "values") / float(unit))
-    entered = np.clip(np.nan_to_num(rounded, nan=low, posinf=high, neginf=low), low, high).astype(np.int64)
-    found = statistic(entered, lower=low, upper=high)
+    low, high = (steps_of(bound, unit, name) for bound, name in ((lower, "lower"), (upper, "upper")))
+    found = statistic(rounded_to_grid(values, "values", unit, (low, high)), lower=low, upper=high)
     factor = unit**power
     return replace(
         found, value=found.value * factor, sensitivity=lambda distance: found.sensitivity(distance) * factor
     )
 
 
-def _steps(bound: Number, unit: Fraction, name: str) -> int:
+def rounded_to_grid(
+    values: ArrayLike, name: str, unit: Fraction, bounds: tuple[int, int], *, missing: int | None = None
+) -> NDArray[np.int64]:
+    """Return values in steps, rounded and clipped; what is not a number is `missing`, or the least."""
+    low, high = bounds
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a unit may be 0 as a float
+        rounded = np.rint(reals(values, name) / float(unit))
+    instead = low if missing is None else missing
+    held = np.nan_to_num(rounded, nan=instead, posinf=high, neginf=low)
+    return np.asarray(np.clip(held, low, high)).astype(np.int64)
+
+
+def steps_of(bound: Number, unit: Fraction, name: str) -> int:
+    """Return a public number in steps of a unit, of which it is a multiple."""
     steps = rational(bound, name) / unit
     if steps.denominator != 1 or abs(steps) > 2**53:
         raise ParameterError(

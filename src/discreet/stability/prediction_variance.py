@@ -15,12 +15,15 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.stability.eigenvalue import gram, quadratic_form, smallest_eigenvalue
 from discreet.stability.entries import exact_integers
+from discreet.stability.grid import rounded_to_grid, steps_of
 from discreet.stability.profile import Profile, check_step
 
 __all__ = ["prediction_variance", "scaled_rows"]
 
 _MOST_COLUMNS = 64
 _MOST = 2**31
+_FARTHEST = 2**53
+"""In steps: where entries of a real design are clipped, before rows are shortened to `largest`."""
 _LARGEST = Fraction(2**256)
 
 
@@ -40,10 +43,11 @@ def prediction_variance(
     design: ArrayLike,
     point: Sequence[Number],
     *,
-    largest: int,
+    largest: Number,
     ridge: Number,
     relation: Neighbors = ADD_REMOVE_PERSON,
     rows: int = 1,
+    step: Number | None = None,
 ) -> Profile:
     """Return x0^T (X^T X + ridge)^-1 x0, with a smooth bound on its local sensitivities.
 
@@ -52,11 +56,11 @@ def prediction_variance(
 
     Parameters
     ----------
-    design : integers, one row for each row of the data
+    design : integers, or numbers with a `step`; one row for each row of the data
         X, on a public grid. Rows longer than `largest` are shortened.
     point : numbers
         x0, public, on the same scale.
-    largest : int
+    largest : int, or number with a `step`
         The largest Euclidean length of a row, public.
     ridge : number
         Positive and public, from 2^-256 to 2^256. It makes every design regular, the empty one too.
@@ -64,6 +68,10 @@ def prediction_variance(
         What one step changes.
     rows : int
         How many rows one person has at most; under add/remove of persons only.
+    step : number, optional
+        The public grid of a design of real numbers, of which `largest` is a multiple: every entry is rounded
+        to the nearest multiple, and what is not a number is 0. Point, `largest` and ridge stay in the
+        units of the data.
 
     Returns
     -------
@@ -78,8 +86,20 @@ def prediction_variance(
     >>> from discreet.stability.prediction_variance import prediction_variance
     >>> prediction_variance([[3], [4]], [5], largest=10, ridge=1).value
     Fraction(25, 26)
+    >>> prediction_variance([[1.5], [2.04]], [2.5], largest=5, ridge=0.25, step=0.5).value
+    Fraction(25, 26)
     """
-    step = check_step(relation, rows)
+    if step is not None:
+        unit = rational(step, "step", positive=True)
+        return prediction_variance(
+            rounded_to_grid(design, "design", unit, (-_FARTHEST, _FARTHEST), missing=0),
+            [rational(entry, "point") / unit for entry in point],
+            largest=steps_of(largest, unit, "largest"),
+            ridge=rational(ridge, "ridge", positive=True) / unit**2,
+            relation=relation,
+            rows=rows,
+        )
+    each = check_step(relation, rows)
     bound = whole(largest, "largest", least=1, most=_MOST)
     extra = rational(ridge, "ridge", positive=True)
     if not 1 / _LARGEST <= extra <= _LARGEST:
@@ -106,19 +126,19 @@ def prediction_variance(
     def sensitivity(distance: int) -> Fraction:
         if constant:
             return Fraction(0)
-        left = floor - (distance + 1) * step * square
+        left = floor - (distance + 1) * each * square
         held_up = max(left, extra)
         form = length / held_up
         if left > 0:
             form = min(form, value * floor / left)
-        return form * step * square / (held_up + step * square)
+        return form * each * square / (held_up + each * square)
 
     return Profile(
         value=value,
         reach=-(
-            -floor // (step * square)
+            -floor // (each * square)
         ),  # from there on every row may be gone, and the ridge alone is left
         sensitivity=sensitivity,
         relation=relation,
-        rows=step,
+        rows=each,
     )

@@ -9,6 +9,7 @@ import pytest
 
 from canary import ASKED_NUMBER, DATA_NUMBER, DATA_TEXT
 from discreet.curator import Budget
+from discreet.curator.budget.charge_log import LOGGER
 from discreet.data import Bounds, Keys, Limits, Table
 from discreet.errors import BudgetExceeded
 from discreet.front import Curator
@@ -61,3 +62,38 @@ def test_a_library_is_silent_by_itself(clinic, capsys):
     clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
     assert capsys.readouterr() == ("", "")
     assert logging.getLogger("discreet").handlers
+
+
+class Failing(logging.Handler):
+    """A handler whose disk is full; it does not ask `logging` what to do."""
+
+    def emit(self, record):
+        raise OSError("no space left")
+
+
+@pytest.fixture
+def failing():
+    handler = Failing()
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    yield handler
+    LOGGER.removeHandler(handler)
+    LOGGER.setLevel(logging.NOTSET)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_handler_that_fails_keeps_no_answer_from_whoever_paid(clinic, failing, monkeypatch, capsys, told):
+    monkeypatch.setattr(logging, "raiseExceptions", told)
+    answer = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, analyst="ana")
+    assert not answer.stored
+    assert clinic.spent.epsilon == 1
+    assert ("no space left" in capsys.readouterr().err) == told
+
+
+def test_a_handler_that_fails_leaves_no_permit_open_and_no_amendment_half_done(clinic, failing):
+    with clinic.permit("training", epsilon=1):
+        pass
+    assert not clinic.account().reserved
+    clinic.amend(budget=Budget(epsilon=2), reason="less")
+    assert clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1).label["private"]
+    assert clinic.spent.epsilon == 1

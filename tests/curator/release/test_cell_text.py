@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curator.doors import CITIES, clinic
-from discreet.curator import Draw
+from discreet.cli.rendering import render
+from discreet.curator import Budget, Draw
 from discreet.curator.release.cell_text import cell, remark_of
 from discreet.curator.release.release import finish
 from discreet.curator.request.request import AnswerColumn
+from discreet.data import Keys, Limits, Table
+from discreet.front import Curator
 from discreet.privacy.decimals import number
 
 BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
@@ -115,3 +120,30 @@ def test_an_answer_without_groups_says_so(place):
     assert str(empty).splitlines()[1] == "no group is left: none meets the conditions on released values"
     assert "no group is left" in empty._repr_html_()
     assert len(CITIES) == 3
+
+
+def test_keys_and_names_are_printed_in_one_line_that_no_terminal_obeys(tmp_path):
+    keys = ["a\nb", "\x1b[31mred", "\u202eabc", "ok"]
+    rows = pyarrow.table({"c": keys * 9, "who": range(36)})
+    table = Table(rows, person="who", limits=Limits(rows=1), columns={"c": Keys(keys)})
+    curator = Curator({"t": table}, budget=Budget(epsilon=9), ledger=tmp_path / "l")
+    question = 'SELECT c, COUNT(*) AS "n\x1b[2J\nforged" FROM t GROUP BY c'
+    answer = curator.ask(question, epsilon=0.01)
+    shown = [
+        str(answer),
+        answer._repr_html_(),
+        str(curator.preview(question, epsilon=0.01)),
+        curator.preview(question, epsilon=0.01)._repr_html_(),
+        "\n".join(answer.remarks()),
+    ]
+    for text in shown:
+        assert not [one for one in text if not (one.isprintable() or one == "\n")]
+        assert not [line for line in text.split("\n") if line.startswith("forged")]
+    assert "\x1b" not in curator.explain(question, epsilon=0.01)
+    assert str(answer).count("\n") == 4 + len(answer.remarks()) + 1
+    assert list(answer.to_pandas()["c"]) == keys
+    assert render(answer, "csv").decode().startswith('c,"n\x1b[2J\nforged"')
+    assert json.loads(render(answer, "json"))["rows"][1]["c"] == keys[1]
+    table_text = render(answer, "table").decode()
+    assert "\x1b" not in table_text
+    assert "a\\nb " in table_text

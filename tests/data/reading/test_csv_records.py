@@ -16,6 +16,7 @@ from discreet.data.reading import csv_records
 from discreet.data.reading.csv_format import Csv
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.normal_forms import LONGEST_TEXT
+from discreet.errors import ParameterError
 from effort import examples
 
 GOOD = [b"1,Oslo,2", b'2,"a ""b"", c",3', b"3,,", "4,Zürich,9".encode(), b'5,5" pipe,1']
@@ -67,6 +68,20 @@ def test_a_hostile_line_changes_no_other(name):
         assert len(found) <= len(READ) + 1
 
 
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("line", [b"77,x,", b'"77",x,'])
+@pytest.mark.parametrize("marks", [1, 2])
+def test_a_mark_of_the_encoding_is_read_alike_at_every_line(line, marks):
+    """A library that drops it from the first line of what it is given must not see it."""
+    alone = read(marks * MARK + line)
+    assert alone == ([["77", "x", None]] if marks == 1 else alone)
+    for place in range(len(GOOD) + 1):
+        found = read(*GOOD[:place], marks * MARK + line, *GOOD[place:])
+        assert [row for row in found if "77" in str(row[0])] == alone
+
+
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=6), st.data())
 def test_the_table_is_the_lines_one_by_one(lines, data):
@@ -87,6 +102,33 @@ def test_what_another_writer_writes_is_read(rows):
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(rows)
     assert sorted(map(str, read(file.getvalue().encode()))) == sorted(map(str, rows))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "has an empty first line"),
+        (MARK, "has an empty first line"),
+        (b"\nid,x\n", "has an empty first line"),
+        (b"id,x\ra,1\rb,2\r", "has a first line with carriage returns"),
+    ],
+)
+def test_a_first_line_that_names_nothing_is_told(tmp_path, content, words):
+    path = tmp_path / "visits.csv"
+    path.write_bytes(content)
+    with pytest.raises(ParameterError, match=f"^source {words}"):
+        header(Csv(path))
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "header"])
+def test_a_marked_file_gives_its_first_record(tmp_path, named):
+    path = tmp_path / "visits.csv"
+    path.write_bytes(MARK + (b"" if named else b"id,x\n") + b'"a",1\nb,2\n')
+    form = Csv(path, names=["id", "x"]) if named else Csv(path)
+    found = [
+        row for batch in Records(form=form, names=header(form)).all_batches() for row in batch.to_pylist()
+    ]
+    assert sorted(row["id"] for row in found) == ["a", "b"]
 
 
 def test_the_header_is_a_line(tmp_path):

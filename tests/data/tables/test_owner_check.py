@@ -223,3 +223,28 @@ def test_types_of_their_own_are_taken_as_declared():
     rows = pyarrow.table({"x": ["1", "2"], "y": ["1", "2"]})
     check = Table(rows, person=EACH_ROW, columns={"x": Type.TEXT, "y": Keys(["1", "2"])}).check()
     assert check.findings == ()
+
+
+HOSTILE = ["a\x1b[31m", "a\nb  1  forged", "\u202eabc", "x" * 5000, "a\rb", "quote\"'`;--", "\x9b2J"]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_name_takes_its_own_line_and_no_terminal_obeys_it(name):
+    rows = pyarrow.table({name: [1.0, math.nan, math.inf, None], "who": ["a", "a", None, "b"]})
+    check = Table(rows, person="who", limits=Limits(rows=1), columns={name: Bounds(0, 9, step=1)}).check()
+    lines = str(check).split("\n")
+    assert len(lines) == 3 + 3 + 1 + len(check.findings)
+    assert not [one for line in lines for one in line if not one.isprintable()]
+    assert max(map(len, lines)) < 200
+    assert check.faults(name) == {"null": 1, "above_bounds": 1, "not_a_number": 1, "infinite": 1}
+    written = check.to_json()
+    assert json.loads(written)["columns"][0]["name"] == name
+    assert written.replace("\n", "").isprintable()
+
+
+def test_columns_that_are_called_like_the_counts_of_a_check():
+    for name in ("rows", "values_0", "person_", "n_", "key_0_", "what", "over"):
+        rows = pyarrow.table({name: ["a", "b", "a"], "w": [1, 1, 1]})
+        limits = Limits(groups=1, rows_per_group=1)
+        check = Table(rows, person="w", limits=limits, columns={name: Keys(["a", "b"])}).check()
+        assert check.faults(name) == {"over_groups": 1, "over_rows_per_group": 1}

@@ -8,6 +8,7 @@ same at the same time both write it, with the same number.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Mapping
 
 from discreet.curator.ledger import Body, Entry
@@ -21,7 +22,20 @@ LOGGER.addHandler(logging.NullHandler())
 
 
 def log_charge(entry: Entry) -> Entry:
-    """Write the line of an entry that was just recorded, and return the entry."""
+    """Write the line of an entry that was just recorded, and return the entry.
+
+    The entry is durable: a handler that fails, as on a full disk, must neither keep an answer that was paid
+    for from whoever paid, nor leave a permit open. What it raises is shown as `logging` shows it, if at all.
+    """
+    try:
+        LOGGER.info("%s", _line(entry))
+    except Exception:
+        if logging.raiseExceptions:
+            traceback.print_exc(limit=-1)
+    return entry
+
+
+def _line(entry: Entry) -> str:
     body = entry.body
     words = [f"{entry.kind} {entry.sequence}"]
     if "analyst" in body:
@@ -30,8 +44,7 @@ def log_charge(entry: Entry) -> Entry:
         words += [f"table {name!r} version {version!r}" for name, version in versions.items()]
     if "event" in body:
         words.append(_cost(body))
-    LOGGER.info("%s", ", ".join(words))
-    return entry
+    return ", ".join(words)
 
 
 def _cost(body: Body) -> str:

@@ -1,14 +1,15 @@
 """A file outside the ledger that remembers its head, so that an old copy is noticed.
 
-The file holds one anchor. It is replaced after each commit, atomically, and never goes back. It helps only
-if an accident, or an attacker, does not restore it together with the ledger: keep it on another disk.
+The file holds one anchor. It is replaced after each commit, atomically, and never goes back, unless its owner
+recovers from an accident (`put`). It helps only if an accident, or an attacker, does not restore it together
+with the ledger: keep it on another disk.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -83,6 +84,24 @@ class AnchorFile:
                     return kept
                 replace_file(self._path, f"{head}\n".encode("ascii"))
                 return head
+        except OSError:
+            raise LedgerUnavailable(messages.ANCHOR) from None
+
+    def put(self, head: Callable[[], Anchor]) -> Anchor:
+        """Put a head in place of whatever is there, on its owner's decision; return it.
+
+        It is asked for while no one else can write the file, so that of two heads the later one stays.
+
+        Raises
+        ------
+        LedgerUnavailable
+            If it cannot be written.
+        """
+        try:
+            with _locked(self._path.parent):
+                found = head()
+                replace_file(self._path, f"{found}\n".encode("ascii"))
+                return found
         except OSError:
             raise LedgerUnavailable(messages.ANCHOR) from None
 

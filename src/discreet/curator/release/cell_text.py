@@ -6,6 +6,7 @@ from math import isfinite, isnan
 
 from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.decimals import decimals_of, number
+from discreet.visible import visible
 
 __all__ = ["cell", "key_text", "remark_of"]
 
@@ -44,12 +45,12 @@ def cell(column: AnswerColumn, place: int) -> str:
 
 
 def key_text(value: object) -> str:
-    """Write a key, or a value without an interval: as it is, without separated thousands."""
+    """Write a key, or a value without an interval: without separated thousands, in one line of its own."""
     if value is None:
         return _MISSING
     if isinstance(value, float):
         return _MISSING if isnan(value) else f"{value + 0.0:.10g}"
-    return str(value)
+    return visible(value)
 
 
 def remark_of(column: AnswerColumn) -> str:

@@ -19,6 +19,7 @@ from discreet.data import Table
 from discreet.privacy.decimals import percent_above, percent_below, show_below
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above
+from discreet.visible import visible
 
 __all__ = ["MANY_GROUPS", "Preview", "about_many_groups", "including", "preview"]
 
@@ -124,7 +125,7 @@ class Preview:
         lines += [*filter(None, [self._about()]), *self.bought, *(str(one) for one in self.keys)]
         lines += [self.remark] if self.remark else []
         lines.append(self._price())
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
 
     __repr__ = __str__
 
@@ -155,11 +156,11 @@ class Preview:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(one.name)}</td><td>± {one.margin:.6g}</td><td>{escape(one.note)}</td></tr>"
+            f"<tr><td>{_html(one.name)}</td><td>± {one.margin:.6g}</td><td>{_html(one.note)}</td></tr>"
             for one in self.expectations
         )
         said = "; ".join(words for words in (self._about(), self.remark, self._price()) if words)
-        price = f"<caption>{escape(said)}</caption>"
+        price = f"<caption>{_html(said)}</caption>"
         return f"<table>{price}<tr><th>output</th><th>error</th><th></th></tr>{rows}</table>"
 
 
@@ -264,6 +265,10 @@ def about_many_groups(groups: int) -> str:
         "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
         "by conditions, or group by fewer columns"
     )
+
+
+def _html(text: str) -> str:
+    return escape(visible(text))
 
 
 def _times(count: int) -> str:

@@ -23,6 +23,7 @@ from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.events import Event, compose
+from discreet.visible import visible
 
 if TYPE_CHECKING:
     import pandas
@@ -233,7 +234,7 @@ class Release:
             else [key_text(value) for value in self.keys[name][:count]]
             for name in self.shown
         ]
-        return list(self.shown), [list(row) for row in zip(*columns, strict=True)]
+        return [visible(name) for name in self.shown], [list(row) for row in zip(*columns, strict=True)]
 
     @property
     def _groups(self) -> int:

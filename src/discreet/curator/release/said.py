@@ -9,6 +9,7 @@ from discreet.curator.release.about import price
 from discreet.curator.release.cell_text import remark_of
 from discreet.curator.release.drowned import drowned
 from discreet.curator.request.key_request import KeyRequest
+from discreet.visible import visible
 
 if TYPE_CHECKING:
     from discreet.curator.release.release import Release
@@ -33,7 +34,8 @@ def remarks(release: Release) -> list[str]:
         said.append(_NO_KEY if isinstance(release.request, KeyRequest) else _NO_GROUP)
     said += [remark for column in release.outputs if (remark := remark_of(column))]
     hidden = drowned(release.outputs, release.request, release.event, release.label)
-    return [*said, *([hidden] if hidden else []), *what_was_counted(release), *bought(release.label)]
+    found = [*said, *([hidden] if hidden else [])]
+    return [*map(visible, found), *what_was_counted(release), *bought(release.label)]
 
 
 def what_was_counted(release: Release) -> list[str]:
@@ -42,12 +44,12 @@ def what_was_counted(release: Release) -> list[str]:
         return []
     level = f"{100 * float(release.request.confidence):.6g}%"
     held = f"; intervals at {level}" if any(one.lower is not None for one in release.outputs) else ""
-    return [f"{release.label['counted']}{held}"]
+    return [visible(f"{release.label['counted']}{held}")]
 
 
 def bought(label: Mapping[str, object]) -> list[str]:
     """Return which limits and bounds were bought for an answer, and what they cut."""
-    return [str(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
+    return [visible(one["what"]) for one in cast("list[dict[str, object]]", label.get("bought", []))]
 
 
 def notes(release: Release) -> list[str]:

@@ -7,6 +7,8 @@ is read by itself:
 - Fields are separated by commas, or by what the owner states (`csv_format`). A field that begins with a quote
   ends with one, and within it two quotes mean one; in other fields a quote is a character like any other.
   There is nothing between a closing quote and the next comma.
+- The mark of UTF-8 at the beginning of a line is left out, as files begin with one, and those that were put
+  together have several.
 - A line that cannot be read this way, that has more or fewer fields than the first, or more than
   `LONGEST_LINE` bytes, is left out. So is an empty line.
 - An empty field is NULL, and so is one that is not UTF-8 or has more than `normal_forms.LONGEST_TEXT` bytes.
@@ -136,7 +138,8 @@ def _simple_line(columns: int, mark: bytes) -> Callable[[bytes], object]:
     quoted = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1))
 
     def is_simple(line: bytes) -> object:
-        if b"\r" in line:
+        # The library would drop a mark, but only from the first line that it is given.
+        if b"\r" in line or line.startswith(_MARK):
             return False
         return quoted.fullmatch(line) if b'"' in line else line.count(mark) == columns - 1
 
@@ -186,7 +189,7 @@ def _first_line(form: Csv, path: Path) -> list[str]:
     fields, wrong = list[str](), None
     try:
         with form.open(path) as file:
-            line = _ended(form.utf8(file.readline(LONGEST_LINE)).removeprefix(_MARK))
+            line = _plain(form.utf8(file.readline(LONGEST_LINE)))
         fields = [name.decode("utf-8") for name in _fields(line, form.delimiter) or ()]
     except UnicodeDecodeError:
         wrong = (
@@ -195,6 +198,14 @@ def _first_line(form: Csv, path: Path) -> list[str]:
         )
     except (OSError, EOFError, zlib.error):
         wrong = "could not be read", "a CSV file, which may end in .gz"
+    else:
+        if not line:
+            wrong = (
+                "has an empty first line",
+                "the names of its columns there, or Csv('visits.csv', names=[…])",
+            )
+        elif b"\r" in line and b'"' not in line:
+            wrong = "has a first line with carriage returns", "lines that end in a line feed, or in both"
     if wrong is not None:
         raise ParameterError("source", *wrong)
     if len(fields) == 1:
@@ -218,17 +229,14 @@ def _blocks(file: IO[bytes], form: Csv) -> Iterator[list[bytes]]:
         lines = form.utf8(block).split(b"\n")
         lines[0] = rest + lines[0]
         rest = lines.pop()[: LONGEST_LINE + 2]
-        yield [_without_return(line) for line in lines]
+        yield [_plain(line) for line in lines]
     if rest:
-        yield [_without_return(rest)]
+        yield [_plain(rest)]
 
 
-def _ended(line: bytes) -> bytes:
-    return _without_return(line.removesuffix(b"\n"))
-
-
-def _without_return(line: bytes) -> bytes:
-    return line.removesuffix(b"\r")
+def _plain(line: bytes) -> bytes:
+    """Return a line without its ending, and without the mark of UTF-8, wherever files were put together."""
+    return line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(_MARK)
 
 
 def _fields(line: bytes, delimiter: str) -> list[bytes] | None:

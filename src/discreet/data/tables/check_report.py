@@ -6,9 +6,12 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from discreet.visible import visible, visible_json
+
 __all__ = ["Check", "CheckFinding", "ColumnCheck"]
 
 _WARNING = "EXACT COUNTS, FOR THE OWNER ALONE: they are not protected; show them to no analyst"
+_LONGEST = 50
 _HEADER = ("column", "declared", "values", "NULL", "unreadable", "clipped", "outside")
 
 
@@ -112,12 +115,15 @@ class Check:
 
     def to_json(self) -> str:
         """Return the counts as JSON."""
-        return json.dumps(self.to_object(), indent=2, ensure_ascii=False)
+        return visible_json(json.dumps(self.to_object(), indent=2, ensure_ascii=False))
 
     def __str__(self) -> str:
         persons = "each row is a person" if self.persons is None else f"{self.persons:,} persons"
         columns = _grid([_HEADER, *(_cells(one) for one in self.columns)], right=range(2, len(_HEADER)))
-        found = _grid([(one.column or "", f"{one.count:,}", one.words) for one in self.findings], right=[1])
+        found = _grid(
+            [(_name(one.column or ""), f"{one.count:,}", visible(one.words)) for one in self.findings],
+            right=[1],
+        )
         return "\n".join(
             [_WARNING, f"{self.rows:,} rows, {persons}", "", *columns, "", *(found or ["nothing to report"])]
         )
@@ -135,6 +141,15 @@ def _grid(lines: Sequence[Sequence[str]], *, right: Collection[int]) -> list[str
     ]
 
 
+def _name(text: str) -> str:
+    """Return the name of a column, or its declaration, in a part of one line."""
+    return visible(text, longest=_LONGEST)
+
+
 def _cells(one: ColumnCheck) -> tuple[str, ...]:
     counts = (one.values, one.missing, one.unreadable, one.clipped, one.outside)
-    return (one.name, one.declared, *("" if number is None else f"{number:,}" for number in counts))
+    return (
+        _name(one.name),
+        _name(one.declared),
+        *("" if number is None else f"{number:,}" for number in counts),
+    )

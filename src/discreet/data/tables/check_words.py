@@ -43,7 +43,8 @@ def column_findings(
 
 def _unread(one: ColumnCheck, written: Mapping[str, int]) -> Iterator[Fault]:
     yield "unreadable", one.unreadable, "not written as declared, or beyond what is read: NULL"
-    yield "decimal_comma", written.get(COMMA, 0), "of them numbers with a comma: Csv(…, decimal=',')"
+    comma = "of them numbers with a comma: Csv(…, decimal=','), with thousands='.' if points group digits"
+    yield "decimal_comma", written.get(COMMA, 0), comma
     yield "days_in_another_form", written.get(DAY_FIRST, 0), f"of them days in another order: {_DAYS}"
     if not one.values and not one.unreadable:
         yield "empty", one.missing, "NULL, like every value of the column"

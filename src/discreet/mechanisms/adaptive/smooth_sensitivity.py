@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
+from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
@@ -21,6 +22,9 @@ from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
 from discreet.records import Record
 from discreet.stability.profile import Profile
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
 
 __all__ = ["SmoothSensitivity"]
 
@@ -256,6 +260,28 @@ class SmoothSensitivity(Record):
             (center, profile(start + Fraction(near), near, float(size))),
             (center, profile(start, near, float(size))),
         )
+
+    def plot(
+        self,
+        profile: Profile | None = None,
+        neighbor: Profile | None = None,
+        *,
+        ax: Panels | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Draw the law of the answer on two profiles, and the logarithm of their ratio with its bound.
+
+        Parameters
+        ----------
+        profile, neighbor : Profile, optional
+            Of two neighbors. The figure is then as private as the data. By default made-up ones, from
+            `neighboring_inputs`, of which one has the larger value and the smaller sensitivity.
+        ax, label
+            As for `Laplace.plot`.
+        """
+        from discreet.mechanisms.adaptive.plot import plot_smooth
+
+        return plot_smooth(self, (profile, neighbor), ax, label)
 
     def __repr__(self) -> str:
         bounds = f"lower={show(self.least * self.grid)}, upper={show(self.most * self.grid)}"

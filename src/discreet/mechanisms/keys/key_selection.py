@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, float_below, rational, show, whole
 from discreet.records import Record
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
 
 __all__ = ["Counts", "KeyOffer", "KeySelection", "entered_counts"]
 
@@ -211,6 +214,22 @@ class KeySelection(Record, ABC):
         before = {(0,) * touched, (half,) * touched, (max(half - 1, 1),) * touched}
         before.add((0, *(half,) * (touched - 1)))
         return tuple((np.array(counts), np.array(counts) + 1) for counts in sorted(before))
+
+    def plot(self, *, ax: Panels | None = None, label: str | None = None) -> Axes:
+        """Draw how likely a key is shown, by its number of persons, and without one of them.
+
+        Below, the logarithms of the ratios of both outcomes, between their bounds. All numbers are public.
+
+        Parameters
+        ----------
+        ax : axes, or two axes, optional
+            Where to draw the probabilities, or these and the ratios; by default a new figure with both.
+        label : str, optional
+            What the mechanism is called in the legend.
+        """
+        from discreet.mechanisms.keys.plot import plot_shown
+
+        return plot_shown(self, ax=ax, label=label)
 
     @staticmethod
     def best(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,7 @@ from discreet.records import Record
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from discreet.figures import Axes, Panels
     from discreet.mechanisms.local.frequencies import FrequencyEstimate, ReportLaw
     from discreet.mechanisms.local.frequency_error import FrequencyError
 
@@ -171,6 +173,46 @@ class UnaryEncoding(Record):
     def neighboring_inputs(self) -> tuple[tuple[int, int], ...]:
         """Return pairs of categories; by symmetry the guarantee is tight on each."""
         return ((0, 1),) if self.size == 2 else ((0, 1), (0, self.size - 1))
+
+    def plot(
+        self, value: int = 0, neighbor: int = 1, *, ax: Panels | None = None, label: str | None = None
+    ) -> Axes:
+        """Draw the law of the report of two true categories, and the logarithm of their ratio with its bound.
+
+        Only the bits of these two categories have another law, so that four outcomes say everything.
+
+        Parameters
+        ----------
+        value, neighbor : int
+            Two true categories.
+        ax : axes, or two axes, optional
+            Where to draw the laws, or the laws and the ratio; by default a new figure with both.
+        label : str, optional
+            What the mechanism is called in the legend.
+
+        Returns
+        -------
+        axes
+            Of the laws; its ``figure.axes`` are both.
+        """
+        from discreet.mechanisms.plot import NeighboringLaws, plot_laws
+
+        first, second = (int(category_array(one, self.size)) for one in (value, neighbor))
+        if first == second:
+            raise ParameterError("neighbor", "is the same category", "another one")
+        kept, flipped = ([log1p(-float(p)), log(p)] for p in (self.keep, self.flip))
+        outcomes = [(1, 0), (1, 1), (0, 0), (0, 1)]
+        found = NeighboringLaws(
+            outputs=[f"{one}, {other}" for one, other in outcomes],
+            here=np.array([kept[one] + flipped[other] for one, other in outcomes]),
+            there=np.array([flipped[one] + kept[other] for one, other in outcomes]),
+            names=(f"true category {first}", f"true category {second}"),
+            guarantee=self.guarantee,
+            neighbors=True,
+            of=repr(self),
+            output=f"reported bits of {first} and {second} (the other bits have the same law)",
+        )
+        return plot_laws(found, ax, label)
 
     @property
     def _law(self) -> ReportLaw:

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,10 @@ from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["AboveThreshold", "Session"]
 
@@ -217,6 +221,36 @@ class AboveThreshold(Record):
         last = shift if self.monotone else -shift
         ends = (([at], [at + shift]), ([at - shift], [at]), ([at, at], [at + shift, at + last]))
         return tuple((self.scores.leave(start), self.scores.leave(end)) for start, end in ends)
+
+    def plot(
+        self,
+        values: ScoreVector | None = None,
+        neighbor: ScoreVector | None = None,
+        *,
+        ax: Panels | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Draw how likely it is which values are found, how likely on a neighbor, and the ratio.
+
+        Parameters
+        ----------
+        values, neighbor : lists or arrays, optional
+            Hypothetical streams of two neighbors: the figure shows them. By default short ones, at the
+            threshold.
+        ax, label
+            As for `Exponential.plot`.
+        """
+        from discreet.mechanisms.selection.plot import plot_choices
+
+        return plot_choices(
+            self, self._law, (values, neighbor), ax, label, names=("values", "found (indices)")
+        )
+
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        from discreet.mechanisms.selection.laws import above_threshold_law
+
+        rates = float(self.grid / self.threshold_scale), float(self.grid / self.value_scale)
+        return above_threshold_law(steps - int(self.threshold / self.grid), rates, self.positives)
 
     @classmethod
     def for_error(

@@ -12,7 +12,7 @@ from discreet.noise.enclosure import exponential
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["choice_probabilities", "log_softmax"]
+__all__ = ["choice_probabilities"]
 
 _FIRST_BITS = 128
 
@@ -41,8 +41,3 @@ def choice_probabilities(behind: NDArray[np.int64], rate: Fraction) -> NDArray[n
                 undecided.append(place)
         open_places, bits = np.array(undecided, np.int64), 2 * bits
     return results[where]
-
-
-def log_softmax(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithms of exp(x_i) over their sum, where the largest x_i is 0: for figures."""
-    return np.asarray(exponents - np.log(np.exp(exponents).sum()))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.errors import ParameterError
 from discreet.mechanisms.error.selection import ExponentialError
-from discreet.mechanisms.selection.choice_law import choice_probabilities, log_softmax
+from discreet.mechanisms.selection.choice_law import choice_probabilities
 from discreet.mechanisms.selection.scores import ScoreVector, Selection
 from discreet.noise import choose, current
 from discreet.privacy import events
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.figures import Axes, Panels
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["Exponential"]
 
@@ -113,52 +112,7 @@ class Exponential(Selection):
         steps = self.scores.enter(scores)
         return choice_probabilities(steps.max() - steps, self._rate_in_steps)
 
-    def plot(
-        self,
-        scores: ScoreVector | None = None,
-        neighbor: ScoreVector | None = None,
-        *,
-        ax: Panels | None = None,
-        label: str | None = None,
-    ) -> Axes:
-        """Draw how likely each candidate is, how likely on a neighbor, and the ratio with its bound.
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        from discreet.mechanisms.selection.laws import choice_law
 
-        Parameters
-        ----------
-        scores, neighbor : lists or arrays, optional
-            Hypothetical scores of two neighbors: the figure shows them. By default those of
-            `neighboring_inputs` that come closest to the guarantee.
-        ax : axes, or two axes, optional
-            Where to draw the laws, or the laws and the ratio; by default a new figure with both.
-        label : str, optional
-            What the mechanism is called in the legend.
-
-        Returns
-        -------
-        axes
-            Of the laws; its ``figure.axes`` are both.
-        """
-        from discreet.mechanisms.plot import NeighboringLaws, plot_laws
-
-        if (scores is None) != (neighbor is None):
-            raise ParameterError("scores and neighbor", "are not both given", "both, or neither")
-        if scores is None or neighbor is None:
-            scores, neighbor = self.neighboring_inputs()[1]
-        here, there = self.scores.enter(scores), self.scores.enter(neighbor, "neighbor")
-        if here.shape != there.shape:
-            raise ParameterError("neighbor", "has another number of candidates", "one score for each")
-        moves = there - here
-        within = bool((abs(moves) <= self.scores.shift).all())
-        one_way = bool((moves >= 0).all() or (moves <= 0).all())
-        rate = float(self._rate_in_steps)
-        laws = NeighboringLaws(
-            outputs=[str(candidate) for candidate in range(len(here))],
-            here=log_softmax(rate * (here - here.max())),
-            there=log_softmax(rate * (there - there.max())),
-            names=("scores", "scores of a neighbor"),
-            guarantee=self.guarantee,
-            neighbors=within and (one_way or not self.monotone),
-            of=repr(self),
-            output="candidate (index)",
-        )
-        return plot_laws(laws, ax, label)
+        return choice_law(steps, float(self._rate_in_steps))

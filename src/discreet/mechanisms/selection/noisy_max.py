@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from discreet.privacy import events
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["ReportNoisyMax"]
 
@@ -108,3 +114,8 @@ class ReportNoisyMax(Selection):
     def neighboring_inputs(self) -> Pairs:
         """Return scores of two candidates whose outputs differ nearly as much as the guarantee allows."""
         return tuple(pair for pair in self.scores.pairs(self.scale / self.grid) if len(pair[0]) == 2)
+
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        from discreet.mechanisms.selection.laws import noisy_max_law
+
+        return noisy_max_law(steps, float(self._rate_in_steps))

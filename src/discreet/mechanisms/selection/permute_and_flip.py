@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,11 @@ from discreet.mechanisms.error.selection import PermuteAndFlipError
 from discreet.mechanisms.selection.scores import ScoreVector, Selection
 from discreet.noise import bernoulli_exponential, current, uniform_below
 from discreet.privacy import events
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["PermuteAndFlip"]
 
@@ -82,3 +88,8 @@ class PermuteAndFlip(Selection):
         successes = np.flatnonzero(bernoulli_exponential(steps.max() - steps, self._rate_in_steps, source))
         position = int(uniform_below(len(successes), 1, source)[0])
         return source.mark(int(successes[position]))
+
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        from discreet.mechanisms.selection.laws import permute_and_flip_law
+
+        return permute_and_flip_law(steps, float(self._rate_in_steps))

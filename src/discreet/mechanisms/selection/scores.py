@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,10 @@ from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
+
+if TYPE_CHECKING:
+    from discreet.figures import Axes, Panels
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["Pairs", "ScoreVector", "Scores", "Selection", "cheapest", "scores_for"]
 
@@ -286,9 +290,46 @@ class Selection(Record, ABC):
     def error(self) -> SelectionError:
         """How far the chosen score falls short of the best, known before anything is released."""
 
+    @property
+    def _outcome(self) -> str:
+        return "candidate (index)"
+
+    @abstractmethod
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        """Return what may be chosen, and the logarithms of the probabilities: for figures."""
+
     def neighboring_inputs(self) -> Pairs:
         """Return scores of neighbors whose outputs differ nearly as much as the guarantee allows."""
         return self.scores.pairs(1 / self._rate_in_steps)
+
+    def plot(
+        self,
+        scores: ScoreVector | None = None,
+        neighbor: ScoreVector | None = None,
+        *,
+        ax: Panels | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Draw how likely each choice is, how likely on a neighbor, and the ratio with its bound.
+
+        Parameters
+        ----------
+        scores, neighbor : lists or arrays, optional
+            Hypothetical scores of two neighbors: the figure shows them. By default those of
+            `neighboring_inputs` that come closest to the guarantee.
+        ax : axes, or two axes, optional
+            Where to draw the laws, or the laws and the ratio; by default a new figure with both.
+        label : str, optional
+            What the mechanism is called in the legend.
+
+        Returns
+        -------
+        axes
+            Of the laws; its ``figure.axes`` are both.
+        """
+        from discreet.mechanisms.selection.plot import plot_choices
+
+        return plot_choices(self, self._law, (scores, neighbor), ax, label, names=("scores", self._outcome))
 
     @classmethod
     def for_error(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from discreet.privacy.events import Event, ExponentialChoice
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.privacy.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from discreet.mechanisms.selection.laws import Law
 
 __all__ = ["TopK"]
 
@@ -112,8 +115,7 @@ class TopK(Selection):
     def release(self, scores: ScoreVector) -> NDArray[np.int64]:
         """Return the indices of k candidates in the order in which they were chosen."""
         steps = self.scores.enter(scores)
-        if self.k > len(steps):
-            raise ParameterError("k", "is larger than the number of candidates", "at most that number")
+        self._check(len(steps))
         source = current()
         chosen = np.empty(self.k, np.int64)
         left = np.arange(len(steps))
@@ -123,6 +125,20 @@ class TopK(Selection):
             kept = np.arange(len(left)) != position
             left, steps = left[kept], steps[kept]
         return source.mark(chosen)
+
+    def _check(self, candidates: int) -> None:
+        if self.k > candidates:
+            raise ParameterError("k", "is larger than the number of candidates", "at most that number")
+
+    @property
+    def _outcome(self) -> str:
+        return "candidates in order (indices)"
+
+    def _law(self, steps: NDArray[np.int64]) -> Law:
+        from discreet.mechanisms.selection.laws import top_k_law
+
+        self._check(len(steps))
+        return top_k_law(steps, float(self._rate_in_steps), self.k)
 
     def neighboring_inputs(self) -> Pairs:
         """Return scores of k + 1 candidates whose outputs differ nearly as much as the guarantee allows."""

@@ -17,6 +17,7 @@ from discreet.privacy.rational import Number, probability
 from discreet.queries.counts.cells import edge_after, highest, lowest
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.counts.shares import Share, prefix_margins, prefix_shares
+from discreet.visible import visible
 from discreet.workloads import Prefixes
 from discreet.workloads.inference import Cumulative, cumulative_from_prefixes
 
@@ -55,7 +56,7 @@ class Quantile:
 
     def __str__(self) -> str:
         size = max(self.upper - self.lower, abs(self.value) * 1e-6)
-        asked = f"{self.about}: " if self.about else ""
+        asked = f"{visible(self.about)}: " if self.about else ""
         return f"{asked}{number(self.value, size)} ({self.lower:,.10g} to {self.upper:,.10g})"
 
     __repr__ = __str__

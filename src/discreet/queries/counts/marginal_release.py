@@ -15,6 +15,7 @@ from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.counts.cells import key_cell, labels, range_cells, range_words
 from discreet.queries.counts.range_release import grids
+from discreet.visible import visible
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
 
@@ -119,7 +120,8 @@ class MarginalRelease(Release):
         return plot_marginal(self, tuple(columns), ax, label)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *what_was_counted(self), *bought(self.label), *notes(self)])
+        described = [visible(line) for line in self._described()]
+        return "\n".join([*described, *what_was_counted(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 

@@ -16,6 +16,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, show
 from discreet.queries.counts.cells import range_cells, range_words
 from discreet.queries.counts.shares import Share, share_of
+from discreet.visible import visible
 from discreet.workloads import LinearAnswer, Plan, ReleasedCells
 from discreet.workloads.inference import Estimate, NonNegative, fit_cells, project
 
@@ -124,7 +125,8 @@ class RangeRelease(Release):
         return plot_cells(self, ax, label)
 
     def __str__(self) -> str:
-        return "\n".join([*self._described(), *what_was_counted(self), *bought(self.label), *notes(self)])
+        described = [visible(line) for line in self._described()]
+        return "\n".join([*described, *what_was_counted(self), *bought(self.label), *notes(self)])
 
     __repr__ = __str__
 

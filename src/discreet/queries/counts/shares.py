@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number
+from discreet.visible import visible
 from discreet.workloads import Plan
 from discreet.workloads.error.intervals import half_width
 
@@ -75,7 +76,7 @@ class Share:
         size = max(high - low, 1e-6)
         ends = f"{number(low, size, side=-1)} to {number(high, size, side=1)}"
         value = "unknown" if isnan(self.value) else number(self.value, size)
-        return f"{self.about}: {value} ({ends})"
+        return f"{visible(self.about)}: {value} ({ends})"
 
     __repr__ = __str__
 
