@@ -18,6 +18,7 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.errors import ParameterError
 from discreet.front import limit_cuts, suggestions
+from discreet.front import revealed as losses
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -373,6 +374,7 @@ class Curator(Door):
 
     suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
     cut_by_limits = limit_cuts.cut_by_limits
+    revealed, count_revealed = losses.revealed, losses.count_revealed
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

@@ -22,7 +22,7 @@ from discreet.array_types import Floats
 
 __all__ = ["DiscreteMagnitude", "Magnitude", "RoundedMagnitude"]
 
-Complex: TypeAlias = "NDArray[np.complex128]"
+ComplexNumbers: TypeAlias = "NDArray[np.complex128]"
 
 _LARGEST_TABULATED = 4096.0
 _LARGEST_SPREAD = 16384.0
@@ -57,7 +57,7 @@ class Magnitude(ABC):
         """Return P(abs(N) = k) for k = 0, …, count - 1."""
 
     @abstractmethod
-    def transform(self, z: Complex) -> Complex:
+    def transform(self, z: ComplexNumbers) -> ComplexNumbers:
         """Return M(z) where the noise has thousands of values and z is small."""
 
     def sum_tail(self, size: int, steps: int) -> float:
@@ -167,7 +167,7 @@ def _saddle(mean: float) -> tuple[float, float]:
     return lower, lower * lower / 2 + log(2) + float(log_ndtr(lower)) - lower * mean
 
 
-def _half_normal(z: Complex, sigma: float) -> Complex:
+def _half_normal(z: ComplexNumbers, sigma: float) -> ComplexNumbers:
     """Return E exp(z sigma abs(Z)) for a normal Z."""
     from scipy.special import wofz
 
@@ -182,7 +182,7 @@ def _normal_slopes(sigma: float) -> list[float]:
     return slopes
 
 
-def _product_slopes(z: Complex, slopes: list[float]) -> list[Complex]:
+def _product_slopes(z: ComplexNumbers, slopes: list[float]) -> list[ComplexNumbers]:
     """Return the derivatives at 0 of exp(z x) times a function, from the function's."""
     return [
         sum(
@@ -209,7 +209,7 @@ class DiscreteMagnitude(Magnitude):
         weights[1:] *= 2
         return np.asarray(weights, dtype=np.float64)
 
-    def transform(self, z: Complex) -> Complex:
+    def transform(self, z: ComplexNumbers) -> ComplexNumbers:
         """Return the sum over k of P(abs(N) = k) exp(z k), by Euler and Maclaurin."""
         slopes = _product_slopes(z, _normal_slopes(self.sigma))
         ends = sum((slopes[order] * factor for order, factor in _END_WEIGHTS), start=np.zeros_like(z))
@@ -228,7 +228,7 @@ class RoundedMagnitude(Magnitude):
         beyond = erfc((np.arange(count) + 0.5) / (self.sigma * sqrt(2)))
         return np.asarray(-np.diff(beyond, prepend=1.0), dtype=np.float64)
 
-    def transform(self, z: Complex) -> Complex:
+    def transform(self, z: ComplexNumbers) -> ComplexNumbers:
         """Return 1 + (e^z - 1) times the sum over k >= 0 of exp(z k) P(abs(N) > k), a sum at midpoints."""
         normal = _normal_slopes(self.sigma)
         slopes = _product_slopes(z, [1.0, *(-sqrt(2 / pi) / self.sigma * slope for slope in normal[:-1])])
