@@ -85,7 +85,7 @@ BY_CITY = (GroupKey(column="city", values=CITIES),)
     ("keys", "source", "limits"),
     [
         (BY_CITY, CHEAP, Limits(rows=10)),
-        pytest.param((), CHEAP, Limits(rows=10), marks=pytest.mark.slow),
+        ((), Source(table="visits"), Limits(rows=10)),
         pytest.param(
             BY_CITY, Source(table="visits"), Limits(groups=3, rows_per_group=4), marks=pytest.mark.slow
         ),

@@ -147,3 +147,18 @@ def test_what_it_does_not_know_is_left_to_the_other_bound():
     found = plan(singular, epsilon=1).strategy
     assert 0 < laplace_bound(singular) <= found.trace(singular) * found.column_norm1**2
     assert laplace_lower_bound(Identity(8)).total == pytest.approx(8)
+    assert laplace_bound(Matrix(np.zeros((2, 3)))) == 0
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 1e-3, 2.0**300])
+def test_it_is_in_proportion_to_the_squares_of_coefficients(scale):
+    queries = np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    plain = laplace_bound(Matrix(queries))
+    assert plain > 0
+    assert laplace_bound(Matrix(scale * queries)) / scale / scale == pytest.approx(plain, rel=1e-3)
+
+
+def test_queries_of_very_different_sizes_have_a_bound_that_holds():
+    for power in (3, 6, 9):
+        queries = np.diag(10.0 ** np.linspace(0, power, 6))
+        assert 0 <= laplace_bound(Matrix(queries)) <= float(np.square(queries).sum())

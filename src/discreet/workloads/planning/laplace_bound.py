@@ -49,12 +49,16 @@ def laplace_bound(workload: Workload) -> float:
     if len(workload.shape) != 1 or not 1 < size <= LARGEST_CHAINED:
         return 0.0
     gram = workload.gram()
-    found = 0.0
+    largest = float(np.diagonal(gram).max())
+    if not largest > 0:
+        return 0.0
+    exponent = int(np.frexp(largest)[1])
+    gram, found = np.ldexp(gram, -exponent), 0.0
     for ratio in _RATIOS:
         squares, leverages = _levels(gram, ratio)
         if len(squares):
             found = max(found, least_cube(squares, leverages) / size**2)
-    return found * (1 - _ROUNDING)
+    return float(np.ldexp(found * (1 - _ROUNDING), exponent))
 
 
 def _levels(gram: Vector, ratio: int) -> tuple[Vector, Vector]:
@@ -110,6 +114,8 @@ def least_cube(squares: Vector, leverages: Vector) -> float:
         prices = np.asarray(found.x)
         worst = _worst_rows(prices, squares, sizes)
         ratios = (worst @ prices) / np.cbrt(worst**2 @ squares)
+        if not 0 < ratios.max() < np.inf:
+            break
         best = max(best, float(_proven(prices / ratios.max(), squares, fine) @ leverages))
         if ratios.max() <= _CLOSE:
             break
