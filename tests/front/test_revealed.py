@@ -75,6 +75,23 @@ def test_what_is_not_given_counts_in_full(place):
     assert report.promised == pytest.approx(full + 1, rel=1e-9)
 
 
+def test_answers_under_other_declarations_count_in_full(place):
+    curator = opened(place, Budget(epsilon=20))
+    counted, summed = curator.ask(ROWS, epsilon=1), curator.ask(COSTS, epsilon=1)
+    assert curator.revealed([counted, summed]).of("nobody") == 0
+    wider = Table(
+        FRAME,
+        person="who",
+        limits=Limits(rows=4),
+        columns={"city": Keys(["a", "b"]), "cost": Bounds(0, 10)},
+        version="2",
+    )
+    curator.amend(reason="more rows", tables={"visits": wider})
+    report = curator.revealed([counted, summed])
+    assert report.losses == {}
+    assert report.of("p") == report.largest == pytest.approx(2, rel=1e-9)
+
+
 def test_rows_that_a_limit_cuts_count_in_full(place):
     curator = opened(place, Budget(epsilon=20), rows=2)
     report = curator.revealed([curator.ask(ROWS, epsilon=1)])

@@ -224,9 +224,10 @@ def _events(
 
 def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Shift | None, ...]] | None:
     tables = curator.tables
-    if any(tables[name].version != version for name, version in request.versions if name in tables):
-        return None  # of rows that are no longer there
-    request.check(tables)
+    try:
+        request.check(tables)
+    except ParameterError:
+        return None  # it was of other rows, or under other declarations
     found = person_shifts(request.plan, tables)
     return None if found is None else found.moved
 
