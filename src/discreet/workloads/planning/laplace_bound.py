@@ -54,26 +54,31 @@ def laplace_bound(workload: Workload) -> float:
         return 0.0
     exponent = int(np.frexp(largest)[1])
     gram, found = np.ldexp(gram, -exponent), 0.0
+    cells = _square(gram, np.arange(size))  # the first level of every chain
     for ratio in _RATIOS:
-        squares, leverages = _levels(gram, ratio)
+        squares, leverages = _levels(gram, cells, ratio)
         if len(squares):
             found = max(found, least_cube(squares, leverages) / size**2)
     return float(np.ldexp(found * (1 - _ROUNDING), exponent))
 
 
-def _levels(gram: Vector, ratio: int) -> tuple[Vector, Vector]:
-    """Return c_l^2 and the leverage of each scale; scales at which some query says nothing are left out."""
-    squares, leverages = [], []
+def _levels(gram: Vector, cells: float, ratio: int) -> tuple[Vector, Vector]:
+    """Return c_l^2 and the leverage of each scale; scales that the queries do not tell are left out."""
     chain = [*_chain(len(gram), ratio), np.zeros(0, np.intp)]
-    for starts, coarser in pairwise(chain):
-        sums = np.add.reduceat(np.add.reduceat(gram, starts, axis=0), starts, axis=1)
-        values, vectors = np.linalg.eigh(sums)
-        # Without what eigenvalues may be off, the matrix is below the true one, and its inverse above.
-        below = values - len(values) * float(np.finfo(np.float64).eps) * values[-1]
-        if below[0] > 0:
-            squares.append(1 / float(((vectors**2) @ (1 / below)).max()))
-            leverages.append(float(len(starts) - len(coarser)))
-    return np.array(squares), np.array(leverages)
+    squares = np.array([cells, *(_square(gram, starts) for starts in chain[1:-1])])
+    leverages = np.array([float(len(starts) - len(coarser)) for starts, coarser in pairwise(chain)])
+    return squares[squares > 0], leverages[squares > 0]
+
+
+def _square(gram: Vector, starts: NDArray[np.intp]) -> float:
+    """Return c^2 of the vectors that are constant on blocks, rounded down; 0 if not all of them are told.
+
+    Without what sums and eigenvalues may be off, the matrix is below the true one, and its inverse above.
+    """
+    sums = np.add.reduceat(np.add.reduceat(gram, starts, axis=0), starts, axis=1)
+    values, vectors = np.linalg.eigh(sums)
+    below = values - 4 * len(gram) * float(np.finfo(np.float64).eps) * values[-1]
+    return 1 / float(((vectors**2) @ (1 / below)).max()) if below[0] > 0 else 0.0
 
 
 def _chain(size: int, ratio: int) -> Iterator[NDArray[np.intp]]:
@@ -98,8 +103,7 @@ def least_cube(squares: Vector, leverages: Vector) -> float:
     widths = np.cbrt(squares)
     least, largest = np.cbrt(1 / (1 / squares).sum()), widths.max()
     sizes, fine = (np.geomspace(least, largest, count) for count in (_GRID, _FINE_GRID))
-    points = np.eye(len(squares))
-    best = 0.0
+    points, best = np.eye(len(squares)), np.zeros(len(squares))
     for _ in range(_MOST_ROUNDS):
         costs = np.cbrt(points**2 @ squares)
         found = linprog(
@@ -116,11 +120,11 @@ def least_cube(squares: Vector, leverages: Vector) -> float:
         ratios = (worst @ prices) / np.cbrt(worst**2 @ squares)
         if not 0 < ratios.max() < np.inf:
             break
-        best = max(best, float(_proven(prices / ratios.max(), squares, fine) @ leverages))
+        best = max(best, prices / ratios.max(), key=lambda some: float(some @ leverages))
         if ratios.max() <= _CLOSE:
             break
         points = np.concatenate([points, worst[np.argsort(-ratios)[:_CUTS]]])
-    return float(max(best, 0.0) ** 3)
+    return max(float(_proven(best, squares, fine) @ leverages), 0.0) ** 3
 
 
 def _multipliers(prices: Vector, squares: Vector, sizes: Vector) -> Vector:
