@@ -13,6 +13,7 @@
 - `ladder`: the theorems side by side; `renyi` and `theorems` hold the bounds they rest on.
 - `filters`: budgets that hold while requests are chosen as answers come in.
 - `loss_distributions`, `read_losses`: privacy-loss distributions for, and from, other accountants.
+- `instance_losses`: what a release reveals about each person who is in the data, exactly; private.
 - `participation`: matrix mechanisms whose units take part several times, amplified ones too.
 - `plot`: figures of all of these.
 """
@@ -24,6 +25,7 @@ from discreet.accounting.calibration import calibrate, most_steps
 from discreet.accounting.curves import curve, profile
 from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
 from discreet.accounting.epsilon_and_delta import delta, epsilon
+from discreet.accounting.instances import instance_event, instance_losses, largest_shift_guarantee
 from discreet.accounting.interval import Interval
 from discreet.accounting.ladder import ladder
 from discreet.accounting.rho_and_mu import divergence, mu, rho
@@ -39,7 +41,10 @@ __all__ = [
     "divergence",
     "epsilon",
     "filters",
+    "instance_event",
+    "instance_losses",
     "ladder",
+    "largest_shift_guarantee",
     "loss_distributions",
     "meaning",
     "most_steps",

@@ -15,7 +15,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
 from discreet.privacy.directed import sqrt_interval
-from discreet.privacy.events import Event
+from discreet.privacy.events import Event, RoundedGaussian
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_below, probability, rational, show, whole
@@ -23,7 +23,7 @@ from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 from discreet.stability.entries import reals
-from discreet.stability.per_instance import PerInstanceReport, gaussian_losses
+from discreet.stability.per_instance import PerInstanceReport, gaussian_losses, rounded_gaussian_losses
 from discreet.stability.prediction_variance import scaled_rows
 
 __all__ = ["LinearRegression"]
@@ -192,7 +192,7 @@ class LinearRegression(Record):
 
         With x and y in steps, a row has rho = |x|^4 / (2 s^2) for the eigenvalue, at most, |upper half of
         x x^T|^2 / (2 s^2) for the matrix, and (|x|^2 y^2 + y^4 + w^2) / (2 s^2) for the vector, each with the
-        s of its noise.
+        s of its noise. Of rounded noise the loss is that of normal noise with as much mu^2 / 2, exactly.
         """
         rows, target = (part.astype(np.float64) for part in self._on_grid(design, response))
         squares, responses = rows**2, target**2
@@ -202,7 +202,8 @@ class LinearRegression(Record):
         moved = np.zeros(len(rows))
         for shifts, noise in ((lengths**2, self.eigenvalue), (upper, self.matrix), (vectors, self.moments)):
             moved += shifts / float_below(noise.event.variance)
-        return gaussian_losses(np.sqrt(moved), sigma=1, delta=delta)
+        rounded = isinstance(self.matrix.event, RoundedGaussian)
+        return (rounded_gaussian_losses if rounded else gaussian_losses)(np.sqrt(moved), sigma=1, delta=delta)
 
     def _on_grid(self, design: ArrayLike, response: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return rows and responses in steps, none of them beyond its bound."""

@@ -16,10 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
-from discreet.privacy.rational import Number, float_above, rational
+from discreet.privacy.rational import Number, float_above, rational, whole
 from discreet.stability.entries import exact_integers, reals
 
-__all__ = ["count_shifts", "mean_shifts", "regression_shifts", "sum_shifts"]
+__all__ = [
+    "count_shift_bound",
+    "count_shifts",
+    "mean_shift_bound",
+    "mean_shifts",
+    "regression_shifts",
+    "sum_shift_bound",
+    "sum_shifts",
+]
 
 
 _MOST_RIDGE = Fraction(2**800)
@@ -31,6 +39,56 @@ _ROUNDING = 2.0**-46
 def count_shifts(persons: ArrayLike) -> Floats:
     """Return the number of rows of each distinct person, in the order of their identifiers."""
     return _places(persons)[1].astype(np.float64)
+
+
+def count_shift_bound(*, rows: int = 1) -> Fraction:
+    """Return the most by which a person of up to so many rows moves a count, in any data: the rows."""
+    return Fraction(whole(rows, "rows", least=1))
+
+
+def sum_shift_bound(lower: Number, upper: Number, *, rows: int = 1) -> Fraction:
+    """Return the most by which a person moves a sum of values within bounds, in any data.
+
+    rows times max(abs(lower), abs(upper)), attained by a person all of whose rows have that value.
+    """
+    low, high = _ordered(lower, upper)
+    return whole(rows, "rows", least=1) * max(abs(low), abs(high))
+
+
+def mean_shift_bound(
+    lower: Number, upper: Number, *, rows: int = 1, others: int = 0, empty: Number = 0
+) -> Fraction:
+    """Return the most by which a person moves a mean of values within bounds, in any data.
+
+    A person of k rows moves the mean of n by k / n of the distance of their own mean from that of the others:
+    at most rows / (rows + others) (upper - lower), or with a single other row if none is certain; and a
+    person who is alone moves it to `empty`.
+
+    Parameters
+    ----------
+    lower, upper : number
+        The bounds of the values.
+    rows : int
+        How many rows a person has at most.
+    others : int
+        How many rows of others there are at least: public, 0 if nothing is known.
+    empty : number
+        The public answer of an empty table.
+    """
+    low, high = _ordered(lower, upper)
+    most, least = whole(rows, "rows", least=1), whole(others, "others", least=0)
+    among = Fraction(most, most + max(least, 1)) * (high - low)
+    if least:
+        return among
+    nothing = rational(empty, "empty")
+    return max(among, abs(high - nothing), abs(low - nothing))
+
+
+def _ordered(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
+    low, high = rational(lower, "lower"), rational(upper, "upper")
+    if low > high:
+        raise ParameterError("lower", "is above the upper bound", "at most the upper bound")
+    return low, high
 
 
 def sum_shifts(values: ArrayLike, persons: ArrayLike) -> Floats:

@@ -24,16 +24,25 @@ from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_below, probability, rational, show
 from discreet.stability.entries import reals
+from discreet.stability.gaussian_divergence import ideal_epsilons, lattice_epsilons
 
 if TYPE_CHECKING:
     from discreet.figures import Axes
 
-__all__ = ["PerInstanceReport", "gaussian_losses", "laplace_losses", "worst_case"]
+__all__ = [
+    "PerInstanceReport",
+    "gaussian_losses",
+    "laplace_losses",
+    "rounded_gaussian_losses",
+    "worst_case",
+]
 
 
 _UP = 1 + 2.0**-40  # more than all roundings of a loss together
 _CANCELED = 2.0**-45  # more than the roundings of a sum, for each unit in its terms
 _LEAST_RHO = 2.0**-1000
+_LEAST_RATIO = 2.0**-30  # below, tails differ by less than floats can tell
+_MOST_STEPS = 2.0**53
 _FINEST = Fraction(1, 2**1000)
 
 
@@ -99,12 +108,13 @@ def laplace_losses(shifts: ArrayLike, *, scale: Number, grid: Number | None = No
 def gaussian_losses(
     shifts: ArrayLike, *, sigma: Number, delta: Number, grid: Number | None = None
 ) -> PerInstanceReport:
-    """Return the epsilon of each person, at a delta, in a release with Gaussian noise.
+    """Return the epsilon of each person, at a delta, in a release with discrete Gaussian noise.
 
-    Each person has rho = shift^2 / (2 sigma^2), for the discrete law as for the continuous one. From
-    rho follows, for every order a > 1,
-    epsilon = a rho + (log(1 / delta) + a log(1 - 1 / a) - log(a - 1)) / (a - 1);
-    several orders near the best are tried.
+    With `grid`, of one number: exact, the largest log((P(N > m) - delta) / P(N > m + s)) over the integers
+    m, with s the shift in steps of the grid. Without, a bound that holds on every grid and for vectors: each
+    person has rho = shift^2 / (2 sigma^2), from which follows, for every order a > 1,
+    epsilon = a rho + (log(1 / delta) + a log(1 - 1 / a) - log(a - 1)) / (a - 1). It is up to a tenth above.
+    (Exact losses of vectors: `accounting.instance_losses`.)
 
     Parameters
     ----------
@@ -116,16 +126,50 @@ def gaussian_losses(
     delta : number
         Between 0 and 1.
     grid : number, optional
-        As for `laplace_losses`.
+        The power of two that the values of one number lie on, or are rounded to: 1 for integers. Shifts are
+        charged in whole steps of it, as by `laplace_losses`.
     """
     width = rational(sigma, "sigma", positive=True)
     failure = probability(delta, "delta", zero=False, one=False)
-    ratios = _scaled(_checked(shifts, grid), width)
+    held = _checked(shifts, grid)
+    losses = _by_rho(_scaled(held, width), _logarithm(failure))
+    if grid is not None:
+        step = rational(grid, "grid")
+        steps = held / float(step)
+        exact = (steps > 0) & (steps < _MOST_STEPS)
+        found = lattice_epsilons(steps[exact], (width / step) ** 2, float_below(failure))
+        losses[exact] = np.minimum(losses[exact], found * _UP)
+    return PerInstanceReport(losses=losses, delta=failure)
+
+
+def rounded_gaussian_losses(shifts: ArrayLike, *, sigma: Number, delta: Number) -> PerInstanceReport:
+    """Return the epsilon of each person, at a delta, in a release with rounded Gaussian noise.
+
+    The noise is a function of normal noise, whose loss depends on the L2 norm of the shift alone: with
+    mu = shift / sigma, delta is Q(epsilon / mu - mu / 2) - e^epsilon Q(epsilon / mu + mu / 2).
+    Exact for the normal noise, in any number of dimensions; rounding reveals a little less.
+
+    Parameters
+    ----------
+    shifts, sigma, delta
+        As for `gaussian_losses`; of values that are on the grid.
+    """
+    width = rational(sigma, "sigma", positive=True)
+    failure = probability(delta, "delta", zero=False, one=False)
+    ratios = _scaled(_checked(shifts, None), width)
+    losses = _by_rho(ratios, _logarithm(failure))
+    moved = (ratios > _LEAST_RATIO) & np.isfinite(ratios)
+    found = ideal_epsilons(ratios[moved] * _UP, float_below(failure))
+    losses[moved] = np.minimum(losses[moved], found * _UP)
+    return PerInstanceReport(losses=losses, delta=failure)
+
+
+def _by_rho(ratios: Floats, logarithm: float) -> Floats:
+    """Return an epsilon for shifts of so many sigmas, by their rho: several orders are tried."""
     losses = np.full_like(ratios, inf)
     losses[ratios == 0] = 0.0
     moved = (ratios > 0) & (ratios < 2.0**500)
     rho = np.maximum(ratios[moved] ** 2 / 2, _LEAST_RHO)
-    logarithm = _logarithm(failure)
     best = np.full(len(rho), inf)
     for factor in np.geomspace(0.4, 2.5, 15):
         above = factor * np.sqrt(max(logarithm, 1e-3) / rho)  # the order less 1
@@ -135,7 +179,7 @@ def gaussian_losses(
         found = order * rho + (logarithm - taken - shape) / above + padding * _CANCELED
         best = np.minimum(best, found)
     losses[moved] = np.maximum(best, 0.0) * _UP
-    return PerInstanceReport(losses=losses, delta=failure)
+    return losses
 
 
 def worst_case(reports: Iterable[PerInstanceReport]) -> PureDP | ApproximateDP:

@@ -15,7 +15,7 @@ from discreet.workloads import data_release, inference
 from discreet.workloads.continual import ContinualCounter
 from discreet.workloads.error.expected_error import ExpectedError, direct_error, expected_error
 from discreet.workloads.error.intervals import LinearAnswer
-from discreet.workloads.planning.lower_bound import Bound, lower_bound
+from discreet.workloads.planning.lower_bound import Bound, laplace_lower_bound, lower_bound
 from discreet.workloads.planning.marginals import MarginalPlan, ReleasedMarginals
 from discreet.workloads.planning.optimizer import Optimum, optimize
 from discreet.workloads.planning.planner import Candidate, Plan, plan
@@ -73,6 +73,7 @@ __all__ = [
     "direct_error",
     "expected_error",
     "inference",
+    "laplace_lower_bound",
     "lower_bound",
     "optimize",
     "p_identity",

@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
 from discreet.privacy.rational import Number, typed_as_integers
 from discreet.workloads.algebra.modular import LARGEST_CELL
-from discreet.workloads.error.expected_error import ExpectedError
+from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.error.intervals import LinearAnswer
 from discreet.workloads.queries.ranges import Prefixes
 from discreet.workloads.strategies.toeplitz import ToeplitzRoot
@@ -92,9 +92,7 @@ class ContinualCounter:
     @property
     def expected_error(self) -> ExpectedError:
         """The error of the running totals, averaged over all steps."""
-        steps = self._strategy.size
-        total = self._mechanism.error.variance * self._strategy.trace(Prefixes(steps))
-        return ExpectedError(total=total, queries=steps)
+        return expected_error(Prefixes(self._strategy.size), self._strategy, self._mechanism)
 
     def add(self, increment: int) -> LinearAnswer:
         """Count one step and return the running total with its error.

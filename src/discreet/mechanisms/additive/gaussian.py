@@ -14,9 +14,9 @@ from discreet.mechanisms.additive.base import Additive
 from discreet.mechanisms.additive.gaussian_calibration import analytic_variance, classical_variance
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.mechanisms.calibration import smallest
-from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
+from discreet.mechanisms.error.tolerated import Norm, tolerates
 from discreet.mechanisms.values import (
     Lattice,
     Value,
@@ -247,6 +247,7 @@ class Gaussian(Additive):
         tolerance: Number,
         *,
         confidence: Number = 0.95,
+        norm: Norm = "each",
         delta: Number,
         sensitivity: Number | Sensitivity = 1,
         grid: Number | None = None,
@@ -258,14 +259,16 @@ class Gaussian(Additive):
         Parameters
         ----------
         tolerance : number
-            The largest error that is tolerated, for each value.
+            The largest error that is tolerated.
         confidence : number
             With at least which probability.
+        norm : {"each", "l1", "maximum"}
+            The error of what: of each value by itself, the sum of the absolute errors of all `size` values,
+            or the largest of them.
         delta, sensitivity, grid, size, neighbors
             As for the mechanism.
         """
-        limit = rational(tolerance, "tolerance", positive=True)
-        failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
+        suffices = tolerates(tolerance, confidence, norm, size)
 
         def build(epsilon: Fraction) -> Gaussian:
             return cls(
@@ -277,7 +280,7 @@ class Gaussian(Additive):
                 neighbors=neighbors,
             )
 
-        return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))
+        return build(smallest(lambda epsilon: suffices(build(epsilon).error), "tolerance"))
 
 
 def _check_one_way(

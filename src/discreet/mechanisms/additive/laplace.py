@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.mechanisms.additive.base import Additive
 from discreet.mechanisms.calibration import smallest
-from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.mechanisms.error.laplace import LaplaceError
+from discreet.mechanisms.error.tolerated import Norm, tolerates
 from discreet.mechanisms.values import (
     Value,
     check_reach,
@@ -178,6 +178,7 @@ class Laplace(Additive):
         tolerance: Number,
         *,
         confidence: Number = 0.95,
+        norm: Norm = "each",
         sensitivity: Number | Sensitivity = 1,
         grid: Number | None = None,
         size: int | None = None,
@@ -188,9 +189,12 @@ class Laplace(Additive):
         Parameters
         ----------
         tolerance : number
-            The largest error that is tolerated, for each value.
+            The largest error that is tolerated.
         confidence : number
             With at least which probability.
+        norm : {"each", "l1", "maximum"}
+            The error of what: of each value by itself, the sum of the absolute errors of all `size` values,
+            or the largest of them.
         sensitivity, grid, size, neighbors
             As for the mechanism.
 
@@ -200,11 +204,15 @@ class Laplace(Additive):
 
         >>> round(Laplace.for_error(10, confidence=1 - 1e-5, sensitivity=1).epsilon, 4)
         1.0831
+
+        "And if the errors of 20 counts, all of which a person moves, may add up to 1000 once in 20 times?"
+
+        >>> round(Laplace.for_error(1000, norm="l1", sensitivity=20, size=20).epsilon, 4)
+        0.5573
         """
-        limit = rational(tolerance, "tolerance", positive=True)
-        failure = allowed_failure(confidence) / SAFETY  # so that `quantile` agrees
+        suffices = tolerates(tolerance, confidence, norm, size)
 
         def build(epsilon: Fraction) -> Laplace:
             return cls(sensitivity=sensitivity, epsilon=epsilon, grid=grid, size=size, neighbors=neighbors)
 
-        return build(smallest(lambda epsilon: build(epsilon).error.tail(limit) <= failure, "tolerance"))
+        return build(smallest(lambda epsilon: suffices(build(epsilon).error), "tolerance"))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms.error.base import ErrorLaw, any_of
+from discreet.mechanisms.error.magnitude_sums import DiscreteMagnitude
 
 __all__ = [
     "GaussianError",
@@ -100,24 +101,18 @@ class GaussianL2(NormalNoise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianL1(NormalNoise):
-    """A bound on the law of the L1 norm.
-
-    The smaller of the L2 bound at t / sqrt(d), since the L1 norm is at most sqrt(d) times the L2
-    norm, and Chernoff's with E exp(x |N|) <= 2 exp(x^2 v / 2): 2^d exp(-t^2 / (2 d v)).
-    """
-
-    exact: ClassVar[bool] = False
+    """The law of |N_1| + … + |N_d|: exact."""
 
     def tail_in_steps(self, steps: int) -> float:
-        """Return the smaller of the two bounds."""
-        ratio = float(steps) ** 2 / float(self._spread) / self.size**2
-        norm = 1.0 if ratio <= 1 else exp(-(ratio - 1 - log(ratio)) * self.size / 2)
-        return min(norm, exp(min(0.0, self.size * (log(2) - ratio / 2))))
+        """Return the probability that the sum of the magnitudes exceeds m."""
+        if self.size == 1:
+            return 2 * probability_above(self._spread, steps)
+        return DiscreteMagnitude(sqrt(self._spread)).sum_tail(self.size, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalError(NormalNoise):
-    """The law of |N| for a noise with E exp(x N) <= exp(x^2 w / 2) for all x, which bounds all norms."""
+    """The law of |N| for a noise with E exp(x N) <= exp(x^2 w / 2) for all x, which bounds the L2 norm."""
 
     @property
     @abstractmethod
@@ -125,12 +120,14 @@ class NormalError(NormalNoise):
         """A w for which the inequality holds, in data units squared."""
 
     @property
-    def l1(self) -> GaussianL1:
-        """A bound on the law of the sum of all absolute errors."""
-        rounding = self.size * self.rounding
-        return GaussianL1(
-            squared_sigma=self._bounding_square, step=self.step, rounding=rounding, size=self.size
-        )
+    @abstractmethod
+    def l1(self) -> NormalNoise:
+        """The law of the sum of all absolute errors."""
+
+    @property
+    @abstractmethod
+    def maximum(self) -> NormalNoise:
+        """The law of the largest absolute error."""
 
     @property
     def l2(self) -> GaussianL2:
@@ -188,6 +185,16 @@ class GaussianError(NormalError):
     @property
     def _bounding_square(self) -> Fraction:
         return self.squared_sigma
+
+    @property
+    def l1(self) -> GaussianL1:
+        """The law of the sum of all absolute errors."""
+        return GaussianL1(
+            squared_sigma=self.squared_sigma,
+            step=self.step,
+            rounding=self.size * self.rounding,
+            size=self.size,
+        )
 
     @property
     def maximum(self) -> GaussianMaximum:

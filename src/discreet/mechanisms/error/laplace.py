@@ -65,6 +65,13 @@ class LaplaceL1(_LaplaceNoise):
         beyond = np.where(excess < 0, 1.0, betainc(np.maximum(excess, 0) + 1, nonzero, self._ratio))
         return float(np.exp(log_binomial) @ beyond)
 
+    def continuous_tail(self, threshold: Number) -> float:
+        """P(Gamma(d, scale) > t): the law of continuous noise, to which the exact one tends on fine grids."""
+        from scipy.special import gammaincc
+
+        beyond = rational(threshold, "threshold") - self.rounding
+        return 1.0 if beyond < 0 else float(gammaincc(self.size, float(beyond / self.scale)))
+
     def union_bound(self, threshold: Number) -> float:
         """The textbook bound d P(|N| > t / d): never below the exact tail."""
         share = (rational(threshold, "threshold") - self.rounding) / self.size

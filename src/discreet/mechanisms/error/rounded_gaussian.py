@@ -13,8 +13,15 @@ from math import erfc, exp, pi, sqrt
 
 from discreet.mechanisms.error.base import any_of
 from discreet.mechanisms.error.gaussian import NormalError, NormalNoise
+from discreet.mechanisms.error.magnitude_sums import RoundedMagnitude
 
-__all__ = ["RoundedGaussianError", "RoundedGaussianMaximum", "rounded_variance", "sub_gaussian_variance"]
+__all__ = [
+    "RoundedGaussianError",
+    "RoundedGaussianL1",
+    "RoundedGaussianMaximum",
+    "rounded_variance",
+    "sub_gaussian_variance",
+]
 
 _LEAST_CLOSED = 1.0
 """From this variance on, in steps, the series in n is short; below, the sum over tails is."""
@@ -51,6 +58,18 @@ def sub_gaussian_variance(variance: float) -> float:
 
 def _ripple(variance: float, n: int) -> float:
     return exp(-2 * (pi * n) ** 2 * variance) * (variance + 1 / (2 * pi * n) ** 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundedGaussianL1(NormalNoise):
+    """The law of |N_1| + … + |N_d|: exact."""
+
+    def tail_in_steps(self, steps: int) -> float:
+        """Return the probability that the sum of the magnitudes exceeds m."""
+        sigma = sqrt(self._spread)
+        if self.size == 1:
+            return 2 * _upper_tail(sigma, steps + 0.5)
+        return RoundedMagnitude(sigma).sum_tail(self.size, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +115,16 @@ class RoundedGaussianError(NormalError):
     @property
     def _bounding_square(self) -> Fraction:
         return Fraction(sub_gaussian_variance(float(self._spread))) * self.step**2
+
+    @property
+    def l1(self) -> RoundedGaussianL1:
+        """The law of the sum of all absolute errors."""
+        return RoundedGaussianL1(
+            squared_sigma=self.squared_sigma,
+            step=self.step,
+            rounding=self.size * self.rounding,
+            size=self.size,
+        )
 
     @property
     def maximum(self) -> RoundedGaussianMaximum:

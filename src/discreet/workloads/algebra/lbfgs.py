@@ -71,15 +71,17 @@ def _inner(first: Vector, second: Vector) -> float:
 def _preconditioned(slope: Vector, moves: deque[tuple[Vector, Vector, float]]) -> Vector:
     """Multiply the gradient by the estimate of the inverse Hessian: the two loops of Nocedal (1980)."""
     result, factors = slope.copy(), []
+    product = np.empty_like(slope)  # new memory for each of so many products costs more than they do
     for move, turn, inverse in reversed(moves):
-        factor = inverse * _inner(move, result)
+        factor = inverse * float(np.multiply(move, result, out=product).sum())
         factors.append(factor)
-        result -= factor * turn
+        result -= np.multiply(turn, factor, out=product)
     if moves:
         move, turn, _ = moves[-1]
         result *= _inner(move, turn) / _inner(turn, turn)
     for (move, turn, inverse), factor in zip(moves, reversed(factors), strict=True):
-        result += (factor - inverse * _inner(turn, result)) * move
+        step = factor - inverse * float(np.multiply(turn, result, out=product).sum())
+        result += np.multiply(move, step, out=product)
     return result
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -26,10 +28,14 @@ class ExpectedError:
         Summed over all queries.
     queries : int
         How many there are.
+    noise : float
+        The variance of the noise of a measurement.
     """
 
     total: float
     queries: int
+    noise: float = field(default=0.0, repr=False, compare=False)
+    _worst: Callable[[], float | None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def mean_square(self) -> float:
@@ -40,6 +46,15 @@ class ExpectedError:
     def rmse(self) -> float:
         """The root mean square error of a query."""
         return sqrt(self.mean_square)
+
+    @property
+    def largest(self) -> float | None:
+        """The largest standard error of a query, which `rmse` may hide; None if there are too many queries.
+
+        It is worked out when it is asked for: planning compares the sums alone.
+        """
+        worst = None if self._worst is None else self._worst()
+        return None if worst is None else sqrt(self.noise * worst)
 
 
 def expected_error(workload: Workload, strategy: Strategy, mechanism: Laplace | Gaussian) -> ExpectedError:
@@ -60,9 +75,18 @@ def expected_error(workload: Workload, strategy: Strategy, mechanism: Laplace | 
         raise ParameterError(
             "mechanism", "works on reals", "one for integers: give it strategy.sensitivity()"
         )
-    return ExpectedError(total=mechanism.error.variance * strategy.trace(workload), queries=workload.queries)
+    noise = mechanism.error.variance
+    return ExpectedError(
+        total=noise * strategy.trace(workload),
+        queries=workload.queries,
+        noise=noise,
+        _worst=partial(strategy.largest_variance, workload),
+    )
 
 
 def direct_error(workload: Workload, mechanism: Laplace | Gaussian) -> ExpectedError:
     """Return the error when each query of the workload gets its own noise, and nothing is estimated."""
-    return ExpectedError(total=mechanism.error.variance * workload.queries, queries=workload.queries)
+    noise = mechanism.error.variance
+    return ExpectedError(
+        total=noise * workload.queries, queries=workload.queries, noise=noise, _worst=partial(float, 1)
+    )

@@ -6,8 +6,8 @@ For Gaussian noise and any strategy, the total variance at L2 sensitivity 1 and 
 
 which is never below the singular-value bound (tr G^(1/2))^2 / n and has a closed form for ranges,
 prefixes and products of them (docs/proofs/workloads.md, theorem 3). For Laplace noise the L1 norm
-of a column is at least its L2 norm and the variance is 2 scale^2, so twice this is a bound; it is
-loose.
+of a column is at least its L2 norm, so this is a bound at L1 norm 1, too; for ranges and prefixes that of
+`laplace_bound` is larger.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.workloads.algebra.cache import remembered
+from discreet.workloads.planning.laplace_bound import laplace_bound
 from discreet.workloads.planning.optimizer import LARGEST_OPTIMIZED, optimize
 from discreet.workloads.queries.base import LARGEST_DOMAIN, Workload
 from discreet.workloads.queries.marginals import Marginals
@@ -30,7 +31,7 @@ from discreet.workloads.strategies.residual_basis import marginal_bound
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Bound", "check_size_of", "lower_bound"]
+__all__ = ["Bound", "check_size_of", "laplace_lower_bound", "lower_bound"]
 
 LARGEST_REFINED = 512
 _ROUNDING = 1e-9
@@ -38,7 +39,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A total variance, at L2 sensitivity 1 and for noise of variance 1, that no strategy is below.
+    """A total variance, at sensitivity 1 and for noise of variance 1, that no strategy is below.
 
     Attributes
     ----------
@@ -76,6 +77,15 @@ def lower_bound(workload: Workload) -> Bound:
     if workload.size <= LARGEST_OPTIMIZED or _has_closed_root(workload):
         return _by_root(workload)
     return _simple(workload)
+
+
+def laplace_lower_bound(workload: Workload) -> Bound:
+    """Return the best bound at hand for columns of L1 norm 1: that of the L2 norm, or that of a chain."""
+    general = lower_bound(workload)
+    total = laplace_bound(workload)
+    if total <= general.total:
+        return general
+    return Bound(total=total, certificate="a chain of coarser domains, whose scales share each column's norm")
 
 
 def check_size_of(workload: Workload) -> None:

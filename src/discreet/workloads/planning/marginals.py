@@ -140,15 +140,24 @@ def _planned(
     size = reach.tables * strategy.measurements
     mechanism = mechanism_for(noise, loss, reach.sensitivity(strategy), size)
     unit = unit_variance(noise, loss, reach, single=strategy.measurements == 1) * (1 - _ROUNDING)
+    variance = mechanism.error.variance
     return MarginalPlan(
         workload=workload,
         strategy=strategy,
         mechanism=mechanism,
         expected_error=ExpectedError(
-            total=mechanism.error.variance * strategy.trace(), queries=workload.queries
+            total=variance * strategy.trace(),
+            queries=workload.queries,
+            noise=variance,
+            _worst=partial(_largest_variance, strategy),
         ),
         lower_bound=sqrt(unit * marginal_bound(workload) / workload.queries),
     )
+
+
+def _largest_variance(strategy: ResidualBasis | MarginalTables) -> float:
+    """Return the largest variance of a cell, for noise of variance 1: those of one marginal are alike."""
+    return max(strategy.cell_variance(chosen) for chosen in strategy.workload.sets)
 
 
 def _marginals(workload: Marginals, cells: Any) -> dict[Set, NDArray[Any]]:

@@ -22,7 +22,12 @@ from discreet.privacy.rational import Number, whole
 from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
-from discreet.workloads.planning.lower_bound import Bound, check_size_of, lower_bound
+from discreet.workloads.planning.lower_bound import (
+    Bound,
+    check_size_of,
+    laplace_lower_bound,
+    lower_bound,
+)
 from discreet.workloads.planning.marginals import MarginalPlan, plan_marginals
 from discreet.workloads.planning.noise import Loss, PersonReach, allowed_noise, mechanism_for, unit_variance
 from discreet.workloads.queries.base import Workload
@@ -164,12 +169,13 @@ def plan(
         return plan_marginals(workload, losses, reach)
     check_size_of(workload)
     _check_coefficients(workload)
-    bound = lower_bound(workload)
+    bounds = {"Gaussian": lower_bound, "Laplace": laplace_lower_bound}
     best: Plan | None = None
     considered: list[Candidate] = []
     for noise in ("Gaussian", "Laplace"):
         if noise not in losses:
             continue
+        bound = bounds[noise](workload)
         best = _best(
             workload, noise, losses[noise], reach=reach, bound=bound, best=best, considered=considered
         )

@@ -18,7 +18,7 @@ from discreet.privacy.rational import whole
 from discreet.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,8 @@ __all__ = ["LARGEST_DENSE", "Vector", "Workload", "about", "checked_shape", "che
 LARGEST_DENSE = 8192
 """The largest domain for which an n x n matrix is built."""
 LARGEST_ENTRIES = 1 << 27
+LARGEST_LISTED = 1 << 24
+"""Coefficients of all queries, up to which each query's variance is worked out."""
 LARGEST_DOMAIN = 1 << 27
 _PLAIN_BITS = 64
 
@@ -145,6 +147,16 @@ class Workload(Record, ABC):
         rounding = self.size * float(np.finfo(np.float64).eps) * values.max()
         roots: Vector = (vectors**2) @ np.sqrt(np.maximum(values - rounding, 0.0))
         return roots
+
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """Return the largest of q^T S q over the queries, for the covariance S of the cells' estimates.
+
+        None where there are more queries than can be gone through.
+        """
+        if self.queries * self.size > LARGEST_LISTED:
+            return None
+        rows = self.matrix()
+        return float((rows * covariance_times(rows)).sum(axis=1).max())
 
     def check_dense(self, most: int = LARGEST_DENSE) -> None:
         """Refuse what needs an n x n array when the domain is too large for one."""

@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 from discreet.workloads.queries.base import Vector, Workload, checked_shape, checked_size, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -99,6 +99,11 @@ class Total(Workload):
     def gram_diagonal(self) -> Vector:
         """Return ones."""
         return np.ones(self.size)
+
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """Return the variance of the only query."""
+        total = np.ones(self.size)
+        return float(total @ covariance_times(total))
 
     def row(self, index: int) -> Vector:
         """Return ones."""

@@ -135,6 +135,12 @@ class WeightedUnion(Workload):
         """Add the parts' diagonals with their squared weights."""
         return self._sum(lambda part: part.gram_diagonal())
 
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """Return the largest of the parts', times their squared weights."""
+        found = [part.largest_variance(covariance_times) for part in self.parts]
+        known = [weight**2 * one for weight, one in zip(self.weights, found, strict=True) if one is not None]
+        return max(known) if len(known) == len(found) else None
+
     def block_traces(self, widths: Sequence[int]) -> Vector:
         """Add the parts' traces with their squared weights."""
         return self._sum(lambda part: part.block_traces(widths))

@@ -17,11 +17,15 @@ from discreet.workloads.algebra.sine import sine_diagonal
 from discreet.workloads.queries.base import Vector, Workload, checked_size, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = ["AllRanges", "Prefixes", "RangesOfWidth", "checked_range"]
+
+LARGEST_WEIGHED = 4096
+"""Cells up to which the covariance of all running sums is held: 128 MiB."""
+_AT_ONCE = 512
 
 
 def checked_range(first: int, last: int, size: int) -> tuple[int, int]:
@@ -79,6 +83,17 @@ class AllRanges(_Ordered):
         first, last = self.bounds(index)
         return _indicator(self.size, first, last)
 
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """Of the running sums' covariance C: C[j, j] + C[i, i] - 2 C[i, j], for all i < j."""
+        sums = _covariance_of_sums(self.size, covariance_times)
+        if sums is None:
+            return None
+        own = np.diagonal(sums)
+        return max(
+            float((own[place] + own[place + 1 :] - 2 * sums[place, place + 1 :]).max())
+            for place in range(self.size)
+        )
+
     def gram_times(self, vectors: Vector) -> Vector:
         """(G v)_i = (n - i) sum of (j + 1) v_j over j <= i, plus (i + 1) sum of (n - j) v_j over j > i."""
         up, down = np.arange(1.0, self.size + 1), np.arange(float(self.size), 0.0, -1.0)
@@ -135,6 +150,11 @@ class Prefixes(_Ordered):
     def row(self, index: int) -> Vector:
         """Return ones up to the index."""
         return _indicator(self.size, 0, self.check_index(index))
+
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """Return the largest variance of a running sum."""
+        sums = _covariance_of_sums(self.size, covariance_times)
+        return None if sums is None else float(np.diagonal(sums).max())
 
     def gram_times(self, vectors: Vector) -> Vector:
         """(G v)_i = (n - i) sum over j <= i of v_j, plus that of (n - j) v_j over j > i."""
@@ -204,6 +224,14 @@ class RangesOfWidth(_Ordered):
         first = self.check_index(index)
         return _indicator(self.size, first, first + self.width - 1)
 
+    def largest_variance(self, covariance_times: Callable[[Vector], Vector]) -> float | None:
+        """As of all ranges, for those of one width."""
+        sums = _covariance_of_sums(self.size, covariance_times)
+        if sums is None:
+            return None
+        own = np.diagonal(sums)
+        return float((own[self.width :] + own[: -self.width] - 2 * np.diagonal(sums, self.width)).max())
+
     def gram_times(self, vectors: Vector) -> Vector:
         """Sum over windows, then over the windows that hold a cell."""
         sums = _prefix_sums(np.asarray(vectors, dtype=np.float64))
@@ -223,6 +251,19 @@ def _prefix_sums(cells: NDArray[Any]) -> NDArray[Any]:
     """Return running sums that begin with 0, along the last axis."""
     sums = np.cumsum(cells, axis=-1)
     return np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+
+
+def _covariance_of_sums(size: int, covariance_times: Callable[[Vector], Vector]) -> Vector | None:
+    """Return the covariance of the running sums of estimated cells, which begin with 0; None if too many."""
+    if size > LARGEST_WEIGHED:
+        return None
+    sums = np.zeros((size + 1, size + 1))
+    for first in range(0, size, _AT_ONCE):
+        last = min(first + _AT_ONCE, size)
+        sums[first + 1 : last + 1, 1:] = np.cumsum(
+            covariance_times(np.tri(last - first, size, first)), axis=1
+        )
+    return sums
 
 
 def _sums_after(vectors: Vector) -> Vector:

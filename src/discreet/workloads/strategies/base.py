@@ -11,6 +11,7 @@ that of a slightly longer domain, with cells at its end that are always empty.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts, fold_wrapped
 from discreet.workloads.queries.base import LARGEST_DENSE, Vector, Workload, about
+from discreet.workloads.queries.cells import Identity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,6 +133,15 @@ class Strategy(Record, ABC):
         check_domain(self, workload)
         _check_dense(self.size**2, self.size)
         return float(np.trace(workload.gram_times(self.covariance_times(np.eye(self.size)))))
+
+    def largest_variance(self, workload: Workload) -> float | None:
+        """Return the largest variance of an answer, for noise of variance 1; None if there are too many."""
+        check_domain(self, workload)
+        if not isinstance(workload, Identity):
+            return workload.largest_variance(self.covariance_times)
+        with suppress(ParameterError):
+            return float(self.cell_variances().max())
+        return None
 
     def cell_variances(self) -> Vector:
         """Return the diagonal of B B^T: variances of the estimates, for noise of variance 1."""

@@ -101,11 +101,26 @@ class Kronecker(Strategy):
     def trace(self, workload: Workload) -> float:
         """For a product of workloads over the same axes, the product of the factors' traces."""
         check_domain(self, workload)
-        if isinstance(workload, Product) and [part.shape for part in workload.factors] == [
-            factor.shape for factor in self.factors
-        ]:
-            return prod(own.trace(part) for own, part in zip(self.factors, workload.factors, strict=True))
-        return Strategy.trace(self, workload)
+        parts = self._parts_of(workload)
+        if parts is None:
+            return Strategy.trace(self, workload)
+        return prod(own.trace(part) for own, part in zip(self.factors, parts, strict=True))
+
+    def largest_variance(self, workload: Workload) -> float | None:
+        """For a product of workloads over the same axes, the product of the factors' largest."""
+        parts = self._parts_of(workload)
+        if parts is None:
+            return Strategy.largest_variance(self, workload)
+        found = [own.largest_variance(part) for own, part in zip(self.factors, parts, strict=True)]
+        known = [one for one in found if one is not None]
+        return prod(known) if len(known) == len(found) else None
+
+    def _parts_of(self, workload: Workload) -> tuple[Workload, ...] | None:
+        """Return a workload's parts along the factors' axes, if it is a product of such."""
+        if not isinstance(workload, Product):
+            return None
+        same = [part.shape for part in workload.factors] == [factor.shape for factor in self.factors]
+        return workload.factors if same else None
 
 
 def _takes_single_cells(factor: Strategy) -> bool:

@@ -1,0 +1,164 @@
+"""The lower bound for Laplace noise: its lemmas on random strategies, and that nothing found is below it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from discreet.workloads import AllRanges, Identity, Matrix, Prefixes, Product, RangesOfWidth, plan
+from discreet.workloads.planning import laplace_bound as module
+from discreet.workloads.planning.laplace_bound import laplace_bound, least_cube
+from discreet.workloads.planning.lower_bound import laplace_lower_bound, lower_bound
+
+RANDOM = np.random.default_rng(20)
+
+
+def normalized(matrix: np.ndarray) -> np.ndarray:
+    return matrix / np.abs(matrix).sum(axis=0)
+
+
+def total(matrix: np.ndarray, gram: np.ndarray) -> float:
+    """The total variance of a strategy at L1 norm 1 and noise of variance 1."""
+    scaled = matrix / np.abs(matrix).sum(axis=0).max()
+    return float(np.trace(gram @ np.linalg.inv(scaled.T @ scaled)))
+
+
+def workloads(size: int):
+    yield AllRanges(size)
+    yield Prefixes(size)
+    yield Matrix(RANDOM.normal(size=(size + 2, size)))
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 13])
+def test_no_random_strategy_is_below_the_bound(size):
+    for workload in workloads(size):
+        gram, bound = workload.gram(), laplace_bound(workload)
+        assert bound > 0
+        for rows in (size, 2 * size):
+            for _ in range(30):
+                sparse = RANDOM.normal(size=(rows, size)) * (RANDOM.random((rows, size)) < 0.6)
+                blocks = np.concatenate([np.eye(size), sparse])
+                assert total(normalized(blocks), gram) >= bound
+
+
+@pytest.mark.parametrize("size", [2, 4, pytest.param(6, marks=pytest.mark.slow)])
+def test_no_strategy_that_a_search_finds_is_below_the_bound(size):
+    """The best of several descents over all matrices with twice as many rows as cells."""
+    for workload in (AllRanges(size), Prefixes(size)):
+        gram, shape = workload.gram(), (2 * size, size)
+        best = min(
+            optimize.minimize(
+                lambda flat, gram=gram, shape=shape: np.log(total(normalized(flat.reshape(shape)), gram)),
+                RANDOM.normal(size=shape).ravel(),
+                method="BFGS",
+                options={"maxiter": 40},
+            ).fun
+            for _ in range(3)
+        )
+        assert np.exp(best) >= laplace_bound(workload)
+
+
+def test_leverages_are_shared_and_pay_for_the_error_of_their_scale():
+    """The lemmas of the proof, on random strategies: each equation and each inequality."""
+    size, ratio = 12, 2
+    workload = AllRanges(size)
+    gram = workload.gram()
+    for _ in range(20):
+        matrix = normalized(np.concatenate([np.eye(size), RANDOM.normal(size=(9, size))]))
+        inner = matrix.T @ matrix
+        chain = list(module._chain(size, ratio))
+        inverses = []
+        for starts in chain:
+            blocks = np.zeros((size, len(starts)))
+            blocks[np.arange(size), np.searchsorted(starts, np.arange(size), side="right") - 1] = 1
+            inverses.append((blocks, blocks @ np.linalg.inv(blocks.T @ inner @ blocks) @ blocks.T))
+        inverses.append((np.zeros((size, 0)), np.zeros((size, size))))
+        shares, errors = np.zeros(len(matrix)), 0.0
+        for (blocks, own), (coarser, next_own) in pairwise(inverses):
+            part = own - next_own
+            leverage = np.einsum("ri,ij,rj->r", matrix, part, matrix)
+            assert leverage.min() >= -1e-9
+            assert leverage.sum() == pytest.approx(blocks.shape[1] - coarser.shape[1])
+            reach = np.diag(blocks @ np.linalg.inv(blocks.T @ gram @ blocks) @ blocks.T).max()
+            spread = matrix @ part
+            squares = np.einsum("ri,ij,rj->r", spread, gram, spread)
+            errors += squares.sum()
+            norms = np.abs(matrix).sum(axis=1)
+            assert np.all(leverage <= norms * np.sqrt(squares * reach) + 1e-9)
+            shares += leverage
+        assert shares.max() <= 1 + 1e-9
+        assert errors == pytest.approx(np.trace(gram @ np.linalg.inv(inner)))
+
+
+def simplex(levels: int, parts: int) -> np.ndarray:
+    """All rows of non-negative multiples of 1 / parts that add up to 1."""
+    grid = np.indices((parts + 1,) * (levels - 1)).reshape(levels - 1, -1).T
+    grid = grid[grid.sum(axis=1) <= parts]
+    return np.column_stack([grid, parts - grid.sum(axis=1)]) / parts
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_the_least_cube_is_that_of_a_linear_program_over_rows(levels):
+    rows = simplex(levels, {2: 2000, 3: 80}[levels])
+    for _ in range(5):
+        squares, leverages = 8.0 ** RANDOM.uniform(0, 3, levels), RANDOM.uniform(0.5, 9, levels)
+        costs = np.cbrt(rows**2 @ squares)
+        exact = optimize.linprog(costs, A_eq=rows.T, b_eq=leverages, method="highs").fun ** 3
+        found = least_cube(squares, leverages)
+        assert found <= exact * (1 + 1e-9)
+        assert found >= exact * 0.98
+    assert least_cube(np.array([4.0]), np.array([3.0])) == pytest.approx(4 * 27, rel=1e-3)
+
+
+def test_prices_are_lowered_until_they_hold():
+    rows = simplex(2, 5000)
+    for _ in range(10):
+        squares = 8.0 ** RANDOM.uniform(0, 3, 2)
+        widths = np.cbrt(squares)
+        sizes = np.geomspace(np.cbrt(1 / (1 / squares).sum()), widths.max(), 8000)
+        costs = np.cbrt(rows**2 @ squares)
+        too_high = widths * (costs / (rows @ widths)).min() * 1.03
+        prices = module._proven(too_high, squares, sizes)
+        ratio = (rows @ prices) / costs
+        assert 0.99 < ratio.max() <= 1
+
+
+def test_it_grows_beyond_the_bound_of_the_other_norm():
+    """The certified gap of 256 ranges and of a distribution function of 601 values."""
+    ranges = AllRanges(256)
+    assert laplace_lower_bound(ranges).total > 1.7 * lower_bound(ranges).total
+    assert "chain" in laplace_lower_bound(ranges).certificate
+    chosen = plan(AllRanges(64), epsilon=1)
+    assert 0 < chosen.gap < 0.46
+    assert "chain" in chosen.certificate
+    assert laplace_bound(Prefixes(601)) > 2.2 * lower_bound(Prefixes(601)).total
+
+
+def test_what_it_does_not_know_is_left_to_the_other_bound():
+    product = Product(AllRanges(4), AllRanges(4))
+    assert laplace_bound(product) == laplace_bound(AllRanges(1)) == laplace_bound(AllRanges(2000)) == 0
+    assert laplace_lower_bound(product) == lower_bound(product)
+    windows = RangesOfWidth(64, 8)
+    assert laplace_lower_bound(windows) == lower_bound(windows)
+    singular = Matrix(np.array([[1.0, 1, 1, 1], [1, 1, 0, 0]]))
+    found = plan(singular, epsilon=1).strategy
+    assert 0 < laplace_bound(singular) <= found.trace(singular) * found.column_norm1**2
+    assert laplace_lower_bound(Identity(8)).total == pytest.approx(8)
+    assert laplace_bound(Matrix(np.zeros((2, 3)))) == 0
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 1e-3, 2.0**300])
+def test_it_is_in_proportion_to_the_squares_of_coefficients(scale):
+    queries = np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    plain = laplace_bound(Matrix(queries))
+    assert plain > 0
+    assert laplace_bound(Matrix(scale * queries)) / scale / scale == pytest.approx(plain, rel=1e-3)
+
+
+def test_queries_of_very_different_sizes_have_a_bound_that_holds():
+    for power in (3, 6, 9):
+        queries = np.diag(10.0 ** np.linspace(0, power, 6))
+        assert 0 <= laplace_bound(Matrix(queries)) <= float(np.square(queries).sum())
