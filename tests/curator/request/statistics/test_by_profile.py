@@ -106,6 +106,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_laws_of_neighboring_graphs_keep_the_promise():
     statistic = ByProposal(statistic=TriangleStatistic(nodes=4), bound=1, offer=BOTH)
     claim = ApproximateDP(epsilon=2, delta=DELTA, neighbors=ADD_REMOVE_ROW)
