@@ -34,6 +34,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "data/facts/conditions/compared_values.py",
         "data/facts/conditions/condition_regions.py",
     ),
+    "other relations": (
+        "curator/request/statistic_request.py",
+        "curator/request/statistics/*.py",
+        "data/bounding/coded_rows.py",
+    ),
     "charging": ("curator/door.py", "curator/budget/*.py", "accounting/filters/*.py"),
 }
 
@@ -51,6 +56,13 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/union.py": ("accounting/test_filters_union.py",),
     "curator/budget/wording.py": ("curator/budget/test_account.py",),
     "curator/door.py": ("curator/test_door.py", "curator/test_door_bad_input.py"),
+    "curator/request/statistics/base.py": ("curator/request/test_statistic_request.py",),
+    "curator/request/statistics/known.py": ("curator/request/test_statistic_request.py",),
+    "curator/request/statistics/noisy_integers.py": (
+        "curator/request/statistics/test_graph_counts.py",
+        "curator/request/statistics/test_fixed_counts.py",
+    ),
+    "curator/request/statistics/profiled.py": ("curator/request/statistics/test_by_profile.py",),
     "data/facts/conditions/key_narrowing.py": (
         "data/facts/conditions/test_group_keys.py",
         "data/facts/conditions/test_key_narrowing.py",

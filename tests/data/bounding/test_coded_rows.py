@@ -56,6 +56,16 @@ def test_numbers_and_keys_of_every_kind_have_a_code():
     assert both[0].tolist() == [1, 1]
 
 
+def test_files_are_read_as_frames_are(tmp_path):
+    frame = pd.DataFrame({"x": [0.2, 0.6, None], "city": ["Oslo", None, "Bern"]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    columns = {"x": Bounds(0, 1, step=Fraction(1, 5)), "city": Keys(["Oslo"])}
+    for source in (frame, tmp_path / "rows.parquet", tmp_path / "rows.csv"):
+        table = FixedTable(source, rows=3, columns=columns)
+        assert sorted(row_codes(table, ["x", "city"]).tolist()) == [[0, -1], [1, 0], [3, -1]]
+
+
 def test_a_rule_for_missing_numbers_is_kept():
     columns = {"x": Bounds(0, 9, null=4)}
     table = FixedTable(

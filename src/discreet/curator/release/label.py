@@ -49,8 +49,8 @@ _ASSUMPTIONS = (
     "the ledger was not replaced by an older copy",
 )
 _RELATED_ASSUMPTIONS = (
-    "what is protected is one unit of one table, as the neighbor relation says: not everything that one "
-    "person has in it",
+    "what is protected is one unit of every table, as the neighbor relation says: not everything that one "
+    "person has in a table",
     "nodes, numbers of rows, bounds and keys were declared without looking at the data",
     "the ledger was not replaced by an older copy",
 )

@@ -91,11 +91,11 @@ def test_medians_and_their_local_sensitivity_are_those_of_all_tables_of_three_ro
         assert (profile.value, profile.local_at(0)) == (value, max(moves))
 
 
-def graph_laws(statistic, pairs, nodes):
+def graph_laws(statistic, pairs, nodes, *, most_runs=400):
     found = {}
     for edges in {one for pair in pairs for one in pair}:
         with reading_edges(edges):
-            found[edges] = law_of(statistic, empty_graph(nodes), LEVEL, most_runs=400)
+            found[edges] = law_of(statistic, empty_graph(nodes), LEVEL, most_runs=most_runs)
     return [(found[few], found[more]) for few, more in pairs]
 
 
@@ -106,10 +106,11 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_laws_of_neighboring_graphs_keep_the_promise():
     statistic = ByProposal(statistic=TriangleStatistic(nodes=4), bound=1, offer=BOTH)
     claim = ApproximateDP(epsilon=2, delta=DELTA, neighbors=ADD_REMOVE_ROW)
-    for few, more in graph_laws(statistic, PAIRS, 4):
+    for few, more in graph_laws(statistic, PAIRS, 4, most_runs=150):
         assert not compare_laws(few, more, claim).violated
         assert not compare_laws(more, few, claim).violated
 

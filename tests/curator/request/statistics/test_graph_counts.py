@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from curator.request.statistics.related_tables import (
+    ENDS,
     all_graphs,
     empty_graph,
     graph,
@@ -18,6 +20,7 @@ from curator.request.statistics.related_tables import (
 from discreet.audit.divergence import compare_laws
 from discreet.curator.request.statistics.graph_counts import DegreeCounts, EdgeCount, simple_graph
 from discreet.curator.request.statistics.noisy_integers import counting_noise
+from discreet.data import Graph
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.guarantees import PureDP
@@ -43,7 +46,8 @@ def exact(statistic, edges):
     ids=["edges", "degrees", "few degrees"],
 )
 def test_no_edge_of_any_graph_moves_more_than_the_sensitivity(statistic):
-    moves = np.array([exact(statistic, more) - exact(statistic, few) for few, more in graph_steps(5)])
+    found = {edges: exact(statistic, edges) for edges in all_graphs(5)}
+    moves = np.array([found[more] - found[few] for few, more in graph_steps(5)])
     bound = statistic.sensitivity
     assert bound.neighbors == ADD_REMOVE_ROW
     assert np.abs(moves).sum(axis=1).max() == bound.l1
@@ -67,6 +71,16 @@ def test_rows_that_are_no_edge_change_nothing():
     for table in (graph(edges, nodes=4), graph(broken, nodes=4)):
         found = simple_graph(table)
         assert (found.low.tolist(), found.high.tolist()) == ([0, 1], [1, 2])
+
+
+def test_files_are_read_as_frames_are(tmp_path):
+    frame = pd.DataFrame([(0, 1), (1, 2), (2, 0), (0, 0), (1, 0)], columns=list(ENDS))
+    frame.to_parquet(tmp_path / "edges.parquet")
+    frame.to_csv(tmp_path / "edges.csv", index=False)
+    for source in (frame, tmp_path / "edges.parquet", tmp_path / "edges.csv"):
+        assert EdgeCount(nodes=4, offer=ONE).exact(Graph(source, ends=ENDS, nodes=4)).tolist() == [3]
+    named = Graph(tmp_path / "edges.csv", ends=ENDS, nodes=["0", "1", "2"])
+    assert EdgeCount(nodes=3, offer=ONE).exact(named).tolist() == [3]
 
 
 @pytest.mark.parametrize("offer", [Offer(epsilon=1), Offer(epsilon=Fraction(1, 3))], ids=repr)
@@ -102,6 +116,7 @@ def test_answers_and_intervals():
     statistic = EdgeCount(nodes=4, offer=ONE)
     keys, column = statistic.finish([5], LEVEL)
     assert (keys, column.values.tolist(), column.lower.tolist(), column.upper.tolist()) == ({}, [5], [2], [6])
+    assert column.excess == statistic.mechanism.error.mean_absolute / 2  # as that of any other count
     assert statistic.may_have_drawn([3])
     assert not any(statistic.may_have_drawn(bad) for bad in ([], [1, 2], [1.5], [None], ["1"], [True]))
     keys, column = DegreeCounts(nodes=9, most=2, offer=ONE).finish([1, 2, 3], LEVEL)

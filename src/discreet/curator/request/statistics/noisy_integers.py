@@ -104,7 +104,12 @@ class NoisyIntegers(ReleasedStatistic):
             values = np.array([float((step or 0) * self.unit) for step in drawn])
         margin = scale * self.mechanism.error.quantile(confidence)
         lower, upper = (np.clip(values + side * margin, float(low), float(high)) for side in (-1, 1))
-        return self.keys, AnswerColumn(name=self.name, values=values, lower=lower, upper=upper)
+        error = self.mechanism.error
+        excess = (
+            error.mean_absolute / 2 + float(error.rounding) if self.unit == 1 else None
+        )  # of counts alone
+        column = AnswerColumn(name=self.name, values=values, lower=lower, upper=upper, excess=excess)
+        return self.keys, column
 
     def expect(self, confidence: Fraction) -> Expectation:
         """Return the law of the noise, which is public."""
