@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
@@ -66,6 +66,7 @@ def interquartile_range(
     replacing = relation.change is Change.REPLACE
     sums, mirrored = blocks(data), blocks(data.reflected())
 
+    @cache
     def sensitivity(distance: int) -> Fraction:
         if replacing and data.size < 2:
             return Fraction(0)

@@ -22,10 +22,13 @@ from discreet.stability.order_statistics.blocks import Blocks
 from discreet.stability.order_statistics.splits import Splits, splits
 from discreet.stability.order_statistics.trimming import Trimming
 
-__all__ = ["MOST_CELLS", "trimmed_sensitivity", "within_cells"]
+__all__ = ["MOST_CELLS", "MOST_ROWS", "trimmed_sensitivity", "within_cells"]
 
 MOST_CELLS = 2**20
 """How many pairs of a size and a number of low additions are tried at a distance, at most: below a second."""
+
+MOST_ROWS = 64
+"""How many values of a person are tried one by one."""
 
 _FEW, _CHUNK = 2**8, 2**16
 """How many cells are tried at first, and then at a time."""
@@ -35,7 +38,7 @@ _ROUNDING = 2.0**-48
 
 def within_cells(rows: int, distance: int) -> bool:
     """Return whether the distance is short enough to try everything: a rule of public numbers alone."""
-    return rows * (distance * rows + 1) ** 2 <= MOST_CELLS
+    return rows <= MOST_ROWS and rows * (distance * rows + 1) ** 2 <= MOST_CELLS
 
 
 def trimmed_sensitivity(data: Blocks, mirrored: Blocks, rule: Trimming, rows: int, distance: int) -> Fraction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
@@ -87,6 +87,7 @@ def winsorized_mean(
         (_replaced(data, cut) if replacing else _shifted(data, rule, relation, rows)),
     )
 
+    @cache
     def sensitivity(distance: int) -> Fraction:
         short = (distance + 1) ** 3 <= MOST_CELLS if replacing else within_steps(rows, distance)
         return exact(distance) if short else bound(distance)
