@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.stability.order_statistics.levels import Levels, difference, falling, raised
+from discreet.stability.order_statistics.levels import LevelWeights, difference, falling, raised
 from discreet.stability.order_statistics.nearby import mean_changes, range_changes
 from discreet.stability.order_statistics.ranks import rank_rule
 from discreet.stability.order_statistics.trimming import Trimming
@@ -76,7 +76,7 @@ def test_no_step_has_more_than_two_peaks():
 
 
 def test_pieces_mirror_fall_and_rise():
-    weights = Levels(6, ((0, 0, 2), (3, 20, -1), (5, 3, 0)), 1)
+    weights = LevelWeights(6, ((0, 0, 2), (3, 20, -1), (5, 3, 0)), 1)
     numbers = [weights.at(level) for level in range(7)]
     assert numbers == [0, 2, 4, 17, 16, 3, 3]
     assert [weights.reflected().at(level) for level in range(7)] == numbers[::-1]
@@ -84,4 +84,4 @@ def test_pieces_mirror_fall_and_rise():
     for rank in range(1, 7):
         sloped = -sum(slope for first, last, slope in slopes if first < rank <= last)
         assert numbers[rank - 1] - numbers[rank] == sloped + jumps.get(rank, 0)
-    assert Levels(4, ((0, 3, 0), (1, 0, 0), (2, 3, 0), (3, 0, 0), (4, 3, 0)), 1).peaks() is None
+    assert LevelWeights(4, ((0, 3, 0), (1, 0, 0), (2, 3, 0), (3, 0, 0), (4, 3, 0)), 1).peaks() is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.stability.order_statistics.blocks import blocks
-from discreet.stability.order_statistics.levels import Levels
+from discreet.stability.order_statistics.levels import LevelWeights
 from discreet.stability.order_statistics.moved import largest_integral
 from discreet.stability.order_statistics.ordered import ordered
 from effort import sizes
@@ -35,7 +35,7 @@ def pieces(rng, numbers):
             stop += 1
         found.append((start, numbers[start] - slope * start, slope))
         start = stop
-    return Levels(len(numbers) - 1, tuple(found), 1)
+    return LevelWeights(len(numbers) - 1, tuple(found), 1)
 
 
 def check(many, scale=1, seed=0):

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-__all__ = ["Levels", "difference", "falling", "raised"]
+__all__ = ["LevelWeights", "difference", "falling", "raised"]
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class LevelWeights:
     """A weight for each level from 0 to `size`: `base` + `slope` level, piece by piece, over `whole`.
 
     Attributes
@@ -66,13 +66,13 @@ class Levels:
             if slope and stop - 1 > start
         ]
 
-    def reflected(self) -> Levels:
+    def reflected(self) -> LevelWeights:
         """Return the weights of the mirrored values: level c becomes N - c."""
         pieces = tuple(
             (self.size - stop + 1, base + slope * self.size, -slope)
             for (_, base, slope), stop in zip(self.pieces, self.stops(), strict=True)
         )
-        return Levels(self.size, pieces[::-1], self.whole)
+        return LevelWeights(self.size, pieces[::-1], self.whole)
 
     def peaks(self) -> tuple[int, int] | None:
         """Return levels P <= Q so that W does not fall up to P, nor from P + 1 to Q, nor rise from Q on.
@@ -90,7 +90,7 @@ class Levels:
         return (level, ends[last][0]) if len(falls) == 1 and after == level + 1 else None
 
 
-def falling(size: int, cut: int, top: int, *, whole: int, bottom: int, shift: int = 0) -> Levels:
+def falling(size: int, cut: int, top: int, *, whole: int, bottom: int, shift: int = 0) -> LevelWeights:
     """Return `top` up to the level `cut`, then `bottom` less the level, and 0 from `size` - `cut` on.
 
     With a shift, a level is that much higher: so many values are below all others and do not count.
@@ -99,16 +99,16 @@ def falling(size: int, cut: int, top: int, *, whole: int, bottom: int, shift: in
     moved = tuple(
         (start + shift if start else 0, base - slope * shift, slope) for start, base, slope in pieces
     )
-    return Levels(size + shift, _without_empty(moved, size + shift), whole)
+    return LevelWeights(size + shift, _without_empty(moved, size + shift), whole)
 
 
-def raised(size: int, first: int, stop: int) -> Levels:
+def raised(size: int, first: int, stop: int) -> LevelWeights:
     """Return 1 at the levels from `first` to before `stop`, and 0 elsewhere."""
     first, stop = max(first, 0), max(stop, first, 0)
-    return Levels(size, _without_empty(((0, 0, 0), (first, 1, 0), (stop, 0, 0)), size), 1)
+    return LevelWeights(size, _without_empty(((0, 0, 0), (first, 1, 0), (stop, 0, 0)), size), 1)
 
 
-def difference(one: Levels, other: Levels, size: int) -> Levels:
+def difference(one: LevelWeights, other: LevelWeights, size: int) -> LevelWeights:
     """Return the difference of two weights at the levels up to `size`."""
     starts = sorted({start for start, _, _ in (*one.pieces, *other.pieces) if start <= size})
     pieces = []
@@ -116,7 +116,7 @@ def difference(one: Levels, other: Levels, size: int) -> Levels:
         held = [next(piece for piece in reversed(each.pieces) if piece[0] <= start) for each in (one, other)]
         (_, base, slope), (_, less, steep) = held
         pieces.append((start, base * other.whole - less * one.whole, slope * other.whole - steep * one.whole))
-    return Levels(size, tuple(pieces), one.whole * other.whole)
+    return LevelWeights(size, tuple(pieces), one.whole * other.whole)
 
 
 def _without_empty(pieces: tuple[tuple[int, int, int], ...], size: int) -> tuple[tuple[int, int, int], ...]:

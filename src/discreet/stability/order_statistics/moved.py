@@ -1,6 +1,6 @@
 """The largest change of a statistic over all data that a given number of moves leads to.
 
-From sorted x, a values are added and b removed. Let W have its peaks at the levels P <= Q (`Levels.peaks`).
+From sorted x, a values are added and b removed. Let W have its peaks at the levels P <= Q (`LevelWeights.peaks`).
 The integral of W(level) over all such y is largest for one of this family: i values are added at the lower
 bound, and j where the level first exceeds P; g values are removed where the level would exceed P, and b - g
 where it would exceed Q; the other values are added at the upper bound (proof: docs/proofs/profiles.md).
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from discreet.stability.order_statistics.blocks import Blocks
-    from discreet.stability.order_statistics.levels import Levels
+    from discreet.stability.order_statistics.levels import LevelWeights
 
 __all__ = ["Moves", "largest_integral"]
 
@@ -40,7 +40,12 @@ class _Family:
     """Members of the family, a grid of (i, j, g) or a list, with their integrals in one kind of numbers."""
 
     def __init__(
-        self, data: Blocks, weights: Levels, peaks: tuple[int, int], removed: int, members: tuple[_Ranks, ...]
+        self,
+        data: Blocks,
+        weights: LevelWeights,
+        peaks: tuple[int, int],
+        removed: int,
+        members: tuple[_Ranks, ...],
     ) -> None:
         self.data, self.weights, self.removed = data, weights, removed
         self.low, self.high = peaks
@@ -86,7 +91,7 @@ class _Family:
 
 
 def largest_integral(
-    data: Blocks, mirrored: Blocks, weights: Levels, moves: Moves, least: Fraction
+    data: Blocks, mirrored: Blocks, weights: LevelWeights, moves: Moves, least: Fraction
 ) -> Fraction:
     """Return the largest integral of the weights over all data that the moves lead to, or `least` if less.
 
@@ -94,7 +99,7 @@ def largest_integral(
     ----------
     data, mirrored : Blocks
         The values, and the values mirrored at zero, for weights that have their two peaks the other way.
-    weights : Levels
+    weights : LevelWeights
         What is integrated.
     moves : (int, int)
         How many values are added and removed.

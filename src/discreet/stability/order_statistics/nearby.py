@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.stability.order_statistics.blocks import Blocks
-from discreet.stability.order_statistics.levels import Levels, difference, raised
+from discreet.stability.order_statistics.levels import LevelWeights, difference, raised
 from discreet.stability.order_statistics.moved import largest_integral
 from discreet.stability.order_statistics.ranks import RankRule
 from discreet.stability.order_statistics.splits import splits
 
-__all__ = ["Change", "exact_sensitivity", "mean_changes", "range_changes", "within_steps"]
+__all__ = ["SidedWeights", "exact_sensitivity", "mean_changes", "range_changes", "within_steps"]
 
-Change: TypeAlias = tuple[Levels, bool]
+SidedWeights: TypeAlias = tuple[LevelWeights, bool]
 """What a step changes, as weights of levels, and whether of the mirrored values."""
 
 MOST_STEPS = 64
@@ -27,7 +27,7 @@ def within_steps(rows: int, distance: int) -> bool:
 
 
 def exact_sensitivity(
-    data: Blocks, mirrored: Blocks, changes: Callable[[int], Iterable[Change]], rows: int, distance: int
+    data: Blocks, mirrored: Blocks, changes: Callable[[int], Iterable[SidedWeights]], rows: int, distance: int
 ) -> Fraction:
     """Return the largest change by one step of data within a distance.
 
@@ -50,7 +50,7 @@ def exact_sensitivity(
     return best
 
 
-def mean_changes(levels: Callable[[int, int], Levels], size: int, rows: int) -> list[Change]:
+def mean_changes(levels: Callable[[int, int], LevelWeights], size: int, rows: int) -> list[SidedWeights]:
     """Return what a step changes in a mean that never falls when a value grows.
 
     It rises most if the values that come are at the upper bound, or if the smallest go; its falls are the
@@ -76,14 +76,14 @@ def mean_changes(levels: Callable[[int, int], Levels], size: int, rows: int) -> 
     return [*both, (here, False)] if size <= rows else both
 
 
-def range_changes(first: RankRule, last: RankRule, size: int, rows: int) -> list[Change]:
+def range_changes(first: RankRule, last: RankRule, size: int, rows: int) -> list[SidedWeights]:
     """Return what a step changes in the distance between the values of two ranks, both 0 for no values.
 
     Values that come between the two draw both inward, and those that go there push both outward. Values
     that come or go at the ends shift both ranks.
     """
     here = raised(size, first.at(size), last.at(size))
-    found: list[Levels] = []
+    found: list[LevelWeights] = []
     for more in range(1, rows + 1):
         start, stop = first.at(size + more), last.at(size + more)
         found.append(difference(here, raised(size, start, stop - more), size))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import blocks
-from discreet.stability.order_statistics.levels import Levels, difference, falling
+from discreet.stability.order_statistics.levels import LevelWeights, difference, falling
 from discreet.stability.order_statistics.moved import largest_integral
 from discreet.stability.order_statistics.nearby import exact_sensitivity, mean_changes, within_steps
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
@@ -101,7 +101,7 @@ def winsorized_mean(
     )
 
 
-def winsorized_levels(rule: Trimming, size: int, shift: int) -> Levels:
+def winsorized_levels(rule: Trimming, size: int, shift: int) -> LevelWeights:
     """Return the weights of the winsorized mean of so many values, with others below that do not count."""
     return falling(size, rule.cut(size), size, whole=size, bottom=size, shift=shift)
 
