@@ -1,6 +1,6 @@
 """The largest change of a statistic over all data that a given number of moves leads to.
 
-From sorted x, a values are added and b removed. Let W have its peaks at the levels P <= Q (`LevelWeights.peaks`).
+From sorted x, a values are added and b removed. Let W have its peaks at P <= Q (`LevelWeights.peaks`).
 The integral of W(level) over all such y is largest for one of this family: i values are added at the lower
 bound, and j where the level first exceeds P; g values are removed where the level would exceed P, and b - g
 where it would exceed Q; the other values are added at the upper bound (proof: docs/proofs/profiles.md).

@@ -4,8 +4,8 @@ Among data y of N values near x the mean rises most by p values at the upper bou
 The rise is a sum of ranks of y with weights that change their sign once, at a rank Q: for a values added
 and b removed it is largest for i additions at the lower bound, the others at the upper one, and b removals
 next to one another, that is for Y(r) = X(r - i) up to Q and X(r - i + b) beyond (proof:
-docs/proofs/profiles.md). All N and i are tried; most N are ruled out at once, since no y of their size
-exceeds what X(r - a) up to Q and X(r + b) beyond would give.
+docs/proofs/profiles.md). Most N and i are ruled out at once: for i from f to l no rise exceeds what
+X(r - l) up to Q and X(r - f + b) beyond would give.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ MOST_CELLS = 2**20
 MOST_ROWS = 64
 """How many values of a person are tried one by one."""
 
-_FEW, _CHUNK = 2**8, 2**16
-"""How many cells are tried at first, and then at a time."""
 _ROUNDING = 2.0**-48
 """What two quotients and their difference may be wrong by, of their sizes: a few roundings of 2^-53."""
 
@@ -80,46 +78,51 @@ class _Step:
     turn: NDArray[np.int64]
 
     def largest(self, data: Blocks, least: Fraction) -> Fraction:
-        """Return the largest rise, or `least` if none is larger."""
-        bound, error = self._rises(data, self.near.added, 0)
-        bound = bound + error
-        order = np.argsort(-bound)
-        done, most = 0, _FEW
-        while done < len(order) and bound[order[done]] > _below(least):
-            some = order[done:]
-            some = some[: 1 + int(np.searchsorted(np.cumsum(self.near.added[some] + 1), most))]
-            done, most = done + len(some), _CHUNK
-            least = self._at(some[bound[some] > _below(least)])._tried(data, least)
-        return least
+        """Return the largest rise, or `least` if none is larger.
+
+        Ranges of low additions are halved as long as their bound is not below a rise that was found.
+        """
+        place = np.arange(len(self.first))
+        first, last = np.zeros_like(self.near.added), self.near.added
+        found, tried = _below(least), []
+        while len(place):
+            here = self._at(place)
+            bound, error = here._rises(data, last, first)
+            rise, off = here._rises(data, first, first)
+            found = max(found, float(np.max(rise - off)))
+            kept = (bound + error >= found) & (bound + error > _below(least))
+            alone = kept & (first == last)
+            tried.append((place[alone], first[alone], (bound + error)[alone]))
+            kept &= first < last
+            place, first, last = place[kept], first[kept], last[kept]
+            middle = (first + last) // 2
+            place = np.concatenate((place, place))
+            first, last = np.concatenate((first, middle + 1)), np.concatenate((middle, last))
+        chosen = [np.concatenate(each) for each in zip(*tried, strict=True)]
+        best = chosen[2] >= found
+        return self._at(chosen[0][best])._exact(data, chosen[1][best], least)
 
     def _at(self, places: NDArray[np.intp]) -> _Step:
         ranks = (self.first, self.last, self.start, self.stop, self.turn)
         return _Step(self.near.at(places), *(each[places] for each in ranks))
 
-    def _tried(self, data: Blocks, least: Fraction) -> Fraction:
-        """Try every number of low additions."""
-        counts = self.near.added + 1
-        each = self._at(np.repeat(np.arange(len(counts)), counts))
-        low = np.arange(len(each.first), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-        near, error = each._rises(data, low, low)
-        chosen = np.flatnonzero(near + error > max(float(np.max(near - error)), _below(least)))
-        for one, first, other, second in zip(
-            *each._at(chosen)._sums(data, low[chosen], low[chosen]), strict=True
-        ):
+    def _exact(self, data: Blocks, low: NDArray[np.int64], least: Fraction) -> Fraction:
+        """Return the largest of these rises by integers, or `least` if none is larger."""
+        for one, first, other, second in zip(*self._sums(data, low, low), strict=True):
             rise = Fraction(int(other) * int(first) - int(one) * int(second), int(first) * int(second))
             least = max(least, rise)
         return least
 
     def _rises(
-        self, data: Blocks, low: NDArray[np.int64], back: NDArray[np.int64] | int
+        self, data: Blocks, low: NDArray[np.int64], back: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the rises, and what they may be wrong by."""
+        """Return rises and what they may be wrong by; bounds where i is from `back` to `low`."""
         one, first, other, second = self._sums(data, low, back)
         before, after = one.astype(np.float64) / first, other.astype(np.float64) / second
         return after - before, (np.abs(after) + np.abs(before)) * _ROUNDING
 
     def _sums(
-        self, data: Blocks, low: NDArray[np.int64], back: NDArray[np.int64] | int
+        self, data: Blocks, low: NDArray[np.int64], back: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
         """Return the sums, above a value in the middle, and numbers of what remains before and after.
 
