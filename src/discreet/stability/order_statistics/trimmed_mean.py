@@ -57,7 +57,7 @@ def trimmed_mean(
     Profile
         Under replace it is exact: with m = floor(trim n) and h = n - 2m,
         A_k = max { X(s + h + k) - X(s) : m - k <= s <= m + 1 } / h (Bun & Steinke 2019). Under add/remove
-        it is exact for up to 64 rows and a distance k with rows (k rows + 1)^2 <= 2^20, which is 1023 for one
+        it is exact for up to 64 rows and a distance k with rows (k rows + 1)^2 <= 2^22, which is 2047 for one
         value a person (`trimmed_steps`). Beyond, it is a smooth upper bound: the weight that one person
         moves, times how far the last value that may remain lies from the mean of the others (proof:
         docs/proofs/profiles.md).

@@ -24,8 +24,8 @@ from discreet.stability.order_statistics.trimming import Trimming
 
 __all__ = ["MOST_CELLS", "MOST_ROWS", "trimmed_sensitivity", "within_cells"]
 
-MOST_CELLS = 2**20
-"""How many pairs of a size and a number of low additions are tried at a distance, at most: below a second."""
+MOST_CELLS = 2**22
+"""How many pairs of a size and a number of low additions there are at a distance, at most; few are tried."""
 
 MOST_ROWS = 64
 """How many values of a person are tried one by one."""
