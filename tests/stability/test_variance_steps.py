@@ -90,7 +90,7 @@ def test_many_values_at_the_bounds_fall_most():
 
 
 def test_integers_of_any_length_give_the_same():
-    """Long values are Python's integers; here short ones are made so, and long ones agree on a coarse grid."""
+    """Long values are integers of Python; here short ones are made so, and long ones are on a coarse grid."""
     rng = np.random.default_rng(7)
     for _ in range(10):
         values = np.sort(rng.integers(0, 20, int(rng.integers(1, 12))))
