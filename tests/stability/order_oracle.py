@@ -89,11 +89,11 @@ def check_smooth(profile, other, decay):
 
 
 @st.composite
-def neighbors(draw):
-    """Draw data, neighboring data, the relation and the most values of a person."""
+def neighbors(draw, most=25):
+    """Draw data of up to `most` values, neighboring data, the relation and the most values of a person."""
     relation, rows = draw(st.sampled_from([*STEPS, (ADD_REMOVE_PERSON, 5)]))
     value = st.one_of(st.integers(0, 5), st.integers(0, 1000), st.sampled_from([0, 1000]))
-    values = draw(st.lists(value, max_size=25))
+    values = draw(st.lists(value, max_size=most))
     changed = draw(st.lists(value, min_size=1, max_size=rows))
     if relation.change is Change.REPLACE:
         return values, [*values[1:], changed[0]] if values else values, relation, rows

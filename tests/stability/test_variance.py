@@ -1,8 +1,9 @@
-"""The variance against trying everything: equal under replace, above and smooth under add/remove."""
+"""The variance against trying everything: equal where one value changes, above and smooth otherwise."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
 from discreet.stability.enumeration import Enumeration, multisets, neighbors_of
 from discreet.stability.variance import variance
+
+module = import_module("discreet.stability.variance")  # the package has a function of this name
 
 
 def plain(values):
@@ -35,13 +38,22 @@ def test_the_variance_equals_the_oracle_where_a_value_is_replaced(top, size):
 
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize(("top", "size", "most"), [(1, 10, 3), (2, 7, 2), (5, 4, 1)])
-def test_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, size, most):
+def test_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, size, most, monkeypatch):
+    monkeypatch.setattr(module, "MOST_DISTANCE", -1)
     oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON, rows=rows))
     for data in multisets(range(top + 1), range(size)):
         profile = variance(list(data), lower=0, upper=top, rows=rows)
         bounds = [profile.local_at(k) for k in range(most + 1)]
         assert all(bound >= true for bound, true in zip(bounds, oracle.profile(data, most), strict=True))
         assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize(("top", "size"), [(1, 7), (2, 6), (3, 4), (7, 3)])
+def test_the_variance_equals_the_oracle_where_a_value_comes_or_goes(top, size):
+    oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON))
+    for data in multisets(range(top + 1), range(size)):
+        profile = variance(list(data), lower=0, upper=top)
+        assert [profile.local_at(k) for k in range(4)] == oracle.profile(data, 3)
 
 
 values = st.lists(st.integers(-4, 9), max_size=14)
@@ -55,6 +67,16 @@ def test_the_bound_is_smooth(data, person):
     for distance in range(8):
         assert one.local_at(distance) <= other.local_at(distance + 1)
         assert other.local_at(distance) <= one.local_at(distance + 1)
+
+
+@given(data=values, new=st.integers(-4, 9))
+def test_smooth_across_the_distance_up_to_which_all_is_exact(data, new):
+    one, other = variance(data, lower=-4, upper=9), variance([*data, new], lower=-4, upper=9)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "MOST_DISTANCE", 2)
+        for distance in range(8):
+            assert one.local_at(distance) <= other.local_at(distance + 1)
+            assert other.local_at(distance) <= one.local_at(distance + 1)
 
 
 def test_wide_bounds_are_exact_too():
@@ -83,7 +105,8 @@ def test_values_are_clipped_and_small_tables_have_an_answer():
             assert variance(data, lower=0, upper=2, relation=relation).value == 0
         assert variance([3, 3], lower=3, upper=3, relation=relation).smooth(1) == 0
     assert variance([], lower=0, upper=2, relation=REPLACE_ROW).smooth(1) == 0
-    assert variance([], lower=0, upper=2).local_at(0) == 1
+    assert [variance([], lower=0, upper=2).local_at(k) for k in range(3)] == [0, 1, 1]
+    assert variance([], lower=0, upper=2, rows=2).local_at(0) == 1
 
 
 @pytest.mark.parametrize("bounds", [(2, 1), (0.5, 2), (0, 2**60)])

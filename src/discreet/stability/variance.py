@@ -1,4 +1,4 @@
-"""The variance of bounded values: exact sensitivities under replace, a smooth bound under add/remove."""
+"""The variance of bounded values: exact sensitivities where one value changes, else a smooth bound."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from discreet.stability.entries import clamped_integers
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
+from discreet.stability.variance_steps import MOST_DISTANCE, Sorted, exact_change
 
 __all__ = ["variance"]
 
@@ -48,9 +49,10 @@ def variance(
     Returns
     -------
     Profile
-        Under replace exact; the values that are replaced are the smallest, or the largest. Under
-        add/remove a smooth upper bound: with T = (k + 1) rows values gone and T others new, the mean is as
-        far out as it can be (proof: docs/proofs/variance.md).
+        Under replace exact; the values that are replaced are the smallest, or the largest. Under add/remove
+        of one value a person exact up to the distance 127 (`variance_steps`). Beyond, and where a person has
+        several values, a smooth upper bound: with T = (k + 1) rows values gone and T others new, the mean is
+        as far out as it can be (proof: docs/proofs/variance.md).
 
     Examples
     --------
@@ -71,13 +73,19 @@ def variance(
     def replaced(distance: int) -> Fraction:
         return max(up.replaced(distance), down.replaced(distance)) if count > 1 else Fraction(0)
 
+    one = Sorted(padded[1:-1] - low, high - low)
+    other = one.mirrored()
+
     def changed(distance: int) -> Fraction:
+        if each == 1 and distance <= MOST_DISTANCE:
+            return exact_change(one, other, distance)
         return _changed(up, down, each, distance)
 
     replace = relation.change is Change.REPLACE
     return Profile(
         value=deviations / max(count, 1),
-        reach=count if replace else -(-count // each),
+        # With no one left, one value must come before another changes the variance most.
+        reach=count if replace else -(-count // each) + 1,
         sensitivity=replaced if replace else changed,
         relation=relation,
         rows=each,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
+from discreet.stability.order_statistics import trimmed_mean as module
 from discreet.stability.order_statistics.trimmed_mean import trimmed_mean
 from discreet.stability.order_statistics.trimming import Trimming
 from effort import examples
@@ -47,8 +48,24 @@ def test_trimmed_means_equal_the_enumeration_where_a_value_is_replaced(part):
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
-@pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
-def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
+@pytest.mark.parametrize(("relation", "rows"), STEPS[1:], ids=str)
+def test_trimmed_means_equal_the_enumeration_where_persons_come_and_go(part, relation, rows):
+    check_exact(
+        partial(trimmed_mean, trim=part), partial(plainly, part), relation, rows, small_data(25, seed=rows)
+    )
+
+
+@pytest.fixture
+def bound_alone(monkeypatch):
+    """Leave the upper bound that holds at long distances."""
+    monkeypatch.setattr(module, "within_cells", lambda rows, distance: False)
+
+
+@pytest.mark.few(6)
+@pytest.mark.parametrize("part", PARTS, ids=str)
+@pytest.mark.parametrize(("relation", "rows"), STEPS[1:], ids=str)
+@pytest.mark.usefixtures("bound_alone")
+def test_the_bound_is_never_below_the_enumeration(part, relation, rows):
     check_bound(
         partial(trimmed_mean, trim=part),
         partial(plainly, part),
@@ -62,6 +79,14 @@ def test_trimmed_means_are_never_below_the_enumeration(part, relation, rows):
 @settings(max_examples=examples(150), deadline=None)
 def test_smooth_between_neighbors(drawn, part, decay):
     check_neighbors(partial(trimmed_mean, trim=part), drawn, decay)
+
+
+@given(neighbors(), st.sampled_from(PARTS), st.sampled_from(DECAYS))
+@settings(max_examples=examples(100), deadline=None)
+def test_smooth_across_the_distance_up_to_which_all_is_exact(drawn, part, decay):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "within_cells", lambda rows, distance: distance <= 2)
+        check_neighbors(partial(trimmed_mean, trim=part), drawn, decay)
 
 
 def reached(values, part, rows, distance):
@@ -89,16 +114,20 @@ def reached(values, part, rows, distance):
 
 @pytest.mark.parametrize("part", [Fraction(1, 10), Fraction(1, 4), Fraction(2, 5)], ids=str)
 @pytest.mark.parametrize("rows", [1, 2])
-def test_the_bound_is_close_where_values_are_many(part, rows):
+def test_exact_and_close_where_values_are_many(part, rows, monkeypatch):
     values = sorted(int(value) for value in np.random.default_rng(5).normal(500, 100, 80))
     profile = trimmed_mean(
         np.array(values), trim=part, lower=0, upper=1000, relation=ADD_REMOVE_PERSON, rows=rows
     )
     for distance in range(3 if rows == 1 else 2):
         exact = reached(values, part, rows, distance)
-        assert exact <= profile.local_at(distance) <= Fraction(3, 2) * exact
+        assert profile.local_at(distance) == exact
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "within_cells", lambda rows, distance: False)
+            assert exact <= profile.local_at(distance) <= Fraction(3, 2) * exact
 
 
+@pytest.mark.usefixtures("bound_alone")
 def test_a_rank_that_does_not_shift_is_caught(monkeypatch):
     windows = Trimming.windows
 

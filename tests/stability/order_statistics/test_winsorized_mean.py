@@ -1,4 +1,4 @@
-"""The winsorized mean against enumeration: exact where it says so, a bound otherwise."""
+"""The winsorized mean against enumeration: exact, and a bound at long distances."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy.neighbors import REPLACE_ROW
+from discreet.stability.order_statistics import winsorized_mean as module
 from discreet.stability.order_statistics.winsorized_mean import winsorized_mean
 from effort import examples
 from stability.order_oracle import (
@@ -22,7 +23,6 @@ from stability.order_oracle import (
     check_exact,
     check_neighbors,
     neighbors,
-    profiles,
     small_data,
 )
 
@@ -38,25 +38,32 @@ def plainly(part, values):
     return Fraction(sum(min(max(value, low), high) for value in values), len(values))
 
 
-def test_replace_is_exact_where_nothing_is_trimmed():
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_exact_where_a_value_is_replaced(part):
     check_exact(
-        partial(winsorized_mean, trim=0), partial(plainly, 0), REPLACE_ROW, 1, small_data(200, 4, most=7)
+        partial(winsorized_mean, trim=part),
+        partial(plainly, part),
+        REPLACE_ROW,
+        1,
+        small_data(60, seed=4, most=7),
     )
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
-def test_the_local_sensitivity_is_exact_under_replace(part):
-    data = small_data(200, seed=4, most=7)
-    for profile, local in profiles(
-        partial(winsorized_mean, trim=part), partial(plainly, part), REPLACE_ROW, 1, data
-    ):
-        assert profile.local_at(0) == local[0]
+@pytest.mark.parametrize(("relation", "rows"), STEPS[1:], ids=str)
+def test_exact_where_persons_come_and_go(part, relation, rows):
+    check_exact(
+        partial(winsorized_mean, trim=part), partial(plainly, part), relation, rows, small_data(20, seed=rows)
+    )
 
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize(("relation", "rows"), STEPS, ids=str)
-def test_never_below_the_enumeration(part, relation, rows):
+def test_the_bound_is_never_below_the_enumeration(part, relation, rows, monkeypatch):
+    monkeypatch.setattr(module, "within_steps", lambda rows, distance: False)
+    monkeypatch.setattr(module, "MOST_CELLS", 0)
     check_bound(
         partial(winsorized_mean, trim=part),
         partial(plainly, part),
@@ -66,8 +73,17 @@ def test_never_below_the_enumeration(part, relation, rows):
     )
 
 
-@given(neighbors(), st.sampled_from(PARTS), st.sampled_from(DECAYS))
-@settings(max_examples=examples(100), deadline=None)
+@given(neighbors(most=8), st.sampled_from(PARTS), st.sampled_from(DECAYS))
+@settings(max_examples=examples(60), deadline=None)
+def test_smooth_across_the_distance_up_to_which_all_is_exact(drawn, part, decay):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "within_steps", lambda rows, distance: distance <= 2)
+        patched.setattr(module, "MOST_CELLS", 27)
+        check_neighbors(partial(winsorized_mean, trim=part), drawn, decay)
+
+
+@given(neighbors(most=8), st.sampled_from(PARTS), st.sampled_from(DECAYS))
+@settings(max_examples=examples(60), deadline=None)
 def test_smooth_between_neighbors(drawn, part, decay):
     check_neighbors(partial(winsorized_mean, trim=part), drawn, decay)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
     from discreet.stability.order_statistics.ordered import OrderedValues
 
-__all__ = ["Blocks", "blocks"]
+__all__ = ["MOST_BEYOND", "Blocks", "blocks"]
 
 _HALF = 27
 _MASK = 2**_HALF - 1
+MOST_BEYOND = 2**21
+"""How far beyond twice the size of the data a rank may be: more than any step that is tried in full adds."""
 _PADDING = 1 + Fraction(1, 2**50)
 
 
@@ -44,6 +46,23 @@ class Blocks:
         best = int(np.argmax(high.astype(np.float64) * 2.0**_HALF + low))
         return Fraction((int(high[best]) << _HALF) + int(low[best]), length) * _PADDING
 
+    def above(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return X of these ranks, less the lower bound."""
+        found: NDArray[np.int64] = self.data.points[self.data.places(ranks)] - self.data.points[0]
+        return found
+
+    def totals(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the sums of `above` over all ranks up to these: integers of 64 bits, or Python's.
+
+        Ranks beyond n are at the upper bound; none is beyond 2 n + `MOST_BEYOND`.
+        """
+        high, low = self._to(0, ranks), self._to(1, ranks)
+        if (2 * self.data.size + MOST_BEYOND) * self.data.spread < 2**62:
+            total: NDArray[Any] = (high << _HALF) + low
+        else:
+            total = high.astype(object) * 2**_HALF + low.astype(object)
+        return total
+
     def _excess(
         self, index: int, starts: NDArray[np.int64], ends: NDArray[np.int64], length: int
     ) -> NDArray[np.int64]:
@@ -54,7 +73,7 @@ class Blocks:
         """Return the sums of a half over the ranks up to these; ranks below 1 have none."""
         size, half = self.data.size, self.halves[index]
         beyond: NDArray[np.int64] = np.maximum(ranks - size, 0) * half[-1]
-        return self.data.sum_to(np.clip(ranks, 0, size), half, self.sums[index]) + beyond
+        return self.data.sum_to(np.minimum(np.maximum(ranks, 0), size), half, self.sums[index]) + beyond
 
 
 def blocks(data: OrderedValues) -> Blocks:

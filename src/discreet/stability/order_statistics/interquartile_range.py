@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.grid import on_grid
+from discreet.stability.order_statistics.blocks import blocks
+from discreet.stability.order_statistics.nearby import exact_sensitivity, range_changes, within_steps
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import rank_rule
@@ -49,28 +51,37 @@ def interquartile_range(
     Returns
     -------
     Profile
-        A single value that moves both quartiles moves them the same way, so that one step of one value
-        changes the range by at most the larger change of the two. Under replace the profile is
-        exactly the larger of theirs (0 for n < 2), under add/remove of one value at most that. A
-        person of several values may widen it at both ends: there the profile is the sum, a
-        smooth upper bound (proof: docs/proofs/profiles.md).
+        Under replace exactly the larger of the profiles of the two quartiles (0 for n < 2). Under add/remove
+        exact up to a distance k with rows (k rows + 1) <= 64, which is 63 for one value a person. Beyond, a
+        smooth upper bound: a single value that moves both quartiles moves them the same way, so the
+        larger of the two profiles; a person of several values may widen the range at both ends, so
+        their sum (proof: docs/proofs/profiles.md).
     """
     if step is not None:
         return on_grid(partial(interquartile_range, relation=relation, rows=rows), values, lower, upper, step)
     rows = check_step(relation, rows)
     data = ordered(values, lower=lower, upper=upper)
-    low, high = (
-        rank_profile(data, rank_rule(level), relation=relation, rows=rows)
-        for level in (Fraction(1, 4), Fraction(3, 4))
-    )
-    still = relation.change is Change.REPLACE and data.size < 2
+    rules = rank_rule(Fraction(1, 4)), rank_rule(Fraction(3, 4))
+    low, high = (rank_profile(data, rule, relation=relation, rows=rows) for rule in rules)
+    replacing = relation.change is Change.REPLACE
+    sums, mirrored = blocks(data), blocks(data.reflected())
 
+    @cache
     def sensitivity(distance: int) -> Fraction:
-        if still:
+        if replacing and data.size < 2:
             return Fraction(0)
+        if not replacing and within_steps(rows, distance):
+            return exact_sensitivity(
+                sums, mirrored, lambda near: range_changes(*rules, near, rows), rows, distance
+            )
         ends = low.sensitivity(distance), high.sensitivity(distance)
         return max(ends) if rows == 1 else min(sum(ends, Fraction(0)), Fraction(data.spread))
 
     return Profile(
-        value=high.value - low.value, reach=low.reach, sensitivity=sensitivity, relation=relation, rows=rows
+        value=high.value - low.value,
+        # With no one left the range is 0: it takes one value more until another brings all of it.
+        reach=low.reach + (not replacing),
+        sensitivity=sensitivity,
+        relation=relation,
+        rows=rows,
     )

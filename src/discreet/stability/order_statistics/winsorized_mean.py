@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import blocks
+from discreet.stability.order_statistics.levels import LevelWeights, difference, falling
+from discreet.stability.order_statistics.moved import largest_integral
+from discreet.stability.order_statistics.nearby import exact_sensitivity, mean_changes, within_steps
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import RankRule
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
     from discreet.privacy.rational import Number
 
-__all__ = ["winsorized_mean"]
+__all__ = ["winsorized_levels", "winsorized_mean"]
+
+MOST_CELLS = 2**21
+"""How many members of the family are tried under replace, at most: below a second."""
 
 
 def winsorized_mean(
@@ -58,9 +64,10 @@ def winsorized_mean(
     Returns
     -------
     Profile
-        A smooth upper bound. Under replace A_0 is exact, and all of it where nothing is trimmed. The change
-        of the mean is split into those of its two ends, which count m times, and that of what lies
-        between (proof: docs/proofs/profiles.md).
+        Exact at short distances k: with (k + 1)^3 <= 2^21 under replace, and rows (k rows + 1) <= 64 under
+        add/remove, which are 127 and 63 for one value a person. Beyond, a smooth upper bound: the change of
+        the mean is split into those of its two ends, which count m times, and that of what lies between
+        (proof: docs/proofs/profiles.md).
     """
     if step is not None:
         return on_grid(
@@ -74,15 +81,51 @@ def winsorized_mean(
     if size:
         ends = cut * (data.at(cut + 1) + data.at(size - cut))
         value = Fraction(blocks(data).total(cut + 1, size - cut) + ends, size)
-    if relation.change is Change.REPLACE:
-        return Profile(value=value, reach=size, sensitivity=_replaced(data, cut), relation=relation, rows=1)
+    replacing = relation.change is Change.REPLACE
+    exact, bound = (
+        _exact(data, rule, replacing, rows),
+        (_replaced(data, cut) if replacing else _shifted(data, rule, relation, rows)),
+    )
+
+    @cache
+    def sensitivity(distance: int) -> Fraction:
+        short = (distance + 1) ** 3 <= MOST_CELLS if replacing else within_steps(rows, distance)
+        return exact(distance) if short else bound(distance)
+
     return Profile(
         value=value,
-        reach=max(-(-size // rows) - 1, 0),
-        sensitivity=_shifted(data, rule, relation, rows),
+        reach=size if replacing else -(-size // rows),
+        sensitivity=sensitivity,
         relation=relation,
         rows=rows,
     )
+
+
+def winsorized_levels(rule: Trimming, size: int, shift: int) -> LevelWeights:
+    """Return the weights of the winsorized mean of so many values, with others below that do not count."""
+    return falling(size, rule.cut(size), size, whole=size, bottom=size, shift=shift)
+
+
+def _exact(data: OrderedValues, rule: Trimming, replacing: bool, rows: int) -> Callable[[int], Fraction]:
+    sums, mirrored, size = blocks(data), blocks(data.reflected()), data.size
+    levels = partial(winsorized_levels, rule)
+
+    def replaced(distance: int) -> Fraction:
+        if not size:
+            return Fraction(0)
+        moves = min(distance, size), min(distance, size)
+        upward = difference(levels(size, 1), levels(size, 0), size)  # the smallest becomes the upper bound
+        rise = largest_integral(sums, mirrored, upward, moves, Fraction(0))
+        return largest_integral(mirrored, sums, upward, moves, rise)
+
+    def shifted(distance: int) -> Fraction:
+        if distance * rows >= size:
+            return Fraction(data.spread)
+        return exact_sensitivity(
+            sums, mirrored, lambda near: mean_changes(levels, near, rows), rows, distance
+        )
+
+    return replaced if replacing else shifted
 
 
 def _replaced(data: OrderedValues, cut: int) -> Callable[[int], Fraction]:
