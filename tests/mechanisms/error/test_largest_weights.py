@@ -80,9 +80,17 @@ def test_margins_are_nearly_those_of_the_exact_law(laws, failure):
 
 
 def test_a_margin_without_the_lattice_is_noticed():
-    """The control: weights of a half meet 0 less often than weights of 1 do."""
-    assert tail_of([TINY, SMALL], [1, 0], 0) < tail_of([SMALL, SMALL], [1, 0.5], 0)
-    assert tail_of([SMALL, SMALL], [1, 1], 0) < tail_of([SMALL, SMALL], [1, 0.5], 0)
+    """Smaller weights can meet 0 less often than larger ones: what the lattice costs must be paid for.
+
+    The control is a margin for the larger weights that is the exact one.
+    """
+    laws = [Laplace(sensitivity=1, epsilon=4).error] * 2
+    larger, smaller = tail_of(laws, [1, 1], 0), tail_of(laws, [1, 0.5], 0)
+    assert larger < smaller
+    failure = (larger + smaller) / 2
+    assert tail_of(laws, [1, 0.5], 0.1) > failure
+    (margin,) = margins_of_largest_weights(laws, np.ones((2, 1)), failure)
+    assert tail_of(laws, [1, 0.5], margin) <= failure
 
 
 def test_half_the_weights_are_noticed():

@@ -87,6 +87,12 @@ def test_a_running_sum_less_the_one_before_has_one_noise(parts):
     assert not frame_margins(again, parts, 6, Fraction(19, 20)).any()
 
 
+def test_measures_of_one_law_are_counted_together(parts):
+    alike = {ROWS: parts[ROWS], VALUES: parts[ROWS]}
+    terms = [FramedTerm(factors={ROWS: Fraction(1), VALUES: Fraction(-1)}, frames=RUNNING)]
+    assert frame_noises._noises(terms, alike, 2, 6) == ((parts[ROWS].mechanism.error, Fraction(1), 6),)
+
+
 def tail(noises, threshold):
     """P(abs(combination) > threshold), by adding up all points of each noise in turn."""
     chances = {Fraction(0): 1.0}
