@@ -201,3 +201,42 @@ def test_other_noises_have_no_law_and_extreme_confidences_none():
     assert not has_law([other], CONFIDENCE)
     assert box_share([other], CONFIDENCE) == CONFIDENCE
     assert box_share(parts[:2], CONFIDENCE) == 1 - Fraction(1, 20) / 20
+
+
+def hard_data(rows):
+    """Values at both ends, at one end, spread evenly, and all the same."""
+    random = np.random.default_rng(rows)
+    return {
+        "ends": {"age": [-20, 80] * (rows // 2), "cost": [0, 12] * (rows // 2)},
+        "opposite": {"age": [-20, 80] * (rows // 2), "cost": [12, 0] * (rows // 2)},
+        "one end": {
+            "age": random.integers(70, 81, rows).tolist(),
+            "cost": (random.integers(20, 25, rows) / 2).tolist(),
+        },
+        "even": {
+            "age": random.integers(-20, 81, rows).tolist(),
+            "cost": (random.integers(0, 25, rows) / 2).tolist(),
+        },
+        "constant": {"age": [75] * rows, "cost": [11] * rows},
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize("rows", [2, 60, 300, 2000])
+@pytest.mark.parametrize("offer", [*OFFERS.values(), Offer(epsilon=30)], ids=[*OFFERS, "much"])
+def test_ten_thousand_releases_are_covered(offer, rows):
+    times = 10_000
+    request = request_for(MOMENTS, offer, cells=times, limits=Limits(rows=1))
+    for kind, data in hard_data(rows).items():
+        draws = draws_of(request, data, times)
+        together = np.cov(data["age"], data["cost"], bias=True)
+        truths = {"v": together[0, 0], "c": together[0, 1]}
+        if kind != "constant":
+            truths["r"] = together[0, 1] / np.sqrt(together[0, 0] * together[1, 1])
+        for output in request.outputs:
+            if output.name in truths:
+                column = output.finish([draws[measure] for measure in output.measures], CONFIDENCE)
+                truth, slack = truths[output.name], 1e-9 * max(1, abs(truths[output.name]))
+                misses = int(((column.lower > truth + slack) | (truth - slack > column.upper)).sum())
+                assert misses <= allowed_misses(times, 0.05), (kind, output.name)
