@@ -38,7 +38,7 @@ __all__ = ["Ratio", "box_share", "expected_half_width", "has_law", "within_both"
 Ratio: TypeAlias = Callable[[Mapping[Measure, Jet]], tuple[Jet, Jet]]
 """Two functions of the integers of measures: what is divided, and by what."""
 
-_BOX = Fraction(1, 10)
+_BOX = Fraction(1, 5)
 _TOTAL = Fraction(1, 40)
 """The parts of the failure probability for the box, and for the sum of the noises in units of deviations.
 The law of the combination pays for them with a few percent of its margin; they enter in second order only."""
