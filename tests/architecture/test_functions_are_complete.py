@@ -128,6 +128,7 @@ NAMERS = {
     "data/language/formula_methods.py": "what users type: methods of a column",
     "data/facts/conditions/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",
+    "queries/outputs/moment_parts.py": "derivatives of the functions of an answer",
     "queries/sql/formulas/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",
     "queries/sql/formulas/date_functions.py": "special forms of SQL: DATE_TRUNC, DATEDIFF and INTERVAL",
     "queries/sql/formulas/functions.py": "special forms: %, ||, LIKE, ILIKE, TRIM, LEFT, LPAD, RPAD and LOG",

@@ -166,10 +166,14 @@ class Door:
 
     def keys_chosen(self, request: KeyRequest) -> tuple[KeyValue, ...] | None:
         """Return the keys that a request chose before, if it did. Charges and computes nothing."""
+        content = self.stored(request)
+        return None if content is None else request.read(content).values
+
+    def stored(self, request: AnyRequest) -> bytes | None:
+        """Return what is stored of a request that was answered, packed. Charges and computes nothing."""
         declared = declare(_checked(request, self._tables))
         charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
-        content = None if charge is None else self.ledger.answer(charge)
-        return None if content is None else request.read(content).values
+        return None if charge is None else self.ledger.answer(charge)
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
         """Charge a request for keys, count, choose, store the choice and return it, perhaps with counts.
@@ -293,12 +297,7 @@ class Door:
             check(self.ledger.state())
 
     def _decide(
-        self,
-        kind: str,
-        rule: Callable[[Account, str], Body],
-        *,
-        declared: DeclaredRecord,
-        key: str | None = None,
+        self, kind: str, rule: Callable[[Account, str], Body], *, declared: DeclaredRecord, key: str | None
     ) -> Entry:
         """Record what a rule says, in the period that has begun and under declarations that hold."""
 
@@ -348,7 +347,7 @@ class Door:
         check_relations(changed, self.budget if caps is None else caps)
         rule = amendment(reason, declare(changed), caps)
         self._rehearse(lambda account: rule(account, self.ledger.time()))
-        self._decide(AMEND, rule, declared=declare(before))
+        self._decide(AMEND, rule, declared=declare(before), key=None)
         self._tables = changed
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ class Permit:
         door._rehearse(lambda account: account.check(analyst, event))
         self._door = door
         self._tables = dict(door.tables)
-        self._place = door._decide(RESERVE, rule, declared=declare(self._tables)).sequence
+        self._place = door._decide(RESERVE, rule, declared=declare(self._tables), key=None).sequence
         self._open = True
 
     def charge(self, event: Event) -> None:
@@ -200,7 +200,7 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
         del time
         return {"reservation": _open_permit(account, permit), "reason": reason}
 
-    door._decide(ABANDON, rule, declared=declare(door.tables))
+    door._decide(ABANDON, rule, declared=declare(door.tables), key=None)
 
 
 def _open_permit(account: Account, permit: str | int) -> int:

@@ -18,7 +18,8 @@ from discreet.queries.explanation.query import explain
 from discreet.queries.noise.build_request import build_request, expectations, for_error
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, QueryOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
-from discreet.queries.outputs.moments import CorrelationOutput, CovarianceOutput, VarianceOutput
+from discreet.queries.outputs.moments import VarianceOutput
+from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput
 from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput, QuantileOutput
 from discreet.queries.question.dataframe import GroupedRequest, TableRequest
 from discreet.queries.question.query import Query

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.curator import Door, Release, Request
+from discreet.curator import Door, Preview, Release, Request
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
 from discreet.queries.asking.column_order import columns_shown, in_order
+from discreet.queries.asking.released_counts import with_released_counts
 from discreet.queries.explanation.query import explain
 from discreet.queries.noise.build_request import build_request, for_error
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.post_processing import shown_groups
 from discreet.queries.question.query import Query
+from discreet.queries.question.terms import ASSUMED_ROWS
 
 __all__ = ["AskedQuery"]
 
@@ -32,6 +34,17 @@ class AskedQuery(Asked):
         """Describe the plan and, if anything is offered, its noise and cost."""
         is_priced = self.terms.offer is not None or self.terms.error is not None
         return explain(self.query, self.tables, self._offer() if is_priced else None, self.terms, sql=sql)
+
+    def preview(self, door: Door, *, analyst: str) -> Preview:
+        """Return what the answer would cost and how wrong it would be, by counts that were released before.
+
+        A stated number of rows is taken instead of them.
+        """
+        request = self.request()
+        found = door.preview_request(request, analyst=analyst, rows=self.terms.rows)
+        if self.terms.rows != ASSUMED_ROWS:
+            return found
+        return with_released_counts(found, request, door, analyst)
 
     def answer(self, door: Door, *, analyst: str) -> Release:
         """Spend, answer, and show the groups that HAVING, ORDER BY and LIMIT ask for."""

@@ -56,13 +56,8 @@ from discreet.queries.binding.missing_declarations import missing_bounds, missin
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, SumOutput
 from discreet.queries.outputs.frequent import FrequentOutput
-from discreet.queries.outputs.moments import (
-    CorrelationOutput,
-    Count,
-    CovarianceOutput,
-    SumOrMoment,
-    VarianceOutput,
-)
+from discreet.queries.outputs.moments import Count, SumOrMoment, VarianceOutput
+from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput
 from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.smooth import SmoothOutput
 

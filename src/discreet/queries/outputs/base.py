@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, nan, sqrt
 
 from discreet.curator.release.averaging import Averaged
 from discreet.curator.request.coarse_noise import CoarseNoise
 from discreet.curator.request.request import Output, Part
-from discreet.data import to_object
+from discreet.data import Measure, to_object
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.sums import SumError
 from discreet.mechanisms.error.weighted import WeightedError
+from discreet.queries.outputs.jets import Jet
 from discreet.queries.outputs.summed import Summed
 
 __all__ = ["QueryOutput", "excess_of", "margin_of", "of_several", "variance_of"]
@@ -54,6 +56,11 @@ class QueryOutput(Output):
     @property
     def measured_together(self) -> tuple[Laplace | Gaussian, tuple[float, ...]] | None:
         """The noise, and by what that of each measurement is multiplied, of a rounded count of several."""
+        return None
+
+    def jet(self, of: Mapping[Measure, Jet]) -> Jet | None:
+        """Return it as a function of the integers of its measures; None where it is not a smooth one."""
+        del of
         return None
 
     @property

@@ -17,6 +17,7 @@ from discreet.queries.outputs.answer_rows import AnswerRows, possible_numbers
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.linear import Combinations, Term, independent, linear_parts
+from discreet.queries.outputs.moment_parts import moment_parts
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 
 __all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
@@ -36,7 +37,8 @@ class CalculatedOutput(Output):
     reads, each of which is made at the confidence 1 - (1 - c) / k: with at least the confidence c all of
     them hold their statistics (union bound), and then the result's holds that of the exact statistics (proof:
     aggregates, lemma 15). A linear combination of counts and sums, such as a difference, counts as one of
-    the k, and has the error of the combination of their noises (proof: windows, lemma 7).
+    the k, and has the error of the combination of their noises (proof: windows, lemma 7). So does what is
+    calculated from moments, such as the slope of a regression (proof: delta_method, lemma 4).
 
     Attributes
     ----------
@@ -84,7 +86,8 @@ class CalculatedOutput(Output):
         """Return what the expression gives for released values, with its interval."""
         by_measure = {draw.part.measure: draw for draw in draws}
         noises = {measure: draw.part for measure, draw in by_measure.items()}
-        linear = self._linear(noises)
+        moments = moment_parts(self.expression, self.reads, noises, self._entering, confidence)
+        linear = linear_parts(moments.expression, self._terms(noises), moments.entering)
         share = of_several(confidence, max(linear.entering, 1))
         columns = [
             output.finish([by_measure[measure] for measure in output.measures], share)
@@ -95,7 +98,7 @@ class CalculatedOutput(Output):
             for output, column in zip(self.reads, columns, strict=True)
         }
         size = self._rows.size if self.chosen is None else len(next(iter(self.chosen.values())))
-        numbers |= self._further(by_measure, share)
+        numbers |= {**self._further(by_measure, share), **moments.numbers(by_measure, share)}
         found = self._evaluated(
             {**numbers, **linear.numbers(numbers, noises, share)}, size, linear.expression
         )

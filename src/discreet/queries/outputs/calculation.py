@@ -196,7 +196,10 @@ class Evaluation:
         if isinstance(node, Literal):
             return _repeated(evaluated_values([node.value]), self._groups)
         if isinstance(node, Arithmetic):
-            return _ARITHMETIC[node.operator](self._number(node.left), self._number(node.right))
+            one = self._number(node.left)
+            if node.operator is ArithmeticOperator.MULTIPLY and node.left == node.right:
+                return times(absolute(one), absolute(one))  # a square is not negative
+            return _ARITHMETIC[node.operator](one, self._number(node.right))
         if isinstance(node, Cast):
             one = self._number(node.operand)
             return rounded_outward(one, 0) if node.type is Type.INTEGER else one

@@ -7,9 +7,10 @@ half the probability (the union bound). All arithmetic here is on public values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import sqrt
 from typing import Any
 
@@ -21,6 +22,7 @@ from discreet.data import CountDistinct, CountNonNull, CountPersons, CountRows, 
 from discreet.data.language.measures import SumDistinct
 from discreet.privacy.rational import float_above, float_below, show
 from discreet.queries.outputs.base import QueryOutput, excess_of, margin_of, of_several, variance_of
+from discreet.queries.outputs.jets import Jet, divided_by, public_number, total_of
 from discreet.queries.outputs.rounding import enclosed
 
 __all__ = ["CountOutput", "MeanOutput", "QueryOutput", "SumOutput"]
@@ -81,6 +83,10 @@ class CountOutput(QueryOutput):
         lower, upper = np.maximum(steps - margin, 0), np.maximum(steps + margin, 0)
         excess = excess_of(draws[0].part)
         return AnswerColumn(name=self.name, values=steps, lower=lower, upper=upper, excess=excess)
+
+    def jet(self, of: Mapping[Measure, Jet]) -> Jet:
+        """Return the integer itself."""
+        return of[self.measure]
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, for any count."""
@@ -166,6 +172,14 @@ class SumOutput(QueryOutput):
             upper=enclosed(_plus(steps, margin), step).above,
         )
 
+    def jet(self, of: Mapping[Measure, Jet]) -> Jet:
+        """Return it as a function of the integers."""
+        terms = [
+            public_number(one, of[each]) * of[each]
+            for one, each in zip(self.factors, self.measures, strict=True)
+        ]
+        return reduce(total_of, terms)
+
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return the quantile of the noise, for any sum."""
         step = self._step
@@ -243,6 +257,12 @@ class MeanOutput(QueryOutput):
             upper=np.where(unknown, high, np.maximum(upper.clip(low, high), value)),
             unknown=unknown,
         )
+
+    def jet(self, of: Mapping[Measure, Jet]) -> Jet:
+        """Return it as a function of both integers."""
+        total, count = of[self.total], of[self.count]
+        spread = public_number(self.total.bounds.step, count) * divided_by(total, count)
+        return total_of(public_number(self.total.center, count), spread)
 
     def _mean(self, total: NDArray[np.int64], count: NDArray[np.int64], side: int) -> NDArray[np.float64]:
         """Return center + step total / count, moved to a side by more than its roundings amount to."""

@@ -35,13 +35,11 @@ from discreet.privacy.rational import float_above, float_below
 from discreet.queries.outputs.base import QueryOutput, margin_of
 from discreet.queries.outputs.calculation import Evaluated, Evaluation
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
+from discreet.queries.outputs.frame_noises import MOST_NOISES, FrameCells, FramedTerm, frame_margins
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, plus
 from discreet.workloads.error.combined_noise import combined_half_width
 
 __all__ = ["Combinations", "LinearForm", "Term", "independent", "linear_parts", "possible_combinations"]
-
-_MOST_TERMS = 16
-"""More noises are not convolved: some twenty tables are what the rounding of `CombinedError` allows for."""
 
 _ROUNDING = 1e-9
 """Weights that are so much smaller than others are roundings of 0; estimates are off by less in doubles."""
@@ -79,10 +77,13 @@ class Term:
         Whose noises they are.
     places : array of integers, or None
         Which row of the output each row has; -1 for none. None: each its own.
+    frames : FrameCells or None
+        Of which rows a window takes the sum, for each row.
     """
 
     output: QueryOutput
     places: _Places | None = None
+    frames: FrameCells | None = None
 
     @property
     def kind(self) -> object:
@@ -159,7 +160,7 @@ def linear_parts(expression: Expression, terms: Mapping[str, Term], entering: in
     def search(node: Expression) -> None:
         form = _form(node, terms)
         alike = form is not None and len({terms[name].kind for name in form.coefficients}) == 1
-        if form is not None and alike and 2 <= len(form.coefficients) <= _MOST_TERMS // 2:
+        if form is not None and alike and 2 <= len(form.coefficients) <= MOST_NOISES // 2:
             if node not in columns:
                 name = next(one for one in _names() if one not in found and one not in read)
                 found[name], columns[node] = (node, form), Column(name=name)
@@ -241,8 +242,12 @@ def possible_combinations(
         Of each row.
     """
     margin = np.zeros(len(released.value))
-    for rows, cells in _patterns(form, terms, len(margin)):
-        margin[rows] = float_above(_margin(cells, parts, confidence))
+    if any(terms[name].frames is not None for name in form.coefficients):
+        framed = [_framed(terms[name], factor) for name, factor in form.coefficients.items()]
+        margin = frame_margins(framed, parts, len(margin), confidence)
+    else:
+        for rows, cells in _patterns(form, terms, len(margin)):
+            margin[rows] = float_above(_margin(cells, parts, confidence))
     zero = np.zeros_like(margin)
     whole = released.whole and bool((margin == np.rint(margin)).all())
     around = PossibleNumbers(low=-margin, value=zero, high=margin, null=zero > 0, whole=whole)
@@ -255,6 +260,14 @@ def possible_combinations(
             high=np.where(found.null, found.high, np.maximum(found.high, least)),
         )  # fmt: skip
     return found
+
+
+def _framed(term: Term, factor: Fraction) -> FramedTerm:
+    """Return a term with what it multiplies the noise of each of its measures by."""
+    output = term.output
+    assert isinstance(output, CountOutput | SumOutput)  # noqa: S101
+    factors = {measure: factor * one for measure, one in zip(output.measures, output.factors, strict=True)}
+    return FramedTerm(factors=factors, places=term.places, frames=term.frames)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

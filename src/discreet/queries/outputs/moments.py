@@ -1,15 +1,14 @@
-"""Variances, deviations, covariances and correlations, computed from noisy sums of powers and products.
+"""Variances and deviations, computed from noisy sums of powers; what pairs of columns share with them.
 
 With x the values less the center of their bounds, in steps, n their number and h the shift of their
-squares: the variance is h + (sum of x^2 - h) / n - ((sum of x) / n)^2, in squared steps. Each noisy sum
-holds the true one within a margin that fails with an equal part of the failure probability (the union
-bound); everything else is interval arithmetic, clipped to what values within the bounds allow. (Proof:
-aggregates.)
+squares: the variance is h + (sum of x^2 - h) / n - ((sum of x) / n)^2, in squared steps. Its interval is what
+the law of the noises of first order leaves (`delta_method`), within what interval arithmetic over margins of
+all noises gives, clipped to what values within the bounds allow. (Proof: aggregates, lemma 5; delta_method.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -18,14 +17,25 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.array_types import Floats
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.data import CountNonNull, CountRows, Measure, Moment, Sum
 from discreet.data.language.measures import Factor
-from discreet.queries.outputs.base import QueryOutput, margin_of, of_several, variance_of
+from discreet.queries.outputs.base import QueryOutput, margin_of, variance_of
+from discreet.queries.outputs.delta_method import box_share, expected_half_width, has_law, within_law
 from discreet.queries.outputs.float_interval import FloatInterval, mean_range, product, root, square
+from discreet.queries.outputs.jets import Jet, difference, divided_by, public_number, root_of, total_of
 
-__all__ = ["CorrelationOutput", "CovarianceOutput", "VarianceOutput"]
+__all__ = [
+    "Count",
+    "Drawn",
+    "SumOrMoment",
+    "VarianceOutput",
+    "axis",
+    "ends_of",
+    "spread_of",
+    "supposed_draw",
+    "widest_of",
+]
 
 SumOrMoment: TypeAlias = Sum | Moment
 Count: TypeAlias = CountRows | CountNonNull | Moment
@@ -39,14 +49,15 @@ def axis(total: SumOrMoment) -> Factor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Drawn:
+class Drawn:
     """Noisy integers with their margins, and how many values there may be."""
 
     count: NDArray[np.int64]
     by: int
 
     @classmethod
-    def of(cls, draw: Draw, confidence: Fraction) -> _Drawn:
+    def of(cls, draw: Draw, confidence: Fraction) -> Drawn:
+        """Return a noisy count, with its margin at a confidence."""
         return cls(count=np.asarray(draw.steps), by=margin_of(draw.part, confidence))
 
     def mean(self, draw: Draw, confidence: Fraction, least: int, most: int) -> FloatInterval:
@@ -65,18 +76,19 @@ class _Drawn:
         ).widened()
 
 
-def _spread(total: Factor, mean: FloatInterval, squares: FloatInterval, shift: int) -> FloatInterval:
+def spread_of(total: Factor, mean: FloatInterval, squares: FloatInterval, shift: int) -> FloatInterval:
     """Return the variance in squared steps, from the means of x and of x^2 - shift."""
     power = squares.plus(shift).clipped(0, total.largest**2)
-    return power.minus(square(mean)).clipped(0, _widest(total))
+    return power.minus(square(mean)).clipped(0, widest_of(total))
 
 
-def _widest(factor: Factor) -> Fraction:
+def widest_of(factor: Factor) -> Fraction:
     """The largest variance of values within bounds, in squared steps: half the width, squared."""
     return Fraction(factor.bounds.upper_steps - factor.bounds.lower_steps, 2) ** 2
 
 
-def _ends(factor: Factor) -> tuple[int, int]:
+def ends_of(factor: Factor) -> tuple[int, int]:
+    """Return the bounds of a column less its center, in steps."""
     bounds = factor.bounds
     return bounds.lower_steps - factor.center_steps, bounds.upper_steps - factor.center_steps
 
@@ -87,9 +99,10 @@ class VarianceOutput(QueryOutput):
 
     Error
     -----
-    Interval arithmetic over three margins, each failing with a third of the failure probability, clipped to
-    [0, W^2 / 4] for bounds of width W, which no variance exceeds (with the correction, to twice that).
-    Where there may be too few values, the interval is all of it.
+    The law of the noises of first order and what is of second order, within interval arithmetic over margins
+    of all three noises (`delta_method`), clipped to [0, W^2 / 4] for bounds of width W, which no variance
+    exceeds (with the correction, to twice that). Where there may be too few values, the interval is all of
+    it.
     """
 
     name: str
@@ -124,25 +137,46 @@ class VarianceOutput(QueryOutput):
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
-        share, factor = of_several(confidence, 3), axis(self.total)
+        parts, factor = [draw.part for draw in draws], axis(self.total)
+        share = box_share(parts, confidence)
         squares, total, count = draws
-        drawn = _Drawn.of(count, share)
+        drawn = Drawn.of(count, share)
         shift = self.squares.shift
-        mean = drawn.mean(total, share, *_ends(factor))
-        found = _spread(factor, mean, drawn.mean(squares, share, -shift, factor.largest**2 - shift), shift)
-        widest = _widest(factor)
+        mean = drawn.mean(total, share, *ends_of(factor))
+        found = spread_of(factor, mean, drawn.mean(squares, share, -shift, factor.largest**2 - shift), shift)
+        widest = widest_of(factor)
         if self.sample:
             widest *= 2
             found = product(found, drawn.correction()).clipped(0, widest)
+        if has_law(parts, confidence):
+            read = dict(zip(self.measures, draws, strict=True))
+            found = within_law(self._ratio, read, confidence, found.plus(-shift)).plus(shift)
         unknown = drawn.count - drawn.by < (2 if self.sample else 1)
         found = found.unknown(unknown, 0, widest).scaled(factor.bounds.step**2)
         return (root(found) if self.root else found).column(self.name, unknown)
 
+    def jet(self, of: Mapping[Measure, Jet]) -> Jet:
+        """Return it as a function of the three integers."""
+        shift = public_number(self.squares.shift, of[self.count])
+        found = total_of(shift, divided_by(*self._ratio(of)))
+        found = found * public_number(axis(self.total).bounds.step ** 2, of[self.count])
+        return root_of(found) if self.root else found
+
+    def _ratio(self, of: Mapping[Measure, Jet]) -> tuple[Jet, Jet]:
+        """Return the variance less h, in squared steps: (Q - S^2 / n) / n or (Q + h - S^2 / n) / (n - 1)."""
+        count = of[self.count]
+        around = difference(of[self.squares], divided_by(of[self.total] * of[self.total], count))
+        if not self.sample:
+            return around, count
+        return total_of(around, public_number(self.squares.shift, count)), difference(
+            count, public_number(1, count)
+        )
+
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval for some rows; that of a root for values spread evenly."""
-        share, factor = of_several(confidence, 3), axis(self.total)
+        share, factor = box_share(parts, confidence), axis(self.total)
         squares_off, off, by = (margin_of(part, share) for part in parts)
-        step, largest, widest = float(factor.bounds.step), factor.largest, float(_widest(factor))
+        step, largest, widest = float(factor.bounds.step), factor.largest, float(widest_of(factor))
         widest *= 2 if self.sample else 1
         counted = f"{rows} values in every group"
         noise = [variance_of(part) for part in parts]
@@ -151,201 +185,45 @@ class VarianceOutput(QueryOutput):
         if not self.root:
             margin = widest / 2
             if not few:
-                corrected = (rows - by) / (rows - by - 1) if self.sample else 1.0
+                times = (rows - by) / (rows - by - 1) if self.sample else 1.0
                 moved = squares_off + self.squares.largest * by + 2 * largest * (off + largest * by)
                 spread = widest * (1 / (rows - by - 1)) if self.sample else 0.0
-                margin = min(margin, corrected * moved / (rows - by) + spread)
+                margin = min(margin, times * moved / (rows - by) + spread)
+                if has_law(parts, confidence):
+                    noises = dict(zip(self.measures, parts, strict=True))
+                    ranges, most = self._anywhere(rows), widest + self.squares.shift
+                    half = expected_half_width(self._ratio, noises, confidence, ranges, most)
+                    margin = min(margin, half)
             return Expectation(
                 name=self.name,
                 margin=margin * step**2 * (1 + 2.0**-40),
                 standard_deviation=min(deviation, widest) * step**2,
                 assumes=f"{counted}, anywhere within the bounds",
             )
-        even = float(_widest(factor)) / 3
-        margin, slope = sqrt(widest) / 2, 2 * sqrt(even)
-        if not few:
-            about = squares_off + abs(even - self.squares.shift) * by
-            about = about / (rows - by) + (off / (rows - by)) ** 2
-            corrected = (rows - by) / (rows - by - 1) if self.sample else 1.0
-            high, low = min((even + about) * corrected, widest), max(even - about, 0.0)
-            margin = min(margin, (sqrt(high) - sqrt(low)) / 2)
+        even = float(widest_of(factor)) / 3
+        steps = (round(rows * (even - self.squares.shift)), 0, rows)
+        column = self.finish([supposed_draw(*one) for one in zip(parts, steps, strict=True)], confidence)
+        assert column.lower is not None  # noqa: S101
+        assert column.upper is not None  # noqa: S101
+        margin, slope = float(column.upper[0] - column.lower[0]) / 2, 2 * sqrt(even)
         return Expectation(
             name=self.name,
-            margin=margin * step * (1 + 2.0**-40),
+            margin=margin * (1 + 2.0**-40),
             standard_deviation=min(deviation / slope, sqrt(widest)) * step,
             assumes=f"{counted}, spread evenly over the bounds",
         )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CovarianceOutput(QueryOutput):
-    """A covariance of clipped values, over the rows in which both are present.
-
-    Error
-    -----
-    Interval arithmetic over four margins, each failing with a quarter of the failure probability, clipped to
-    W W' / 4 in magnitude for bounds of widths W and W' (with the correction n / (n - 1), to twice that).
-    """
-
-    name: str
-    products: Moment
-    totals: tuple[SumOrMoment, SumOrMoment]
-    count: Count
-    sample: bool = False
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The products, both sums and the count."""
-        return (self.products, *self.totals, self.count)
-
-    @property
-    def weights(self) -> tuple[Fraction, ...]:
-        """In units of M M' / n, about what one row moves."""
-        one, other = (axis(total).largest for total in self.totals)
-        return Fraction(1, one * other), Fraction(1, 2 * one), Fraction(1, 2 * other), Fraction(1, 2)
-
-    @property
-    def formula(self) -> str:
-        """From the moments."""
-        corrected = " x n / (n - 1)" if self.sample else ""
-        return f"(the mean product - the product of the means){corrected}"
-
-    @property
-    def identity(self) -> dict[str, object]:
-        """What kind of output it is, its measures, and which of the two."""
-        return {**super(CovarianceOutput, self).identity, "sample": self.sample}
-
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
-        """Return floats, intervals rounded outward."""
-        share, axes = of_several(confidence, 4), [axis(total) for total in self.totals]
-        drawn = _Drawn.of(draws[3], share)
-        found = _together(drawn, draws[:3], axes, share)
-        widest = _widest_pair(axes)
-        if self.sample:
-            widest *= 2
-            found = product(found, drawn.correction()).clipped(-widest, widest)
-        unknown = drawn.count - drawn.by < (2 if self.sample else 1)
-        found = found.unknown(unknown, -widest, widest)
-        return found.scaled(axes[0].bounds.step * axes[1].bounds.step).column(self.name, unknown)
-
-    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return half the width of the interval for some rows, or more."""
-        share, axes = of_several(confidence, 4), [axis(total) for total in self.totals]
-        off, first, second, by = (margin_of(part, share) for part in parts)
-        one, other = (factor.largest for factor in axes)
-        step = float(axes[0].bounds.step * axes[1].bounds.step)
-        widest = float(_widest_pair(axes)) * (2 if self.sample else 1)
-        margin = widest
-        if rows - by >= 2:
-            moved = off + one * (second + other * by) + other * (first + one * by) + one * other * by
-            corrected = (rows - by) / (rows - by - 1) if self.sample else 1
-            spread = widest / (rows - by - 1) if self.sample else 0.0
-            margin = min(margin, corrected * moved / (rows - by) + spread)
-        noise = [variance_of(part) for part in parts]
-        scales = (1, other, one, one * other)
-        deviation = sqrt(sum(scale**2 * each for scale, each in zip(scales, noise, strict=True))) / rows
-        return Expectation(
-            name=self.name,
-            margin=margin * step * (1 + 2.0**-40),
-            standard_deviation=min(deviation, widest) * step,
-            assumes=f"{rows} rows with both values in every group, anywhere within the bounds",
-        )
+    def _anywhere(self, rows: int) -> list[tuple[float, float]]:
+        """Return what the three integers can be for a number of values within the bounds."""
+        factor, shift = axis(self.total), self.squares.shift
+        low, high = ends_of(factor)
+        return [
+            (-float(rows) * shift, float(rows) * (factor.largest**2 - shift)),
+            (float(rows) * low, float(rows) * high),
+            (float(rows), float(rows)),
+        ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrelationOutput(QueryOutput):
-    """A correlation of clipped values, over the rows in which both are present; 0 where one is constant.
-
-    Error
-    -----
-    Interval arithmetic over six margins, each failing with a sixth of the failure probability, clipped to
-    [-1, 1].
-    """
-
-    name: str
-    products: Moment
-    totals: tuple[SumOrMoment, SumOrMoment]
-    squares: tuple[Moment, Moment]
-    count: Count
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The products, both sums, both sums of squares and the count."""
-        return (self.products, *self.totals, *self.squares, self.count)
-
-    @property
-    def weights(self) -> tuple[Fraction, ...]:
-        """In units of M M' / n, for correlations around one half."""
-        one, other = (axis(total).largest for total in self.totals)
-        half = Fraction(1, 2)
-        squares = (half / one**2, half / other**2)
-        return Fraction(1, one * other), half / one, half / other, *squares, half
-
-    @property
-    def formula(self) -> str:
-        """From the moments."""
-        return "the covariance / the root of the product of both variances"
-
-    def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
-        """Return floats, intervals rounded outward."""
-        share, axes = of_several(confidence, 6), [axis(total) for total in self.totals]
-        drawn = _Drawn.of(draws[5], share)
-        together = _together(drawn, draws[:3], axes, share)
-        spreads = []
-        for factor, moment, total, squares in zip(axes, self.squares, draws[1:3], draws[3:5], strict=True):
-            mean = drawn.mean(total, share, *_ends(factor))
-            power = drawn.mean(squares, share, -moment.shift, factor.largest**2 - moment.shift)
-            spreads.append(_spread(factor, mean, power, moment.shift))
-        below = root(product(*spreads))
-        found = FloatInterval(
-            low=_ratio(together.low, np.where(together.low < 0, below.low, below.high)),
-            value=_ratio(together.value, below.value, at_zero=0.0),
-            high=_ratio(together.high, np.where(together.high > 0, below.low, below.high)),
-        )
-        unknown = drawn.count - drawn.by < 1
-        return found.widened().clipped(-1, 1).unknown(unknown, -1, 1).column(self.name, unknown)
-
-    def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
-        """Return half the width of the interval for values that are spread evenly and unrelated."""
-        share, axes = of_several(confidence, 6), [axis(total) for total in self.totals]
-        off, first, second, one, other, by = (margin_of(part, share) for part in parts)
-        margin, even = 1.0, [float(_widest(factor)) / 3 for factor in axes]
-        if rows > by:
-            least = rows - by
-            about = off / least + first * second / least**2
-            low = [
-                spread - (squares + abs(spread - moment.shift) * by) / least - (sums / least) ** 2
-                for spread, squares, sums, moment in zip(
-                    even, (one, other), (first, second), self.squares, strict=True
-                )
-            ]
-            if min(low) > 0:
-                margin = min(1.0, about / sqrt(low[0] * low[1]))
-        noise = variance_of(parts[0])
-        return Expectation(
-            name=self.name,
-            margin=margin * (1 + 2.0**-40),
-            standard_deviation=min(1.0, sqrt(noise) / rows / sqrt(even[0] * even[1])),
-            assumes=f"{rows} rows with both values in every group, spread evenly and unrelated",
-        )
-
-
-def _together(drawn: _Drawn, draws: Sequence[Draw], axes: Sequence[Factor], share: Fraction) -> FloatInterval:
-    """Return the covariance in steps of both, from the products and both sums."""
-    largest = axes[0].largest * axes[1].largest
-    mean = drawn.mean(draws[0], share, -largest, largest)
-    means = (drawn.mean(draw, share, *_ends(factor)) for draw, factor in zip(draws[1:], axes, strict=True))
-    widest = _widest_pair(axes)
-    return mean.minus(product(*means)).clipped(-widest, widest)
-
-
-def _widest_pair(axes: Sequence[Factor]) -> Fraction:
-    one, other = (Fraction(factor.bounds.upper_steps - factor.bounds.lower_steps, 2) for factor in axes)
-    return one * other
-
-
-def _ratio(above: Floats, below: Floats, *, at_zero: float | None = None) -> Floats:
-    """Return a quotient; without a divisor, infinity of its sign, or a given value."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = above / below
-    return np.where(below > 0, found, np.sign(above) * np.inf if at_zero is None else at_zero)
+def supposed_draw(part: Part, steps: int) -> Draw:
+    """Return a released integer that is supposed, for expected errors."""
+    return Draw(part=part, steps=np.array([steps], np.int64))

@@ -16,6 +16,7 @@ from discreet.data.language.expressions import Column, columns_of
 from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculation import Evaluated, Evaluation, PossibleWords, words_of
+from discreet.queries.outputs.frame_noises import FrameCells
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, chosen
 from discreet.queries.outputs.windows.window_frames import Frames, Partition, SortedBy, framed, partitioned
 from discreet.queries.outputs.windows.window_ranks import RankedBy, possible_ranks, ranks
@@ -30,7 +31,7 @@ from discreet.queries.outputs.windows.window_values import (
 )
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow, WindowOrder
 
-__all__ = ["SumOfGroups", "WindowEvaluation", "row_taken"]
+__all__ = ["SumOfGroups", "WindowEvaluation", "row_taken", "rows_summed"]
 
 _SINGLE = {
     AnswerFunction.LAG,
@@ -253,18 +254,40 @@ def row_taken(
     window: AnswerWindow, rows: AnswerRows, outputs: Sequence[QueryOutput], kept: Expression | None
 ) -> _Places | None:
     """Return from which row a window takes its value, or -1; None unless keys alone decide, and it is one."""
+    frames = _public_frames(window, rows, outputs, kept)
+    if window.function not in _SINGLE or window.default is not None or frames is None:
+        return None
+    places = place_in_frame(window.function, window.parameter, frames)
+    found = np.full(rows.size, -1, np.int64)
+    found[frames.rows] = np.where(places >= 0, frames.rows[places], -1)
+    return found
+
+
+def rows_summed(
+    window: AnswerWindow, rows: AnswerRows, outputs: Sequence[QueryOutput], kept: Expression | None
+) -> FrameCells | None:
+    """Return which rows a window adds up or averages; None unless keys alone decide, and it does."""
+    frames = _public_frames(window, rows, outputs, kept)
+    if window.function not in {AnswerFunction.SUM, AnswerFunction.MEAN} or frames is None:
+        return None
+    start, end = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
+    start[frames.rows], end[frames.rows] = frames.start, frames.end
+    divided = window.function is AnswerFunction.MEAN
+    return FrameCells(order=frames.rows, start=start, end=end, divided=divided)
+
+
+def _public_frames(
+    window: AnswerWindow, rows: AnswerRows, outputs: Sequence[QueryOutput], kept: Expression | None
+) -> Frames | None:
+    """Return the frames of a window, if keys alone decide them."""
 
     def unread(*_: object) -> Any:
         raise AssertionError("what keys alone decide reads no output")
 
     evaluation = WindowEvaluation(rows=rows, outputs=outputs, numbers=unread, added=unread, kept=kept)
-    if window.function not in _SINGLE or window.default is not None or not evaluation._settled(window):
+    if not evaluation._settled(window):
         return None
-    frames = framed(list(evaluation._partitions(window, Fraction(1, 2))), window.frame)
-    places = place_in_frame(window.function, window.parameter, frames)
-    found = np.full(rows.size, -1, np.int64)
-    found[frames.rows] = np.where(places >= 0, frames.rows[places], -1)
-    return found
+    return framed(list(evaluation._partitions(window, Fraction(1, 2))), window.frame)
 
 
 def _taken(

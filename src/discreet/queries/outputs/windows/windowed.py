@@ -16,6 +16,7 @@ from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.calculation import Evaluated
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
+from discreet.queries.outputs.frame_noises import few_enough
 from discreet.queries.outputs.linear import Term, independent
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.outputs.summed import exact_sums, noise_adds_up, summed_draw, summed_part
@@ -23,6 +24,7 @@ from discreet.queries.outputs.windows.window_evaluation import (
     SumOfGroups,
     WindowEvaluation,
     row_taken,
+    rows_summed,
 )
 from discreet.queries.question.answer_windows import AnswerWindow
 
@@ -74,7 +76,7 @@ class WindowedOutput(CalculatedOutput):
         return len(self.reads) + len(self.windows)
 
     def _terms(self, noises: Mapping[Measure, Part]) -> dict[str, Term]:
-        """Return also the windows that take another row of a column with noises of its own."""
+        """Return also the windows that take another row, or sums of rows, of a column with its own noises."""
         found = CalculatedOutput._terms(self, noises)
         if self.levels or self.chosen is not None:
             return found
@@ -84,9 +86,15 @@ class WindowedOutput(CalculatedOutput):
             if output is None:
                 continue
             term = independent(output, [noises[measure] for measure in output.measures])
+            if term is None:
+                continue
             places = row_taken(window, self._rows, self.sources, self.kept)
-            if term is not None and places is not None:
+            if places is not None:
                 found[window.name] = replace(term, places=places)
+            elif output.measured_together is None and few_enough(self._rows.size):
+                frames = rows_summed(window, self._rows, self.sources, self.kept)
+                if frames is not None:
+                    found[window.name] = replace(term, frames=frames)
         return found
 
     def _further(self, draws: Mapping[Measure, Draw], confidence: Fraction) -> Mapping[str, Evaluated]:
