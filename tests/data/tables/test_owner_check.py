@@ -317,7 +317,7 @@ def test_a_column_looks_like_something_only_if_all_of_it_does(odd):
 
 def test_a_column_of_values_that_cannot_be_read_is_not_called_empty(tmp_path):
     path = tmp_path / "visits.csv"
-    path.write_text("id,x\na,one\nb,two\n")
+    path.write_text("id,x\na,one\nb,two\nc,\n")
     columns = {"x": Bounds(0, 1)}
     check = Table(Csv(path), person="id", limits=Limits(rows=1), columns=columns).check()
     assert check.faults("x") == {"unreadable": 2}
