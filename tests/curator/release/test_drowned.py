@@ -100,3 +100,44 @@ def test_the_advice_holds(place):
     found = drowned([one], request, request.event, {})
     assert "epsilon 0.4 " in found
     assert curator.preview(BY_HOUSEHOLD, epsilon="0.4")["n"].margin == pytest.approx(margin / 4, rel=0.1)
+
+
+def test_most_values_are_more_than_half_and_an_error_as_large_as_its_value_hides_it():
+    assert said(column([100, 200, 3, 4], 50)) == ""
+    assert "in 3 of 3 groups" in said(column([50, 50, 50], 50))
+
+
+def test_values_of_which_nothing_is_known_drown_and_null_ones_do_not_count():
+    nothing = AnswerColumn(
+        name="n", values=np.array([np.nan] * 2), lower=np.array([0.0] * 2), upper=np.array([1.0] * 2)
+    )
+    assert "in 2 of 2 groups" in said(nothing)
+    assert "in 2 of 2 groups" in said(column([4000, 4000], 10, unknown=np.array([True, True])))
+    values = np.array([np.nan, 5.0, 5.0])
+    assert "in 2 of 2 groups" in said(
+        AnswerColumn(name="lag", values=values, lower=values - 50, upper=values + 50)
+    )
+
+
+def test_what_would_help_is_read_off_known_values_and_serves_all_outputs():
+    known = [10] * 31
+    some = column([*known, *[10**6] * 5], 50, unknown=np.array([False] * 31 + [True] * 5))
+    assert "epsilon 10 or" in said(some)
+    few, many = column([40] * 36, 50), column([10] * 36, 50)
+    assert "epsilon 10 or" in said(few, many)
+    assert "epsilon 10 or" in said(many, few)
+
+
+def test_nobody_is_advised_to_spend_a_thousand_times_as_much():
+    assert "would help" in said(column(np.ones(400_000), 600))
+
+
+def test_a_limit_of_the_question_is_the_one_that_is_named(place):
+    columns = {**COLUMNS, "household": Keys(range(7))}
+    table = visits(columns=columns, limits=Limits(rows=5000))
+    curator = clinic(place, tables={"visits": table}, budget=Budget(epsilon=10))
+    release = curator.ask(BY_HOUSEHOLD, epsilon="0.1", limits=Limits(rows=3))
+    values = np.array([8.0] * 7)
+    one = AnswerColumn(name="n", values=values, lower=values - 10, upper=values + 10)
+    found = drowned([one], release.request, release.event, release.label)
+    assert "a limit of 1 row per person instead of 3" in found

@@ -248,3 +248,87 @@ def test_columns_that_are_called_like_the_counts_of_a_check():
         limits = Limits(groups=1, rows_per_group=1)
         check = Table(rows, person="w", limits=limits, columns={name: Keys(["a", "b"])}).check()
         assert check.faults(name) == {"over_groups": 1, "over_rows_per_group": 1}
+
+
+def test_values_on_their_bounds_and_days_are_within_them(engine):
+    first, last = datetime.date(2026, 1, 1), datetime.date(2026, 1, 31)
+    moments = [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 31, 23, 59, 59, 999999)]
+    rows = pyarrow.table(
+        {
+            "whole": pyarrow.array([0, 110], pyarrow.int64()),
+            "half": pyarrow.array([1, 10], pyarrow.int64()),
+            "real": [0.0, 10.0],
+            "day": pyarrow.array([first, last], pyarrow.date32()),
+            "seen": pyarrow.array(moments, pyarrow.timestamp("us")),
+        }
+    )
+    days = Dates("2026-01-01", "2026-01-31")
+    declared = {
+        "whole": Bounds(0, 110),
+        "half": Bounds(0.5, 10.5, step=0.5),
+        "real": Bounds(0, 10, step=0.5),
+        "day": days,
+        "seen": days,
+    }
+    check = engine.table(rows, person=EACH_ROW, columns=declared).check()
+    assert check.findings == ()
+
+
+def test_integers_beyond_fractional_bounds_and_days_outside_are_counted():
+    rows = pyarrow.table(
+        {
+            "half": pyarrow.array([0, 11, 12, 5], pyarrow.int64()),
+            "day": pyarrow.array([TODAY, datetime.date(2027, 1, 1), None, TODAY], pyarrow.date32()),
+        }
+    )
+    declared = {"half": Bounds(0.5, 10.5, step=0.5), "day": Dates("2026-01-01", "2026-12-31")}
+    check = Table(rows, person=EACH_ROW, columns=declared).check()
+    assert check.faults("half") == {"below_bounds": 1, "above_bounds": 2}
+    assert {one.name: (one.clipped, one.outside) for one in check.columns} == {
+        "half": (3, None),
+        "day": (None, 1),
+    }
+
+
+def test_days_of_moments_with_a_zone_are_those_of_utc():
+    at = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    moments = [at, at - datetime.timedelta(seconds=1), at + datetime.timedelta(days=31)]
+    rows = pyarrow.table({"seen": pyarrow.array(moments, pyarrow.timestamp("us", tz="UTC"))})
+    check = Table(rows, person=EACH_ROW, columns={"seen": Dates("2026-01-01", "2026-01-31")}).check()
+    assert check.faults("seen") == {"outside_days": 2}
+
+
+def test_of_persons_over_the_limit_the_rows_that_are_left_out_are_told():
+    rows = pyarrow.table({"who": ["a"] * 5 + ["b"] * 2 + ["c", None, None, None]})
+    check = Table(rows, person="who", limits=Limits(rows=2)).check()
+    assert check.persons == 3
+    assert check.faults() == {"no_person": 3, "over_rows": 1}
+    assert "more than 2 rows, of which 3 are left out" in str(check)
+
+
+@pytest.mark.parametrize("odd", ["x", "1", "1,5", "2026-01-31", "31.01.2026"])
+def test_a_column_looks_like_something_only_if_all_of_it_does(odd):
+    texts = {"1": ["2"], "1,5": ["2,5", "3"], "2026-01-31": ["2026-02-01"], "31.01.2026": ["01.02.2026"]}
+    for usual, others in texts.items():
+        if odd != usual and not (usual == "1,5" and odd == "1") and not (usual == "1" and odd == "1,5"):
+            check = Table(pyarrow.table({"t": [usual, *others, odd]}), person=EACH_ROW).check()
+            assert check.faults("t") == {}, (usual, odd)
+
+
+def test_a_column_of_values_that_cannot_be_read_is_not_called_empty(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("id,x\na,one\nb,two\nc,\n")
+    columns = {"x": Bounds(0, 1)}
+    check = Table(Csv(path), person="id", limits=Limits(rows=1), columns=columns).check()
+    assert check.faults("x") == {"unreadable": 2}
+
+
+def test_persons_of_blanks_are_one_and_a_declared_column_without_values_is_empty():
+    rows = pyarrow.table(
+        {"who": ["  ", "", "a"], "x": pyarrow.nulls(3, pyarrow.int64()), "y": pyarrow.array([1, None, 1])}
+    )
+    columns = {"x": Bounds(0, 1), "y": Bounds(0, 1)}
+    check = Table(rows, person="who", limits=Limits(rows=1), columns=columns).check()
+    assert check.faults("who")["blank_persons"] == 2
+    assert check.faults("x") == {"empty": 3}
+    assert check.faults("y") == {"null": 1}
