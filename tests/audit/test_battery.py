@@ -28,6 +28,7 @@ from discreet.mechanisms import (
     TopK,
     TruncatedGeometric,
     UnaryEncoding,
+    VectorSmoothSensitivity,
 )
 from discreet.mechanisms.admissible import ArcsinhNormal, Student
 from discreet.mechanisms.keys.counted_keys import Reach
@@ -65,6 +66,9 @@ ENUMERATED = [
     UnaryEncoding(size=3, epsilon=1),
     UnaryEncoding.symmetric(3, 1),
     SmoothSensitivity(noise=ArcsinhNormal(spread=0.5), rho=0.5, decay=0.1, lower=0, upper=16, grid=1),
+    VectorSmoothSensitivity(
+        noise=ArcsinhNormal(spread=0.5), size=2, rho=0.5, decay=0.1, lower=0, upper=3, grid=1
+    ),
     Joined(DistanceToInstability(epsilon=1, delta=0.05)),
     Joined(DistanceToInstability(epsilon=1, delta=0.05).with_laplace_noise()),
     Joined(ProposeTestRelease(sensitivity=2, epsilon=4, delta=0.05)),
@@ -90,7 +94,7 @@ DRAWS = sizes(5_000, 100_000)
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 
 
-LONG = AboveThreshold, SmoothSensitivity
+LONG = AboveThreshold, SmoothSensitivity, VectorSmoothSensitivity
 """What takes seconds for few draws; tests of their own enumerate these on small inputs."""
 
 

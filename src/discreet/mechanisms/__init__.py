@@ -8,7 +8,8 @@ parameters and no randomness. Additive: `Laplace`, `Gaussian`. Selection: `Expon
 `keys.key_selection.KeySelection.best`; with their counts, `CountedKeys.best`.
 Local, on the side of the person who answers: `RandomizedResponse`, `UnaryEncoding`.
 Adapted to the data: `DistanceToInstability`, `ProposeTestRelease`, `PrivateLocalSensitivity`, `StableArgmax`,
-`StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity`, with the noises of `admissible`.
+`StableTopK`, which may say `NO_ANSWER`; and `SmoothSensitivity` and, for vectors, `VectorSmoothSensitivity`,
+with the noises of `admissible`.
 """
 
 from discreet.exports import publish
@@ -19,6 +20,7 @@ from discreet.mechanisms.adaptive.private_local_sensitivity import PrivateLocalS
 from discreet.mechanisms.adaptive.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.adaptive.stable_selection import StableArgmax, StableTopK
+from discreet.mechanisms.adaptive.vector_smooth_sensitivity import VectorSmoothSensitivity
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.keys.counted_keys import CountedKeys
@@ -54,6 +56,7 @@ __all__ = [
     "TopK",
     "TruncatedGeometric",
     "UnaryEncoding",
+    "VectorSmoothSensitivity",
     "admissible",
 ]
 

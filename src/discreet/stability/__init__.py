@@ -20,10 +20,12 @@ from discreet.stability.profile import Profile
 from discreet.stability.ratio import ratio
 from discreet.stability.reciprocal import reciprocal
 from discreet.stability.variance import variance
+from discreet.stability.vector_profile import VectorProfile
 
 __all__ = [
     "NEVER",
     "Profile",
+    "VectorProfile",
     "distance_to_sensitive",
     "distance_to_unstable_mode",
     "graphs",
