@@ -10,6 +10,7 @@ from discreet import mechanisms
 from discreet.audit import check_mechanism
 from discreet.mechanisms import (
     AboveThreshold,
+    BoundedRelease,
     CountedKeys,
     DistanceToInstability,
     Exponential,
@@ -17,6 +18,7 @@ from discreet.mechanisms import (
     GaussianThreshold,
     Laplace,
     LaplaceThreshold,
+    NearbyOutput,
     PermuteAndFlip,
     PrivateLocalSensitivity,
     ProposeTestRelease,
@@ -25,6 +27,7 @@ from discreet.mechanisms import (
     SmoothSensitivity,
     StableArgmax,
     StableTopK,
+    TestedRelease,
     TopK,
     TruncatedGeometric,
     UnaryEncoding,
@@ -32,8 +35,11 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.admissible import ArcsinhNormal, Student
 from discreet.mechanisms.keys.counted_keys import Reach
+from discreet.mechanisms.selection.nearby_output import MetricSpace
 from effort import sizes
 from mechanisms.instability_oracle import Joined
+
+LINE = MetricSpace(outputs=[0, 2], distance=lambda one, other: abs(one - other))
 
 ENUMERATED = [
     Laplace(sensitivity=1, epsilon=Fraction(1, 2)),
@@ -73,6 +79,17 @@ ENUMERATED = [
     Joined(DistanceToInstability(epsilon=1, delta=0.05).with_laplace_noise()),
     Joined(ProposeTestRelease(sensitivity=2, epsilon=4, delta=0.05)),
     Joined(PrivateLocalSensitivity(change=1, global_sensitivity=3, epsilon=4, delta=0.05)),
+    NearbyOutput(space=LINE, reach=1, epsilon=1),
+    Joined(TestedRelease(mechanism=NearbyOutput(space=LINE, reach=2, epsilon=1), epsilon=1, delta=0.05)),
+    Joined(
+        BoundedRelease(
+            family=lambda bound: NearbyOutput(space=LINE, reach=bound, epsilon=2),
+            change=1,
+            global_sensitivity=2,
+            epsilon=4,
+            delta=0.05,
+        )
+    ),
     StableArgmax(sensitivity=1, epsilon=1, delta=0.05, monotone=True),
     StableTopK(k=2, sensitivity=1, epsilon=1, delta=0.05),
 ]

@@ -8,8 +8,15 @@ each person, from the shifts of `instance_shifts`.
 
 from discreet.exports import publish
 from discreet.stability import graphs, instance_shifts, per_instance, plot
-from discreet.stability.distances import NEVER, distance_to_sensitive, distance_to_unstable_mode, mode
+from discreet.stability.distances import (
+    NEVER,
+    distance_to_sensitive,
+    distance_to_unstable_mode,
+    mode,
+    slow_bound,
+)
 from discreet.stability.graphs import stars, triangles, truncated_triangles
+from discreet.stability.majorities import majorities
 from discreet.stability.order_statistics.extremes import maximum, minimum
 from discreet.stability.order_statistics.interquartile_range import interquartile_range
 from discreet.stability.order_statistics.quantile import median, quantile
@@ -31,6 +38,7 @@ __all__ = [
     "graphs",
     "instance_shifts",
     "interquartile_range",
+    "majorities",
     "maximum",
     "median",
     "minimum",
@@ -41,6 +49,7 @@ __all__ = [
     "quantile",
     "ratio",
     "reciprocal",
+    "slow_bound",
     "stars",
     "triangles",
     "trimmed_mean",
