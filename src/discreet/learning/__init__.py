@@ -5,9 +5,11 @@ sees data, and releases a fit that may be used and shown freely.
 """
 
 from discreet.exports import publish
+from discreet.learning.decision_tree import DecisionTree
 from discreet.learning.linear_fit import LinearFit
 from discreet.learning.linear_regression import LinearRegression
+from discreet.learning.tree_fit import Split, TreeFit
 
-__all__ = ["LinearFit", "LinearRegression"]
+__all__ = ["DecisionTree", "LinearFit", "LinearRegression", "Split", "TreeFit"]
 
 publish(__name__)
