@@ -73,7 +73,7 @@ ENUMERATED = [
     UnaryEncoding.symmetric(3, 1),
     SmoothSensitivity(noise=ArcsinhNormal(spread=0.5), rho=0.5, decay=0.1, lower=0, upper=16, grid=1),
     VectorSmoothSensitivity(
-        noise=ArcsinhNormal(spread=0.5), size=2, rho=0.5, decay=0.1, lower=0, upper=3, grid=1
+        noise=ArcsinhNormal(spread=0.5), size=2, rho=0.5, decay=0.1, lower=0, upper=1, grid=1
     ),
     Joined(DistanceToInstability(epsilon=1, delta=0.05)),
     Joined(DistanceToInstability(epsilon=1, delta=0.05).with_laplace_noise()),

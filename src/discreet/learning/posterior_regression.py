@@ -91,7 +91,7 @@ class PosteriorRegression(Record):
     >>> regression.guarantee
     PureDP(epsilon=1)
     >>> regression.event
-    DiscreteLaplace(sensitivity=16777216, scale=134217728, size=1) + Pure(epsilon=0.875)
+    Pure(epsilon=0.875) + DiscreteLaplace(sensitivity=16777216, scale=134217728, size=1)
     """
 
     columns: int

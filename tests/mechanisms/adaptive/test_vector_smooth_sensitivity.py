@@ -23,7 +23,7 @@ from discreet.noise import is_private, replay
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_ROW
-from discreet.stability import VectorProfile, maximum, median
+from discreet.stability import Profile, VectorProfile, maximum, median
 from discreet.stability.enumeration import multisets, neighbors_of
 
 DOMAIN = range(4)
@@ -150,6 +150,14 @@ def test_profiles_of_another_kind_are_refused():
             mechanism.release(VectorProfile.of(**{**options, **wrong}))
     with pytest.raises(ParameterError, match="profile"):
         mechanism.release(median([1, 2], lower=0, upper=3))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_dilation_that_is_charged_includes_the_rounding_of_the_smooth_sensitivity(case):
+    mechanism, (_, budget) = built(case), CASES[case]
+    charged = {name: value for name, value in budget.items() if name != "decay"}
+    dilation = Fraction(budget["decay"]) + Profile.SLACK
+    assert mechanism.shift == mechanism.law.largest_shift(dilation=dilation, **charged)
 
 
 def test_a_decay_that_takes_the_budget_is_refused():
