@@ -130,3 +130,14 @@ def test_parameters_out_of_range_are_refused(wrong):
     options = {"change": 1, "global_sensitivity": 9, "epsilon": 2, "delta": "1e-6", **wrong}
     with pytest.raises(ParameterError):
         BoundedRelease(family=lambda bound: Laplace(sensitivity=bound, epsilon=1, size=1), **options)
+
+
+def test_neighboring_inputs_are_as_far_apart_as_the_change_allows():
+    mechanism = BoundedRelease(
+        family=lambda bound: Laplace(sensitivity=bound, epsilon=1, size=1),
+        change=2,
+        global_sensitivity=5,
+        epsilon=2,
+        delta="1e-6",
+    )
+    assert {(a, b) for (_, a), (_, b) in mechanism.neighboring_inputs()} == {(2, 4), (5, 5)}

@@ -127,5 +127,16 @@ def test_other_mechanisms_are_refused():
 
 
 def test_its_figure_shows_the_test():
-    axes = proposed().plot(label="a set")
-    assert axes.lines
+    mechanism = proposed()
+    axes = mechanism.plot(label="a set")
+    heights = {float(x): float(y) for line in axes.lines for x, y in line.get_xydata()}
+    for distance in (0, 3, mechanism.distance_for(0.999)):
+        assert heights[distance] == pytest.approx(1 - mechanism.error_at(distance=distance))
+
+
+def test_neighboring_inputs_are_a_step_apart_around_an_even_chance():
+    mechanism = proposed()
+    half = mechanism.distance_for(0.5)
+    pairs = mechanism.neighboring_inputs()
+    assert {(near, far) for (_, near), (_, far) in pairs} == {(0, 1), (half - 1, half), (half, half - 1)}
+    assert {(here, there) for (here, _), (there, _) in pairs} == set(mechanism.mechanism.neighboring_inputs())

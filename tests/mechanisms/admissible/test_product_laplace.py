@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.admissible import LaplaceNoise
-from discreet.mechanisms.admissible.product_laplace import LaplaceVector
+from discreet.mechanisms.admissible import ArcsinhNormal, Cauchy, GaussianNoise, LaplaceNoise, Student
+from discreet.mechanisms.admissible.product import ConcentratedVector, StudentVector
+from discreet.mechanisms.admissible.product_laplace import LaplaceVector, vector_noise
 
 LINE = np.linspace(-45, 45, 1801)
 CELL = (LINE[1] - LINE[0]) ** 2
@@ -99,3 +100,24 @@ def test_moves_beyond_epsilon_are_refused():
     with pytest.raises(ParameterError):
         vector.budget(shift="0.5", dilation="0.01")
     assert vector.largest_shift(epsilon=1, delta="1e-6", dilation="0.2") == 0
+
+
+def test_a_shift_beyond_epsilon_is_refused_also_without_a_dilation():
+    vector = LaplaceVector(noise=LaplaceNoise(), size=2)
+    assert vector.budget(shift=1, dilation=0, epsilon=1).delta == 0
+    with pytest.raises(ParameterError):
+        vector.budget(shift="1.001", dilation=0, epsilon=1)
+
+
+def test_every_law_with_a_proof_has_its_vector_and_others_are_refused():
+    kinds = {
+        LaplaceVector: LaplaceNoise(),
+        StudentVector: Student(degrees=3),
+        ConcentratedVector: ArcsinhNormal(spread="0.3"),
+    }
+    for kind, noise in kinds.items():
+        assert type(vector_noise(noise, 3)) is kind
+        assert vector_noise(noise, 3).size == 3
+    for noise in (Cauchy(power=4), GaussianNoise(), None):
+        with pytest.raises(ParameterError, match="noise"):
+            vector_noise(noise, 3)
