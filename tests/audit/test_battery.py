@@ -10,6 +10,7 @@ from discreet import mechanisms
 from discreet.audit import check_mechanism
 from discreet.mechanisms import (
     AboveThreshold,
+    BoundedRelease,
     CountedKeys,
     DistanceToInstability,
     Exponential,
@@ -17,6 +18,7 @@ from discreet.mechanisms import (
     GaussianThreshold,
     Laplace,
     LaplaceThreshold,
+    NearbyOutput,
     PermuteAndFlip,
     PrivateLocalSensitivity,
     ProposeTestRelease,
@@ -25,14 +27,19 @@ from discreet.mechanisms import (
     SmoothSensitivity,
     StableArgmax,
     StableTopK,
+    TestedRelease,
     TopK,
     TruncatedGeometric,
     UnaryEncoding,
+    VectorSmoothSensitivity,
 )
 from discreet.mechanisms.admissible import ArcsinhNormal, Student
 from discreet.mechanisms.keys.counted_keys import Reach
+from discreet.mechanisms.selection.nearby_output import MetricSpace
 from effort import sizes
 from mechanisms.instability_oracle import Joined
+
+LINE = MetricSpace(outputs=[0, 2], distance=lambda one, other: abs(one - other))
 
 ENUMERATED = [
     Laplace(sensitivity=1, epsilon=Fraction(1, 2)),
@@ -65,10 +72,24 @@ ENUMERATED = [
     UnaryEncoding(size=3, epsilon=1),
     UnaryEncoding.symmetric(3, 1),
     SmoothSensitivity(noise=ArcsinhNormal(spread=0.5), rho=0.5, decay=0.1, lower=0, upper=16, grid=1),
+    VectorSmoothSensitivity(
+        noise=ArcsinhNormal(spread=0.5), size=2, rho=0.5, decay=0.1, lower=0, upper=1, grid=1
+    ),
     Joined(DistanceToInstability(epsilon=1, delta=0.05)),
     Joined(DistanceToInstability(epsilon=1, delta=0.05).with_laplace_noise()),
     Joined(ProposeTestRelease(sensitivity=2, epsilon=4, delta=0.05)),
     Joined(PrivateLocalSensitivity(change=1, global_sensitivity=3, epsilon=4, delta=0.05)),
+    NearbyOutput(space=LINE, reach=1, epsilon=1),
+    Joined(TestedRelease(mechanism=NearbyOutput(space=LINE, reach=2, epsilon=1), epsilon=1, delta=0.05)),
+    Joined(
+        BoundedRelease(
+            family=lambda bound: NearbyOutput(space=LINE, reach=bound, epsilon=2),
+            change=1,
+            global_sensitivity=2,
+            epsilon=4,
+            delta=0.05,
+        )
+    ),
     StableArgmax(sensitivity=1, epsilon=1, delta=0.05, monotone=True),
     StableTopK(k=2, sensitivity=1, epsilon=1, delta=0.05),
 ]
@@ -90,7 +111,7 @@ DRAWS = sizes(5_000, 100_000)
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 
 
-LONG = AboveThreshold, SmoothSensitivity
+LONG = AboveThreshold, SmoothSensitivity, VectorSmoothSensitivity
 """What takes seconds for few draws; tests of their own enumerate these on small inputs."""
 
 

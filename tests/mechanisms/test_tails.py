@@ -5,14 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.errors import ParameterError
+from discreet.mechanisms import Gaussian
 from discreet.mechanisms.tails import (
     TAIL_BITS,
     gaussian_tail,
     laplace_tail,
+    normal_tail_bounds,
     passes_at_most,
     rounded_tail,
     smallest_threshold,
@@ -81,3 +85,28 @@ def test_the_threshold_is_the_smallest_that_suffices(decay, delta):
     threshold = smallest_threshold(tail, 3, delta)
     assert passes_at_most(tail(threshold - 1), 3, delta)
     assert threshold == 1 or not passes_at_most(tail(threshold - 2), 3, delta)
+
+
+def test_the_gaussian_tail_lemma_holds_on_both_sides_and_is_tight_far_out():
+    for t in [*np.geomspace(1e-6, 37, 400), 0.797, 0.798, 0.799]:
+        low, high = normal_tail_bounds(t)
+        exact = float(mpmath.erfc(mpmath.mpf(float(t)) / mpmath.sqrt(2)) / 2)
+        assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
+    low, high = normal_tail_bounds(30)
+    assert high / low < 1.002
+    assert normal_tail_bounds(1e200) == (0, 0)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf")])
+def test_the_lemma_is_for_positive_thresholds(wrong):
+    with pytest.raises(ParameterError):
+        normal_tail_bounds(wrong)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1])
+@pytest.mark.parametrize("delta", [1e-3, 1e-9])
+def test_the_lemma_gives_the_classical_calibration(epsilon, delta):
+    """The loss is normal with mean m and variance 2 m, m = 1 / (2 sigma^2): it exceeds epsilon rarely."""
+    variance = float(Gaussian.classical(sensitivity=1, epsilon=epsilon, delta=delta).event.variance)
+    mean = 1 / (2 * variance)
+    assert normal_tail_bounds((epsilon - mean) / np.sqrt(2 * mean))[1] <= delta

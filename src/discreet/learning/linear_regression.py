@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.learning.linear_fit import LinearFit, Noise, Units
+from discreet.learning.linear_rows import checked_bound, rows_on_grid
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
@@ -22,14 +23,9 @@ from discreet.privacy.rational import Number, float_below, probability, rational
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
-from discreet.stability.entries import reals
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses, rounded_gaussian_losses
-from discreet.stability.prediction_variance import scaled_rows
 
 __all__ = ["LinearRegression"]
-
-_MOST = Fraction(2**800)
-_FINE = 2.0**28  # squares of 64 integers of this size add up below 2^63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -116,8 +112,8 @@ class LinearRegression(Record):
         units = Units(
             steps=steps,
             row_steps=steps - (isqrt(width - 1) // 2 + 1),
-            largest=_bound(largest, "largest"),
-            response=_bound(response, "response"),
+            largest=checked_bound(largest, "largest"),
+            response=checked_bound(response, "response"),
         )
         (third_rho, third_mu), guarantee = _thirds(rho, epsilon, delta)
         half, weight = units.response_steps, units.weight
@@ -207,27 +203,7 @@ class LinearRegression(Record):
 
     def _on_grid(self, design: ArrayLike, response: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return rows and responses in steps, none of them beyond its bound."""
-        rows, target = reals(design, "design"), reals(response, "response")
-        if rows.ndim != 2 or rows.shape[1] != self.columns:
-            raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
-        if target.shape != rows.shape[:1]:
-            raise ParameterError("response", "has another length than the design", "one number for each row")
-        long, high = float(self.units.largest), float(self.units.response)
-        rows = np.nan_to_num(rows, nan=0.0)
-        parts = rows / np.maximum(np.abs(rows).max(axis=1), long)[:, None]  # of `largest`, none beyond 1
-        # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
-        lengths = np.sqrt((np.rint(parts * _FINE).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
-        parts = parts / np.maximum(lengths / _FINE, 1.0)[:, None]
-        steps = scaled_rows(np.rint(parts * self.units.row_steps).astype(np.int64), self.units.steps)
-        target = np.nan_to_num(target, nan=0.0).clip(-high, high)
-        return steps, np.rint(target / high * self.units.response_steps).astype(np.int64)
-
-
-def _bound(value: Number, name: str) -> Fraction:
-    bound = rational(value, name, positive=True)
-    if not 1 / _MOST <= bound <= _MOST:
-        raise ParameterError(name, "is out of range", "from 2^-800 to 2^800")
-    return bound
+        return rows_on_grid(design, response, columns=self.columns, units=self.units)
 
 
 def _thirds(

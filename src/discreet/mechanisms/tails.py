@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import exp, inf, pi, sqrt
 
+from discreet.errors import ParameterError
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.normal_cells import tail_from
 
@@ -18,6 +20,7 @@ __all__ = [
     "TAIL_BITS",
     "gaussian_tail",
     "laplace_tail",
+    "normal_tail_bounds",
     "passes_at_most",
     "rounded_tail",
     "smallest_threshold",
@@ -52,6 +55,20 @@ def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
     total = sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]
     beyond = sums[least] if least < len(sums) else (0, sums[-1][1])
     return quotient(beyond, total, TAIL_BITS)
+
+
+def normal_tail_bounds(threshold: float) -> tuple[float, float]:
+    """Return the bounds of the Gaussian tail lemma: of P(Z > t) for a standard normal Z and t > 0.
+
+    t phi(t) / (1 + t^2) from below, and the less of phi(t) / t and exp(-t^2 / 2) / 2 from above, phi the
+    density, in double precision (proof: docs/proofs/gaussian.md). The tail itself is `rounded_tail`'s.
+    """
+    t = float(threshold)
+    if not 0 < t < inf:
+        raise ParameterError("threshold", "is not a positive number", "above 0, and finite")
+    peak = exp(-t * t / 2)
+    density = peak / sqrt(2 * pi)
+    return density / (t + 1 / t), min(density / t, peak / 2)
 
 
 def rounded_tail(variance: Fraction, least: int) -> Enclosure:

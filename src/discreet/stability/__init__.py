@@ -8,8 +8,15 @@ each person, from the shifts of `instance_shifts`.
 
 from discreet.exports import publish
 from discreet.stability import graphs, instance_shifts, per_instance, plot
-from discreet.stability.distances import NEVER, distance_to_sensitive, distance_to_unstable_mode, mode
+from discreet.stability.distances import (
+    NEVER,
+    distance_to_sensitive,
+    distance_to_unstable_mode,
+    mode,
+    slow_bound,
+)
 from discreet.stability.graphs import stars, triangles, truncated_triangles
+from discreet.stability.majorities import majorities
 from discreet.stability.order_statistics.extremes import maximum, minimum
 from discreet.stability.order_statistics.interquartile_range import interquartile_range
 from discreet.stability.order_statistics.quantile import median, quantile
@@ -20,15 +27,18 @@ from discreet.stability.profile import Profile
 from discreet.stability.ratio import ratio
 from discreet.stability.reciprocal import reciprocal
 from discreet.stability.variance import variance
+from discreet.stability.vector_profile import VectorProfile
 
 __all__ = [
     "NEVER",
     "Profile",
+    "VectorProfile",
     "distance_to_sensitive",
     "distance_to_unstable_mode",
     "graphs",
     "instance_shifts",
     "interquartile_range",
+    "majorities",
     "maximum",
     "median",
     "minimum",
@@ -39,6 +49,7 @@ __all__ = [
     "quantile",
     "ratio",
     "reciprocal",
+    "slow_bound",
     "stars",
     "triangles",
     "trimmed_mean",

@@ -6,12 +6,13 @@ A distance moves by at most 1 between neighbors, which is all that a test of sta
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
-from discreet.privacy.rational import non_negative, rational
+from discreet.privacy.rational import non_negative, rational, whole
 from discreet.stability.grid import rounded_to_grid, steps_of
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.privacy.rational import Number
 
-__all__ = ["NEVER", "distance_to_sensitive", "distance_to_unstable_mode", "mode"]
+__all__ = ["NEVER", "distance_to_sensitive", "distance_to_unstable_mode", "mode", "slow_bound"]
 
 NEVER = 2**62
 """The distance where there is no such data set at all, as a public number that no data reach."""
@@ -47,6 +48,20 @@ def distance_to_sensitive(profile: Profile, bound: Number) -> int:
         else:
             above = middle
     return above
+
+
+def slow_bound(profile: Profile, change: int) -> int:
+    """Return the least whole bound on the local sensitivity that moves by at most `change` between neighbors.
+
+    It is the largest ceil(A_k) - change k over all distances k: at least ceil(A_0); and A_k(x') <= A_{k+1}(x)
+    makes it move by `change` at most. Any other such bound is at least ceil(A_k) at some data k steps away,
+    so at least this here. For `BoundedRelease` and `PrivateLocalSensitivity`, where the local sensitivity
+    itself may jump. Private.
+    """
+    step = whole(change, "change", least=1)
+    most = ceil(profile.local_at(profile.reach))
+    farthest = min(profile.reach, most // step)
+    return max(ceil(profile.local_at(k)) - step * k for k in range(farthest + 1))
 
 
 @overload

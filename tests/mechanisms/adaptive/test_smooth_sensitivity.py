@@ -259,6 +259,34 @@ def test_events_and_guarantees():
     assert concentrated.guarantee == ZeroConcentratedDP(rho="0.5", neighbors=REPLACE_ROW)
 
 
+def test_where_the_scale_is_the_same_laplace_log_normal_noise_is_pure():
+    mechanism = built("laplace-log-normal", REPLACE_ROW)
+    promise = mechanism.at_equal_scale
+    assert isinstance(promise, PureDP)
+    assert promise.neighbors == REPLACE_ROW
+    profiles = [
+        Profile.of(value=value, local=[1.0], relation=REPLACE_ROW) for value in (Fraction(0), Fraction(1))
+    ]
+    here, there = (law_of(mechanism, profile) for profile in profiles)
+    found = max(excess(here, there, promise), excess(there, here, promise))
+    assert 0.9 < found <= 1  # the rounded law comes close to the exact loss and stays below it
+    assert max(excess(*pair, promise) for pair in _shrunk_pairs(mechanism)) > 1  # a dilation is not pure
+
+
+def _shrunk_pairs(mechanism):
+    """Laws of neighbors that differ by a dilation alone, on bounds so wide that the tails are seen."""
+    noise, budget, _ = CASES["laplace-log-normal"]
+    wide = SmoothSensitivity(
+        noise=noise, lower=-2000, upper=2000, grid=32, neighbors=mechanism.neighbors, **budget
+    )
+    near = exp(-float(wide.decay))
+    one, other = (
+        Profile.of(value=0, local=local, relation=mechanism.neighbors)
+        for local in ([64.0], [64 * near, 64.0])
+    )
+    return [(law_of(wide, one), law_of(wide, other))]
+
+
 def test_the_dilation_that_is_charged_includes_the_rounding_of_the_smooth_sensitivity():
     mechanism = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay="0.1", lower=0, upper=1)
     assert mechanism.shift == Student(degrees=3).largest_shift(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import exp, expm1, sqrt
 
+import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible import LaplaceLogNormal
+from discreet.privacy.guarantees import PureDP
 from mechanisms.admissible import divergences, laws, tails
 
 MOVES = [(0.3, 0.1), (0.05, 0.3), (0.5, 0.01), (0.2, 0.0)]
@@ -32,6 +34,35 @@ def test_the_budget_is_below_half_the_square_of_the_published_epsilon(spread, sh
     factor = dilation / expm1(dilation) if dilation else 1
     assert claimed == pytest.approx(max(slid**2, (slid * factor) ** 2 + stretched**2) / 2, rel=1e-9)
     assert claimed <= (slid + stretched) ** 2 / 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.5, 1])
+@pytest.mark.parametrize("shift", [0.01, 0.3, 2])
+def test_a_shift_alone_is_pure_and_the_loss_is_exact(spread, shift):
+    """The largest log-ratio over all points is the claim, which is at most e^(3 sigma^2 / 2) s."""
+    noise = LaplaceLogNormal(spread=spread)
+    promise = noise.shift_budget(shift=shift)
+    assert isinstance(promise, PureDP)
+    found = divergences.largest_loss(divergences.laplace_log_normal(spread), shift, 0.0)
+    assert found == pytest.approx(float(promise.epsilon), rel=1e-5)
+    assert float(promise.epsilon) < exp(1.5 * spread**2) * shift
+    half = float(noise.shift_budget(shift=shift / 2).epsilon)
+    assert found > 1.2 * half  # half the shift's promise is not kept
+
+
+def test_a_far_or_a_small_shift_is_bounded_too():
+    noise = LaplaceLogNormal(spread="0.01")
+    assert float(noise.shift_budget(shift=10**6).epsilon) == pytest.approx(exp(0.00015) * 10**6)
+    assert noise.shift_budget(shift=0).epsilon == 0
+    assert 0 < noise.shift_budget(shift="1e-90").epsilon <= Fraction(2, 10**90)
+
+
+def test_with_a_dilation_no_epsilon_is_pure():
+    """Far out, a stretched density is any number of times as high."""
+    density = divergences.laplace_log_normal(0.5)
+    z = np.array([1e3, 1e6, 1e12])
+    ratios = density(z * exp(-0.1)) - 0.1 - density(z)
+    assert (np.diff(ratios) > 0.3).all()
 
 
 @pytest.mark.few(2)

@@ -173,8 +173,7 @@ class PrivateLocalSensitivity(Record):
 
     def error_at(self, *, local_sensitivity: Number) -> LaplaceError:
         """Return the law of the error with the median bound, if the local sensitivity were this."""
-        local = rational(local_sensitivity, "local_sensitivity")
-        return self.noise_for(self._bound(local, 0)).error
+        return self.noise_for(self.median_bound(local_sensitivity)).error
 
     def release(self, value: StatisticValue, local_sensitivity: StatisticValue) -> BoundedAnswer:
         """Return the value with noise, and the bound that the noise is for.
@@ -187,14 +186,28 @@ class PrivateLocalSensitivity(Record):
             The most that the value moves from this data set to a neighbor, or more.
         """
         on_lattice = entered(value, self.lattice)
-        local = _sensitivity(local_sensitivity)
+        bound = self._draw_bound(local_sensitivity)
         source = current()
-        bound = self._bound(local, int(sample_laplace(self.bound_scale, 1, source)[0]))
         noise = self.noise_for(bound)
         shown: int | float = self.lattice.leave(np.array(bound))  # type: ignore[assignment]
         noisy: int | float = noise.release(on_lattice)  # type: ignore[assignment]
         rounding = rounding_of(value, self.lattice)
         return BoundedAnswer(answer=noisy, bound=source.mark(shown), noise=noise, rounding=rounding)
+
+    def release_bound(self, local_sensitivity: StatisticValue) -> int:
+        """Return the bound alone, in steps, for a release of another kind: see `BoundedRelease`.
+
+        By itself it is (share epsilon)-DP, and below the local sensitivity with probability at most delta.
+        """
+        return current().mark(self._draw_bound(local_sensitivity))
+
+    def median_bound(self, local_sensitivity: Number) -> int:
+        """Return the median of the bound, in steps, if the local sensitivity were this."""
+        return self._bound(rational(local_sensitivity, "local_sensitivity"), 0)
+
+    def _draw_bound(self, local_sensitivity: StatisticValue) -> int:
+        local = _sensitivity(local_sensitivity)
+        return self._bound(local, int(sample_laplace(self.bound_scale, 1, current())[0]))
 
     def _bound(self, local: Fraction | None, noise: int) -> int:
         """Return the bound in steps; None stands for a sensitivity without end."""

@@ -9,14 +9,19 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
+from discreet.mechanisms.adaptive.smooth_release import (
+    answer_lattice,
+    checked_decay,
+    promised_event,
+    stated_guarantee,
+)
 from discreet.mechanisms.admissible.choice import best_noise, best_noise_and_decay, budget_for
 from discreet.mechanisms.admissible.error import ScaledNoise
-from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, LARGEST_DILATION, Admissible
+from discreet.mechanisms.admissible.noise import LARGEST_BUDGET, Admissible
 from discreet.noise.certified import cumulative, sample_rounded
 from discreet.noise.entropy import current
-from discreet.noise.grid import check_grid, suitable_grid
 from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
-from discreet.privacy.guarantees import ApproximateDP, PureDP, ZeroConcentratedDP
+from discreet.privacy.guarantees import ApproximateDP, Guarantee, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
@@ -27,9 +32,6 @@ if TYPE_CHECKING:
     from discreet.figures import Axes, Panels
 
 __all__ = ["SmoothSensitivity"]
-
-_MOST_STEPS = 1 << 53
-_DEFAULT_STEPS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -117,18 +119,12 @@ class SmoothSensitivity(Record):
                 "noise", "is not an admissible noise", "one of discreet.mechanisms.admissible"
             )
         check_relation(neighbors)
-        rate = _decay(decay)
+        rate = checked_decay(decay)
         shift = noise.largest_shift(dilation=rate + Profile.SLACK, epsilon=epsilon, delta=delta, rho=rho)
         if shift <= 0:
             raise ParameterError("decay", "takes the whole budget", "smaller, or a larger budget")
-        step, least, most = _lattice(lower, upper, grid)
-        guarantee: PureDP | ApproximateDP | ZeroConcentratedDP
-        if rho is not None:
-            guarantee = ZeroConcentratedDP(rho=rho, neighbors=neighbors)
-        elif delta is not None and epsilon is not None:
-            guarantee = ApproximateDP(epsilon=epsilon, delta=delta, neighbors=neighbors)
-        else:
-            guarantee = PureDP(epsilon=rational(epsilon, "epsilon"), neighbors=neighbors)  # type: ignore[arg-type]
+        step, least, most = answer_lattice(lower, upper, grid)
+        guarantee = stated_guarantee(epsilon, delta, rho, neighbors)
         self._set(
             noise=noise, guarantee=guarantee, decay=rate, shift=shift, grid=step, least=least, most=most
         )
@@ -171,7 +167,7 @@ class SmoothSensitivity(Record):
             raise ParameterError("decay", "and sensitivity_hint are both missing or given", "one of the two")
         offer = _checked_offer(epsilon, delta, rho)
         if decay is not None:
-            rate = _decay(decay)
+            rate = checked_decay(decay)
             noise, _ = best_noise(offer, rate + Profile.SLACK)
         else:
             local = [float(non_negative(size, "sensitivity_hint")) for size in sensitivity_hint or ()]
@@ -195,12 +191,16 @@ class SmoothSensitivity(Record):
     @property
     def event(self) -> Pure | Approximate | ZeroConcentrated:
         """The guarantee as an event: nothing more is known about the laws, which depend on the data."""
-        promise = self.guarantee
-        if isinstance(promise, PureDP):
-            return Pure(epsilon=promise.epsilon, neighbors=promise.neighbors)
-        if isinstance(promise, ApproximateDP):
-            return Approximate(epsilon=promise.epsilon, delta=promise.delta, neighbors=promise.neighbors)
-        return ZeroConcentrated(rho=promise.rho, neighbors=promise.neighbors)
+        return promised_event(self.guarantee)
+
+    @property
+    def at_equal_scale(self) -> Guarantee:
+        """What holds between neighbors of one smooth sensitivity, whose laws differ by a shift alone.
+
+        It may be of a stronger notion than `guarantee`: Laplace-log-normal noise is then pure. It says what a
+        release reveals where the scale does not; whether it does is as private as the data.
+        """
+        return self.noise.shift_budget(shift=self.shift, neighbors=self.neighbors)
 
     def error_at(self, *, smooth_sensitivity: Number) -> ScaledNoise:
         """Return the law of the error if the smooth sensitivity were a number: hypothetical, for planning."""
@@ -287,33 +287,6 @@ class SmoothSensitivity(Record):
         bounds = f"lower={show(self.least * self.grid)}, upper={show(self.most * self.grid)}"
         bounds += f", grid={show(self.grid)}"
         return f"SmoothSensitivity(noise={self.noise!r}, {self.event!r}, decay={show(self.decay)}, {bounds})"
-
-
-def _lattice(lower: Number, upper: Number, grid: Number | None) -> tuple[Fraction, int, int]:
-    """Return the grid and the bounds in its steps."""
-    low, high = rational(lower, "lower"), rational(upper, "upper")
-    if low > high:
-        raise ParameterError("lower", "is above upper", "at most upper")
-    if grid is not None:
-        step = check_grid(rational(grid, "grid", positive=True))
-    else:
-        fine = max((high - low) / _DEFAULT_STEPS, 2 * max(abs(low), abs(high)) / _MOST_STEPS)
-        step = suitable_grid(fine or Fraction(1))
-    least, most = (low / step).__ceil__(), (high / step).__floor__()
-    if grid is None and least > most:  # one point, between two multiples
-        least = most
-    if least > most or max(abs(least), abs(most)) > _MOST_STEPS:
-        raise ParameterError(
-            "grid", "does not fit the bounds", "with a multiple between them, and at most 2^53 steps"
-        )
-    return step, least, most
-
-
-def _decay(decay: Number) -> Fraction:
-    rate = non_negative(decay, "decay")
-    if rate >= LARGEST_DILATION:
-        raise ParameterError("decay", "is too large", f"below {LARGEST_DILATION}")
-    return rate
 
 
 def _checked_offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:

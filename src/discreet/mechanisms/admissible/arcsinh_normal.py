@@ -26,6 +26,8 @@ __all__ = ["ArcsinhNormal"]
 _SAFETY = 1 + 1e-9
 """Covers the rounding of the floats that the norms are computed with."""
 _FAR = 1000
+_BALANCES = 14
+"""Shift and dilation are balanced by powers of two from 2^-14 to 2^14."""
 _STEP = 2.0**-8
 _X = np.arange(0.0, 24.0, _STEP)
 _TANH, _SECH = np.tanh(_X), 1 / np.cosh(_X)
@@ -114,6 +116,20 @@ class ArcsinhNormal(Admissible):
             low, high = (middle, high) if norms.squared(middle, stretch, factor) <= target else (low, middle)
         return rounded_down(Fraction(low) * unit)
 
+    def proxies(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return pairs (p, q) with (a A + u B)^2 <= p a^2 + q u^2 for all a, u and y, rounded up.
+
+        For vectors, where only such sums of squares add up over coordinates: see
+        docs/proofs/vector_noise.md. For every r > 0, p = max(A^2 + r B^2) with q = p / r is such a pair.
+        """
+        norms = _Norms(float(self.spread))
+        pairs = []
+        for power in range(-_BALANCES, _BALANCES + 1):
+            balance = Fraction(2) ** power
+            largest = rounded_up(Fraction(norms.longest(float(balance)) ** 2 * _SAFETY))
+            pairs.append((largest, largest / balance))
+        return tuple(pairs)
+
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""
         sigma = float(self.spread)
@@ -172,6 +188,16 @@ class _Norms:
         # Beyond the grid x > 23.9, where |A| < 1e-8 (1 + sigma^2) and |B| < (1 + 1e-8)(1 / sigma + sigma).
         far = 1e-8 * s * (1 + self.spread**2) + t * (1 / self.spread + 1e-8 * (1 + self.spread)) * (1 + 1e-8)
         return max(grid + s * self._between[0] + t * self._between[1], far) * _SAFETY
+
+    def longest(self, balance: float) -> float:
+        """Bound the length of (A, sqrt(balance) B) over all y."""
+        root = sqrt(balance)
+        grid = float(np.hypot(self._shift, root * self._dilation).max())
+        between = float(np.hypot(self._between[0], root * self._between[1]))
+        far = float(
+            np.hypot(1e-8 * (1 + self.spread**2), root * (1 / self.spread + 1e-8 * (1 + self.spread)))
+        )
+        return max(grid + between, far) * _SAFETY
 
     def squared(self, s: float, t: float, factor: float) -> float:
         """Return V^2: the less of the two bounds, each at the worse end of the path."""

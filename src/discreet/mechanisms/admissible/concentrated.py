@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.certificates import BITS, exponential_of, rounded_up, short_below
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise.elementary import rational_root
-from discreet.privacy.guarantees import ZeroConcentratedDP
+from discreet.privacy.guarantees import PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
 
@@ -61,6 +61,11 @@ class Concentrated(Admissible):
         slid = (self.steepness * s) ** 2
         moved = slid * path_factor(t) ** 2 + self.stretch * t**2
         return ZeroConcentratedDP(rho=rounded_up(max(slid, moved) / 2), neighbors=neighbors)
+
+    def shift_budget(self, *, shift: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> PureDP:
+        """Return the pure guarantee of a shift alone: c s, since no slope of the log-density exceeds c."""
+        s, _ = check_move(shift, 0)
+        return PureDP(epsilon=rounded_up(self.steepness * s), neighbors=neighbors)
 
     def largest_shift(
         self,

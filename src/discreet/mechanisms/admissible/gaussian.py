@@ -21,7 +21,7 @@ from discreet.mechanisms.admissible.noise import (
 from discreet.noise.elementary import enclose, square_root
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.normal import upper_tail
-from discreet.privacy.guarantees import ApproximateDP
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
 
@@ -78,6 +78,10 @@ class GaussianNoise(Admissible):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")
         delta = min(short_above((0, _delta(s, t, used))), Fraction(1)) if s or t else Fraction(0)
         return ApproximateDP(epsilon=loss, delta=delta, neighbors=neighbors)
+
+    def shift_budget(self, *, shift: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> ZeroConcentratedDP:
+        """Return the zero-concentrated guarantee of a shift alone: s^2 / 2."""
+        return ZeroConcentratedDP(rho=check_move(shift, 0)[0] ** 2 / 2, neighbors=neighbors)
 
     def largest_shift(
         self,

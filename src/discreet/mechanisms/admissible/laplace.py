@@ -11,7 +11,7 @@ from discreet.mechanisms.admissible.certificates import BITS, exponential_of, sh
 from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
 from discreet.noise.elementary import enclose, exponential_minus, log_two, logarithm, square_root
 from discreet.noise.enclosure import Enclosure, exponential
-from discreet.privacy.guarantees import ApproximateDP
+from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
 
@@ -72,6 +72,10 @@ class LaplaceNoise(Admissible):
         return ApproximateDP(
             epsilon=loss, delta=min(short_above((0, delta)), Fraction(1)), neighbors=neighbors
         )
+
+    def shift_budget(self, *, shift: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> PureDP:
+        """Return the pure guarantee of a shift alone: s."""
+        return PureDP(epsilon=check_move(shift, 0)[0], neighbors=neighbors)
 
     def largest_shift(
         self,

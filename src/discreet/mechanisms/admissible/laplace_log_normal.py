@@ -10,15 +10,19 @@ from math import exp, log, pi, sqrt
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet.mechanisms.admissible.certificates import exponential_of, short_above
+from discreet.mechanisms.admissible.certificates import exponential_of, rounded_up, short_above
 from discreet.mechanisms.admissible.concentrated import Concentrated, check_spread
+from discreet.mechanisms.admissible.noise import check_move
 from discreet.noise import elementary
-from discreet.noise.elementary import enclose, exponential_minus, exponential_plus, square_root
+from discreet.noise.elementary import enclose, exponential_minus, exponential_plus, logarithm, square_root
 from discreet.noise.enclosure import Enclosure, exponential, product
+from discreet.privacy.guarantees import PureDP
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number
 
 __all__ = ["LaplaceLogNormal"]
 
+_SHIFT_BITS = 128
 _NODES = np.linspace(-13.0, 13.0, 521)
 _LOG_WEIGHTS = -(_NODES**2) / 2 + log(0.05) - log(2 * pi) / 2
 
@@ -36,7 +40,8 @@ class LaplaceLogNormal(Concentrated):
     ---------
     rho-zCDP with rho = max((c s)^2, (c s k)^2 + (t / sigma)^2) / 2 for shift s and dilation t, where
     c = exp(3 sigma^2 / 2) and k = t / (e^t - 1). Bun & Steinke (2019) have (t / sigma + c s)^2 / 2, up to
-    twice as much. Proof: docs/proofs/admissible_noise.md.
+    twice as much. A shift alone is pure: epsilon = -log P(|Z| > e^(sigma^2) s), which is exact and at most
+    c s; see `shift_budget`. Proof: docs/proofs/admissible_noise.md.
 
     Examples
     --------
@@ -59,6 +64,23 @@ class LaplaceLogNormal(Concentrated):
     def stretch(self) -> Fraction:
         """1 / sigma^2: a dilation is a shift of the normal variable."""
         return 1 / self.spread**2
+
+    def shift_budget(self, *, shift: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> PureDP:
+        """Return the pure guarantee of a shift alone: -log P(|Z| > e^(sigma^2) s), rounded up.
+
+        The density is log-convex on either side of 0, so the loss is largest between 0 and s, where it is
+        log(f(0) / f(s)); and f(s) / f(0) = E exp(-s e^(sigma^2) exp(-sigma Y)) is a tail of Z itself. Where
+        that tail is below all precision, the bound c s stands for it.
+        """
+        s, _ = check_move(shift, 0)
+        steep = rounded_up(self.steepness * s)
+        reach = short_above(exponential_of(self.spread**2)) * s
+        one_side = self.upper(rounded_up(reach), _SHIFT_BITS)[0]
+        if not one_side:
+            return PureDP(epsilon=steep, neighbors=neighbors)
+        loss = -logarithm((2 * one_side, 2 * one_side), _SHIFT_BITS)[0]
+        exact = rounded_up(Fraction(max(loss, 0), 1 << _SHIFT_BITS))
+        return PureDP(epsilon=min(exact, steep), neighbors=neighbors)
 
     def log_density(self, z: float) -> float:
         """Return log E[exp(-sigma Y - |z| exp(-sigma Y))] / 2, by quadrature."""

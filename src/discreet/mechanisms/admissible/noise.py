@@ -95,6 +95,13 @@ class Admissible(Record, ABC):
         0 where the dilation alone exceeds the budget.
         """
 
+    def shift_budget(self, *, shift: Number, neighbors: Neighbors = ADD_REMOVE_PERSON) -> Guarantee:
+        """Return what a shift alone promises, where both laws have one scale.
+
+        It may be of a stronger notion than `budget`, which has to cover dilations too.
+        """
+        return self.budget(shift=shift, dilation=0, neighbors=neighbors)
+
     @abstractmethod
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""

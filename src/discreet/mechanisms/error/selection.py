@@ -122,8 +122,12 @@ class ExponentialError(SelectionError):
 
     def tail_in_steps(self, steps: int, candidates: int) -> float:
         """(n - 1) p / (1 + (n - 1) p)."""
-        weight = (candidates - 1) * _decay((steps + 1) * self.step * self.rate)
+        weight = (candidates - 1) * self.weight_in_steps(steps)
         return weight / (1 + weight)
+
+    def weight_in_steps(self, steps: int) -> float:
+        """Return p: what a candidate just beyond `steps` weighs, where the best weighs 1."""
+        return _decay((steps + 1) * self.step * self.rate)
 
     def _textbook(self, failure: float, candidates: int) -> float:
         return log(candidates / failure) * float(1 / self.rate)

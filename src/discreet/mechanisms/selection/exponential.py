@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.mechanisms.error.optima import SeveralOptimaError
 from discreet.mechanisms.error.selection import ExponentialError
 from discreet.mechanisms.selection.choice_law import choice_probabilities
 from discreet.mechanisms.selection.scores import ScoreVector, Selection
@@ -59,7 +60,8 @@ class Exponential(Selection):
     With g the first multiple of the grid beyond t and p = exp(-rate g), the chosen score falls short
     of the best by more than t with probability at most (n - 1) p / (1 + (n - 1) p), which n
     candidates attain; see `error`. The textbook's (2 sensitivity / epsilon) log(n / beta) is
-    `error.textbook_bound`.
+    `error.textbook_bound`. Where m candidates are known to be best, `error_with(optima=m)` has
+    (2 sensitivity / epsilon) log(n / (beta m)).
 
     Examples
     --------
@@ -81,6 +83,27 @@ class Exponential(Selection):
     def error(self) -> ExponentialError:
         """How far the chosen score falls short of the best, known before anything is released."""
         return ExponentialError(rate=self.rate, step=self.grid, rounding=self.scores.rounding)
+
+    def error_with(self, *, optima: int) -> SeveralOptimaError:
+        """Return the error where at least so many candidates are best, on all data: a smaller one.
+
+        Parameters
+        ----------
+        optima : int
+            How many candidates have the best score, known without looking at the data: where scores come in
+            equal pairs it is 2, and of rotations that all fit equally well it is the number of them.
+
+        Examples
+        --------
+        >>> from discreet.mechanisms import Exponential
+        >>> mechanism = Exponential(sensitivity=1, epsilon=1)
+        >>> mechanism.error_with(optima=64).quantile(0.95, candidates=128)
+        5.0
+        >>> mechanism.error.quantile(0.95, candidates=128)
+        15.0
+        """
+        error = self.error
+        return SeveralOptimaError(rate=error.rate, step=error.step, rounding=error.rounding, optima=optima)
 
     def release(self, scores: ScoreVector) -> int:
         """Return the index of the chosen candidate."""

@@ -1,0 +1,77 @@
+"""How the error of a private choice grows with the number of outputs.
+
+A best one of n outputs is wanted. One person may move every score by 1. Noise on all scores has to hide all
+these moves together, so it grows with n; the exponential mechanism, permute-and-flip and noise of which only
+the winner is shown grow with log n. And where several outputs are known to be best, such as the rotations of
+a round table, the accuracy is that of n divided by their number.
+
+Run with ``python examples/many_outputs.py``; draws a figure if matplotlib is installed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from tempfile import gettempdir
+
+from discreet.mechanisms import Exponential, PermuteAndFlip, ReportNoisyMax
+
+EPSILON, CONFIDENCE = Fraction(1), Fraction(19, 20)
+OUTPUTS = tuple(2**power for power in range(1, 17))
+
+
+def shortfalls(outputs: int) -> dict[str, float]:
+    """Return by how much the chosen score falls short of the best with 95%, for each mechanism."""
+    exponential = Exponential(sensitivity=1, epsilon=EPSILON)
+    # Noise of scale n / epsilon on every score: that of report-noisy-max for 2 epsilon / n.
+    all_scores = ReportNoisyMax(sensitivity=1, epsilon=2 * EPSILON / outputs)
+    return {
+        "noise on all scores": all_scores.error.quantile(CONFIDENCE, candidates=outputs),
+        "noise, only the winner shown": ReportNoisyMax(sensitivity=1, epsilon=EPSILON).error.quantile(
+            CONFIDENCE, candidates=outputs
+        ),
+        "exponential mechanism": exponential.error.quantile(CONFIDENCE, candidates=outputs),
+        "  textbook: 2 log(n / beta)": exponential.error.textbook_bound(CONFIDENCE, candidates=outputs),
+        "  half of the outputs are best": exponential.error_with(optima=max(outputs // 2, 1)).quantile(
+            CONFIDENCE, candidates=outputs
+        ),
+        "permute-and-flip": PermuteAndFlip(sensitivity=1, epsilon=EPSILON).error.quantile(
+            CONFIDENCE, candidates=outputs
+        ),
+    }
+
+
+def main() -> None:
+    """Print the errors and draw them."""
+    errors = {outputs: shortfalls(outputs) for outputs in OUTPUTS}
+    shown = OUTPUTS[::5]
+    print("score lost with 95%, epsilon = 1" + "".join(f"{f'n = {n}':>12}" for n in shown))
+    for name in errors[OUTPUTS[0]]:
+        print(f"{name:<32}" + "".join(f"{errors[n][name]:>12.1f}" for n in shown))
+    try:
+        print(f"drawn to {draw(errors)}")
+    except ImportError:
+        print("(pip install matplotlib to draw the curves)")
+
+
+def draw(errors: dict[int, dict[str, float]]) -> Path:
+    """Draw every error over the number of outputs."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for name, line in zip(errors[OUTPUTS[0]], ("-", "--", "-", ":", "-.", "--"), strict=True):
+        axes.plot(OUTPUTS, [errors[n][name] for n in OUTPUTS], line, label=name.strip())
+    axes.set(xscale="log", yscale="log", xlabel="number of outputs", ylabel="score lost with 95%")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
+    place = Path(gettempdir()) / "many_outputs.png"
+    figure.savefig(place, dpi=120, bbox_inches="tight")
+    pyplot.close(figure)
+    return place
+
+
+if __name__ == "__main__":
+    main()
