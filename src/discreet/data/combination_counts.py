@@ -58,9 +58,9 @@ class CombinationCounts:
 
         They are public once a mechanism has decided. Keys that no request could name are left out.
         """
-        import pyarrow
+        from discreet.data.reading.arrow_numbers import integers
 
-        places = pyarrow.array(np.flatnonzero(noisy))
+        places = integers(np.flatnonzero(noisy))
         columns = [values.take(places) for values in self._values]
         rows = zip(*([named(value) for value in column] for column in columns), strict=True)
         found = zip(rows, noisy[noisy != 0].tolist(), strict=True)
@@ -115,10 +115,11 @@ def compute_combination_counts(
     check_combinations(plan, tables)
     from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import key_name
+    from discreet.data.reading.arrow_numbers import integers_of
 
     counted = fetch_plan(_counts, plan, tables, salt)
     values = tuple(counted.column(key_name(place)) for place in range(len(plan.columns)))
-    return CombinationCounts(counts=counted.column(_COUNT).to_numpy(), _values=values)
+    return CombinationCounts(counts=integers_of(counted.column(_COUNT)), _values=values)
 
 
 def combination_counts_sql(plan: KeyCountPlan, tables: Mapping[str, Table]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 import ibis
+import numpy as np
 import pyarrow
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
@@ -26,6 +27,7 @@ from discreet.data.language.measures import (
 from discreet.data.language.relations import Filter, Source
 from discreet.data.lots import ROWS, key_name, measure_name
 from discreet.data.prepared.base import LISTED_NUMBER, LISTED_VALUE, Prepared, numbered_keys
+from discreet.data.reading.arrow_numbers import integers
 from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
@@ -131,5 +133,5 @@ def _is_asked(number: Column, key: GroupKey, declared: Keys) -> Value:
     asked = [place[value] for value in key.values.values]
     if len(asked) <= 256:
         return number.isin(asked)
-    listed = ibis.memtable(pyarrow.table({"asked": pyarrow.array(asked, pyarrow.int64())}))
+    listed = ibis.memtable(pyarrow.table({"asked": integers(np.array(asked, np.int64))}))
     return number.cast("int64").isin(listed["asked"])

@@ -66,9 +66,9 @@ class KeyCounts:
 
         Keys that no request could name are left out: text with a NUL, days beyond the year 9999.
         """
-        import pyarrow
+        from discreet.data.reading.arrow_numbers import flags
 
-        found = (named(value) for value in self._values.filter(pyarrow.array(shown)))
+        found = (named(value) for value in self._values.filter(flags(shown)))
         return tuple(sorted(value for value in found if value is not None))
 
 
@@ -117,9 +117,10 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
     """
     check_key_plan(plan, tables)
     from discreet.data.engines.statements import fetch_plan
+    from discreet.data.reading.arrow_numbers import integers_of
 
     counted = fetch_plan(_counts, plan, tables, salt)
-    return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
+    return KeyCounts(counts=integers_of(counted.column(_ROWS)), _values=counted.column(_KEY))
 
 
 def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:

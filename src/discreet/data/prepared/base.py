@@ -18,6 +18,7 @@ import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import ibis.expr.schema as sch
+import numpy as np
 import pyarrow
 from ibis.expr.types import Table as Rows
 
@@ -25,6 +26,7 @@ from discreet.data.engines.base import await_table, keep
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.data.language.types import Type
+from discreet.data.reading.arrow_numbers import integers
 from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
@@ -151,7 +153,7 @@ def numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
         pyarrow.table(
             {
                 LISTED_VALUE: pyarrow.array(values, kinds[keys.type]),
-                LISTED_NUMBER: pyarrow.array(numbers, pyarrow.int64()),
+                LISTED_NUMBER: integers(np.array(numbers, np.int64)),
             }
         )
     )
