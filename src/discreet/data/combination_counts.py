@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.data.facts.fanout import fan_out
 from discreet.data.facts.relation_facts import columns_of_relation, limits_of
-from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named
+from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named_keys
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyCountPlan
@@ -62,7 +62,7 @@ class CombinationCounts:
 
         places = integers(np.flatnonzero(noisy))
         columns = [values.take(places) for values in self._values]
-        rows = zip(*([named(value) for value in column] for column in columns), strict=True)
+        rows = zip(*map(named_keys, columns), strict=True)
         found = zip(rows, noisy[noisy != 0].tolist(), strict=True)
         # None is a key where NULL was listed, and stands for what cannot be named elsewhere.
         whole = [

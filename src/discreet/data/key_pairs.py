@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.key_counts import check_key_plan, has_few_keys, named
+from discreet.data.key_counts import check_key_plan, has_few_keys, named_keys
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 
@@ -44,7 +44,7 @@ class KeyPairs:
         """Return the keys for which `shown` is true, sorted: public once a mechanism has decided."""
         from discreet.data.reading.arrow_numbers import flags
 
-        found = (named(value) for value in self._values.filter(flags(shown)))
+        found = named_keys(self._values.filter(flags(shown)))
         return tuple(sorted(value for value in found if value is not None))
 
 

@@ -79,6 +79,7 @@ class Prepared(ABC):
         self._declared = {
             name: one for name, one in columns.items() if isinstance(one, Bounds | Keys) and name != person
         }
+        self._listed: dict[str, Rows] = {}
         self._lock = threading.Lock()
         self._is_made = False
         name = f"discreet_{uuid4().hex}"
@@ -93,6 +94,13 @@ class Prepared(ABC):
     def integer_name(self, column: str) -> str:
         """Return the name of the integer that is stored with a declared column."""
         return self._free_name(f"integer_{list(self._declared).index(column)}")
+
+    def listed_keys(self, column: str) -> Rows:
+        """Return all keys of a column with their numbers: one list for all statements that read it."""
+        keys = self._declared[column]
+        assert isinstance(keys, Keys)  # noqa: S101
+        found = self._listed.get(column)
+        return self._listed.setdefault(column, numbered_keys(keys, every=True)) if found is None else found
 
     def draw(self) -> None:
         """Make the table, unless it was made: with its own salt, once for all threads."""
