@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import discreet
 
 
@@ -35,20 +37,22 @@ ASK = """
 import discreet as dp
 people = dp.Table(
     {file!r}, person="person", limits=dp.Limits(rows=2),
-    columns={{"city": dp.Keys(["a", "b"]), "income": dp.Bounds(0, 100, null=0)}},
+    columns={{"city": dp.Keys(["a", "b"]), "income": dp.Bounds(0, 100, null=0)}}, prepare={prepare},
 )
 curator = dp.Curator({{"people": people}}, budget=dp.Budget(epsilon=9, delta=1e-6), ledger={ledger!r})
 curator.ask("SELECT city, COUNT(*) AS n, AVG(income) AS mean FROM people GROUP BY city", epsilon=1)
 """
 
 
-def test_opening_a_file_and_asking_load_what_they_use(tmp_path):
+@pytest.mark.parametrize("prepare", [False, True])
+def test_opening_a_file_and_asking_load_what_they_use(tmp_path, prepare):
     """Neither pandas, which Arrow loads when it converts objects, nor SciPy, nor what plans many counts."""
     file = tmp_path / "people.csv"
     file.write_text(
         "person,city,income\n" + "".join(f"{row // 2},{'ab'[row % 2]},{row}\n" for row in range(60))
     )
-    loaded = loaded_by(ASK.format(file=os.fspath(file), ledger=os.fspath(tmp_path / "ledger")))
+    ledger = os.fspath(tmp_path / "ledger")
+    loaded = loaded_by(ASK.format(file=os.fspath(file), ledger=ledger, prepare=prepare))
     assert {"duckdb", "ibis", "pyarrow", "discreet.accounting.renyi.curve"} <= loaded
     libraries = {"pandas", "polars", "scipy", "matplotlib", "psycopg", "pyspark", "pyarrow.parquet"}
     own = ("audit", "learning", "mechanisms.admissible.student", "workloads.planning.planner")

@@ -13,6 +13,7 @@ from ibis.expr.types import Table as Rows
 
 from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import bounded_total
+from discreet.data.engines.listed import listed_table
 from discreet.data.grid import clipped
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.data.language.measures import (
@@ -133,5 +134,5 @@ def _is_asked(number: Column, key: GroupKey, declared: Keys) -> Value:
     asked = [place[value] for value in key.values.values]
     if len(asked) <= 256:
         return number.isin(asked)
-    listed = ibis.memtable(pyarrow.table({"asked": integers(np.array(asked, np.int64))}))
+    listed = listed_table(pyarrow.table({"asked": integers(np.array(asked, np.int64))}))
     return number.cast("int64").isin(listed["asked"])

@@ -23,9 +23,10 @@ import pyarrow
 from ibis.expr.types import Table as Rows
 
 from discreet.data.engines.base import await_table, keep
+from discreet.data.engines.listed import listed_table
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
-from discreet.data.language.types import Type
+from discreet.data.reading.arrow_keys import key_array
 from discreet.data.reading.arrow_numbers import integers
 from discreet.data.salt import Salt
 
@@ -149,18 +150,12 @@ class Prepared(ABC):
 
 def numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
     """Return declared keys with their numbers; NULL only if every key is wanted."""
-    kinds = {
-        Type.INTEGER: pyarrow.int64(),
-        Type.TEXT: pyarrow.string(),
-        Type.DATE: pyarrow.date32(),
-        Type.BOOLEAN: pyarrow.bool_(),
-    }
     listed = [(value, place) for place, value in enumerate(keys.values) if every or value is not None]
     values, numbers = zip(*listed, strict=True)
-    return ibis.memtable(
+    return listed_table(
         pyarrow.table(
             {
-                LISTED_VALUE: pyarrow.array(values, kinds[keys.type]),
+                LISTED_VALUE: key_array(values, keys.type),
                 LISTED_NUMBER: integers(np.array(numbers, np.int64)),
             }
         )
