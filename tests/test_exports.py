@@ -19,22 +19,30 @@ def package(tmp_path, monkeypatch):
     (folder / "attic.py").write_text("def ladder(): return 'from the attic'\n")
     (folder / "cellar.py").write_text("__all__ = ['wine']\nwine = 1\nrats = 2\n")
     (folder / "door.py").write_text("def door(): return 'open'\n")
+    (folder / "garden.py").write_text("__all__ = ['tree']\ntree = 1\nweeds = 2\n")
+    (folder / "stairs.py").write_text("def stairs(): return 'upward'\n")
     (folder / "__init__.py").write_text(
         "from discreet.exports import publish\n"
         "from house import cellar\n"
         "from house.door import door\n"
-        "__all__ = ['cellar', 'door', 'ladder']\n"
-        "publish(__name__, homes={'ladder': 'house.attic'})\n"
+        "__all__ = ['cellar', 'door', 'garden', 'ladder', 'stairs']\n"
+        "publish(__name__, homes={'ladder': 'house.attic', 'stairs': 'house.stairs'})\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     yield importlib.import_module("house")
     for name in [name for name in sys.modules if name.split(".")[0] == "house"]:
-        monkeypatch.delitem(sys.modules, name)
+        del sys.modules[name]
 
 
 def test_dir_shows_what_is_public(package):
-    assert dir(package) == ["cellar", "door", "ladder"]
+    assert dir(package) == ["cellar", "door", "garden", "ladder", "stairs"]
     assert dir(package.cellar) == ["wine"]
+
+
+def test_dir_shows_what_is_public_of_a_module_that_loads_later(package):
+    assert "house.garden" not in sys.modules
+    assert dir(package.garden) == ["tree"]
+    assert package.garden is sys.modules["house.garden"]
 
 
 def test_names_with_a_home_load_when_they_are_used(package):
@@ -54,6 +62,22 @@ def test_a_function_keeps_its_name_before_the_module_it_is_in(package):
     assert sys.modules["house.door"].door is package.door
 
 
+@pytest.mark.parametrize("first", ["module", "function"])
+def test_a_function_that_loads_later_keeps_its_name_before_its_module(package, first):
+    """Python binds a module to its package when it is loaded, by whatever way; the name is the function's."""
+    assert "house.stairs" not in sys.modules
+    if first == "module":
+        importlib.import_module("house.stairs")
+    assert package.stairs() == "upward"
+    importlib.import_module("house.stairs")
+    assert package.stairs is sys.modules["house.stairs"].stairs
+
+
+def test_a_name_is_looked_up_once(package):
+    assert "ladder" not in vars(package)
+    assert package.ladder is vars(package)["ladder"]
+
+
 @pytest.mark.parametrize("name", ["roof", "_cellar", "__wrapped__", "roof.tile", "cellar.", ""])
 def test_other_names_are_attribute_errors(package, name):
     with pytest.raises(AttributeError, match=f"module 'house' has no attribute '{name}'") as refused:
@@ -69,6 +93,6 @@ def test_a_module_that_is_no_package_has_no_modules(package):
 
 def test_the_version_is_shown(package):
     package.__version__ = "1"
-    assert dir(package) == ["__version__", "cellar", "door", "ladder"]
+    assert dir(package) == ["__version__", "cellar", "door", "garden", "ladder", "stairs"]
     publish("house")
     assert package.door() == "open"

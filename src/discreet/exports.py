@@ -3,9 +3,11 @@
 A package ends with ``publish(__name__)``. Then `dir` lists its `__all__` alone, and its other modules load
 when somebody names them, so that ``discreet.a.b`` means the same before and after ``import discreet.a.b``.
 
+Names in `homes` load when they are first used, so that a package costs only what is used of it.
+
 Where a module and what it holds share a name (`accounting.ladder`, `stability.variance`), the attribute of
-the package is the function. Python binds a module to its package once, when it is first loaded; so the
-package imports such names itself, when it is loaded, and never by `homes`.
+the package is the function. Python binds a module to its package once, when it is first loaded; a package
+that has a home for the name does not take it.
 """
 
 from __future__ import annotations
@@ -30,13 +32,23 @@ class PublicModule(ModuleType):
     def __getattr__(self, name: str) -> object:
         home = _HOMES.get((self.__name__, name))
         if home is not None:
-            return getattr(importlib.import_module(home), name)
+            value = vars(self)[name] = getattr(importlib.import_module(home), name)
+            return value
         path = f"{self.__name__}.{name}"
         may_be = "__path__" in vars(self) and name.isidentifier() and not name.startswith("_")
         if not may_be or importlib.util.find_spec(path) is None:
             message = f"module {self.__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
         return importlib.import_module(path)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Bind a name; Python calls this with a module when it was loaded."""
+        if isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}":
+            if (self.__name__, name) in _HOMES:
+                return
+            if name in self.__all__:
+                value.__class__ = PublicModule
+        super().__setattr__(name, value)
 
 
 _HOMES: dict[tuple[str, str], str] = {}

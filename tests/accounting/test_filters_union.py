@@ -280,3 +280,14 @@ def test_a_union_without_orders_names_the_member_that_comes_closest():
     assert made.nearest(events.Gaussian(noise_multiplier=1)).title in ("Gaussian", "zero-concentrated")
     assert made.nearest(events.ZeroConcentrated(rho=1)).title == "zero-concentrated"
     assert "UnionFilter" in repr(made)
+
+
+def test_readings_are_those_of_the_deltas_of_interest():
+    """What is left out is left out for its delta alone."""
+    spent = UnionFilter(epsilon=3, delta=Fraction(1, 1000))
+    for _ in range(4):
+        spent = spent.spend(events.DiscreteLaplace(sensitivity=1, scale=9))
+    every = list(spent.readings(Fraction(1)))
+    assert len(every) > 1
+    for most in (Fraction(0), Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 2)):
+        assert list(spent.readings(most)) == [pair for pair in every if pair[1] <= most]

@@ -14,8 +14,10 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
 from discreet.mechanisms.tails import (
     TAIL_BITS,
+    deviations,
     gaussian_tail,
     laplace_tail,
+    least_that_holds,
     normal_tail_bounds,
     passes_at_most,
     rounded_tail,
@@ -110,3 +112,57 @@ def test_the_lemma_gives_the_classical_calibration(epsilon, delta):
     variance = float(Gaussian.classical(sensitivity=1, epsilon=epsilon, delta=delta).event.variance)
     mean = 1 / (2 * variance)
     assert normal_tail_bounds((epsilon - mean) / np.sqrt(2 * mean))[1] <= delta
+
+
+SCORES = {
+    "a line": lambda n: n / 3 - 7,
+    "a curve": lambda n: n**0.5,
+    "steep": lambda n: float(min(n, 300) ** 3),
+    "level": lambda n: 1.0,
+    "falling": lambda n: -float(n),
+    "jagged": lambda n: float(n % 7),
+}
+
+
+@pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
+@given(least=st.integers(1, 10**6), wanted=st.floats(-1e9, 1e9))
+def test_the_least_number_is_found_whatever_the_scores_say(score, least, wanted):
+    tried = []
+
+    def test(number):
+        tried.append(number)
+        return number >= least, score(number)
+
+    assert least_that_holds(test, wanted) == least
+    assert max(tried) <= max(16 * least, 2)
+    assert len(tried) <= 16 * least.bit_length() + 2
+    assert min(tried) >= 1
+
+
+@given(st.integers(1, 10**6), st.floats(0.01, 100))
+def test_scores_on_a_line_need_few_tests(least, slope):
+    tried = []
+
+    def test(number):
+        tried.append(number)
+        return number >= least, slope * number
+
+    assert least_that_holds(test, slope * least) == least
+    assert len(tried) <= 8 + least.bit_length() // 4
+
+
+@pytest.mark.parametrize("chance", ["0.5", "0.3", "1e-9", "1e-120", "1e-290"])
+def test_deviations_are_those_of_the_normal_law(chance):
+    exact = Fraction(chance)
+    with mpmath.workdps(400):
+        expected = mpmath.sqrt(2) * mpmath.erfinv(2 * mpmath.mpf(chance) - 1)
+    found = deviations(exact.numerator, exact.denominator)
+    assert found == pytest.approx(float(expected), rel=1e-2, abs=1e-9)
+    assert deviations(exact.denominator - exact.numerator, exact.denominator) == -found
+
+
+def test_deviations_of_anything_are_finite_and_in_order():
+    numerators = [0, 1, 2, 1 << 60, 1 << 511, (1 << 512) - 1, 1 << 512, 1 << 600]
+    found = [deviations(numerator, 1 << 512) for numerator in numerators]
+    assert found == sorted(found)
+    assert all(abs(one) < 100 for one in found)

@@ -20,17 +20,21 @@
 
 from __future__ import annotations
 
-from discreet.accounting import filters, meaning, participation, plot, renyi, theorems
-from discreet.accounting.calibration import calibrate, most_steps
-from discreet.accounting.curves import curve, profile
-from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
-from discreet.accounting.epsilon_and_delta import delta, epsilon
-from discreet.accounting.instances import instance_event, instance_losses, largest_shift_guarantee
-from discreet.accounting.interval import Interval
-from discreet.accounting.ladder import ladder
-from discreet.accounting.rho_and_mu import divergence, mu, rho
-from discreet.accounting.tradeoff import tradeoff
+from typing import TYPE_CHECKING
+
 from discreet.exports import publish
+
+if TYPE_CHECKING:
+    from discreet.accounting import filters, meaning, participation, plot, renyi, theorems
+    from discreet.accounting.calibration import calibrate, most_steps
+    from discreet.accounting.curves import curve, profile
+    from discreet.accounting.distributions import LossDistribution, loss_distributions, read_losses
+    from discreet.accounting.epsilon_and_delta import delta, epsilon
+    from discreet.accounting.instances import instance_event, instance_losses, largest_shift_guarantee
+    from discreet.accounting.interval import Interval
+    from discreet.accounting.ladder import ladder
+    from discreet.accounting.rho_and_mu import divergence, mu, rho
+    from discreet.accounting.tradeoff import tradeoff
 
 __all__ = [
     "Interval",
@@ -59,4 +63,25 @@ __all__ = [
     "tradeoff",
 ]
 
-publish(__name__)
+_HOMES = {
+    "Interval": "discreet.accounting.interval",
+    "LossDistribution": "discreet.accounting.distributions",
+    "calibrate": "discreet.accounting.calibration",
+    "curve": "discreet.accounting.curves",
+    "delta": "discreet.accounting.epsilon_and_delta",
+    "divergence": "discreet.accounting.rho_and_mu",
+    "epsilon": "discreet.accounting.epsilon_and_delta",
+    "instance_event": "discreet.accounting.instances",
+    "instance_losses": "discreet.accounting.instances",
+    "ladder": "discreet.accounting.ladder",
+    "largest_shift_guarantee": "discreet.accounting.instances",
+    "loss_distributions": "discreet.accounting.distributions",
+    "most_steps": "discreet.accounting.calibration",
+    "mu": "discreet.accounting.rho_and_mu",
+    "profile": "discreet.accounting.curves",
+    "read_losses": "discreet.accounting.distributions",
+    "rho": "discreet.accounting.rho_and_mu",
+    "tradeoff": "discreet.accounting.tradeoff",
+}
+
+publish(__name__, homes=_HOMES)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, gammasgn, log_ndtr, xlogy
 
 from discreet.accounting.formulas.stable_sums import excess, log_choose, log_sum
 from discreet.array_types import Floats
@@ -144,7 +143,7 @@ def _optimal(steps: list[Step]) -> Callable[[float], float]:
         (epsilon, times), gap = kinds[0], 2 * float(kinds[0][0])
         law, first = _binomial(float(epsilon), times)
         losses = (2 * np.arange(first, first + len(law)) - times) * float(epsilon)
-        rounding += 1e-15 * float(gammaln(times + 1))
+        rounding += 1e-15 * float(_log_factorial(times))
     else:
         for epsilon, times in kinds:
             masses, first = _binomial(float(epsilon), times)
@@ -159,7 +158,7 @@ def _optimal(steps: list[Step]) -> Callable[[float], float]:
             law, lowest, rounding = (
                 np.convolve(law, spread),
                 lowest + start,
-                rounding + 1e-15 * float(gammaln(times + 1)),
+                rounding + 1e-15 * float(_log_factorial(times)),
             )
         losses = (lowest + np.arange(len(law))) * gap
 
@@ -171,6 +170,13 @@ def _optimal(steps: list[Step]) -> Callable[[float], float]:
     return delta
 
 
+def _log_factorial(number: Any) -> Any:
+    """Return log(number!), also between whole numbers; SciPy is loaded when it is first needed."""
+    from scipy.special import gammaln
+
+    return gammaln(number + 1)
+
+
 def _binomial(epsilon: float, times: int) -> tuple[Floats, int]:
     """The number of losses +epsilon in `times`, without tails below exp(-3200), and its first value."""
     p = 1 / (1 + math.exp(-epsilon))
@@ -178,9 +184,9 @@ def _binomial(epsilon: float, times: int) -> tuple[Floats, int]:
     first, last = max(0, math.floor(times * p - reach)), min(times, math.ceil(times * p + reach))
     k = np.arange(first, last + 1)
     logs = (
-        gammaln(times + 1)
-        - gammaln(k + 1)
-        - gammaln(times - k + 1)
+        _log_factorial(times)
+        - _log_factorial(k)
+        - _log_factorial(times - k)
         + k * math.log(p)
         - (times - k) * np.logaddexp(0, epsilon)
     )
@@ -236,6 +242,8 @@ def classical_gaussian(noise_multiplier: float, delta: float) -> float:
             "delta or noise_multiplier", "is out of range", "delta between 0 and 1, noise above 0"
         )
     epsilon = math.sqrt(2 * math.log(1.25 / delta)) / noise_multiplier
+    from scipy.special import log_ndtr
+
     half, far = 1 / (2 * noise_multiplier), epsilon * noise_multiplier
     exact = math.exp(log_ndtr(half - far)) - math.exp(epsilon + log_ndtr(-half - far))
     if exact > delta:
@@ -253,7 +261,7 @@ def binomial_cumulant(order: int, rate: float, cumulants: Floats) -> float:
     choose = log_choose(order)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = choose + (order - k) * math.log1p(-rate) + k * math.log(rate) + psi + np.log(-np.expm1(-psi))
-    rounding = 2e-15 * (gammaln(order + 1) + order * abs(math.log(rate)) + float(psi.max()))
+    rounding = 2e-15 * (_log_factorial(order) + order * abs(math.log(rate)) + float(psi.max()))
     return float(np.logaddexp(0, log_sum(np.where(np.isnan(logs), np.inf, logs)) + rounding))
 
 
@@ -269,7 +277,7 @@ def fixed_size_cumulant(order: int, rate: float, cumulants: Floats, excess: floa
         logs = psi + np.minimum(math.log(2), k * np.log(excess))
         logs[0] = min(logs[0], math.log(4) + psi[0] + np.log(-np.expm1(-psi[0])))
     logs += log_choose(order) + k * math.log(rate)
-    rounding = 2e-15 * (gammaln(order + 1) + order * abs(math.log(rate)) + float(psi.max()))
+    rounding = 2e-15 * (_log_factorial(order) + order * abs(math.log(rate)) + float(psi.max()))
     return float(np.logaddexp(0, log_sum(logs) + rounding))
 
 
@@ -285,11 +293,14 @@ def sampled_gaussian(noise_multiplier: float, rate: float, order: float) -> floa
     if float(alpha).is_integer():
         k = np.arange(2, int(alpha) + 1)
         return binomial_cumulant(int(alpha), q, k * (k - 1) / (2 * sigma**2))
+    from scipy.special import gammasgn, log_ndtr
+
     # With q small, the binomial weights (which sum to 1) are taken out, so that E - 1 is summed, not E.
     apart = q <= 0.25
     k = np.arange(math.ceil(alpha) + 1000)
     border = sigma**2 * math.log(1 / q - 1) + 0.5
-    choose, sign = gammaln(alpha + 1) - gammaln(k + 1) - gammaln(alpha - k + 1), gammasgn(alpha - k + 1)
+    choose = _log_factorial(alpha) - _log_factorial(k) - _log_factorial(alpha - k)
+    sign = gammasgn(alpha - k + 1)
     low = k * (k - 1) / (2 * sigma**2) + log_ndtr((border - k) / sigma)
     high = (alpha - k) * (alpha - k - 1) / (2 * sigma**2) + log_ndtr((alpha - k - border) / sigma)
     low_weight = choose + (alpha - k) * math.log1p(-q) + k * math.log(q)
@@ -332,6 +343,8 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Floats, Floats]:
     """
     if epsilon > 700:  # out of the range of floats: nothing is claimed beyond the report's own epsilon
         return np.ones(1), np.full(1, np.inf)
+    from scipy.special import xlogy
+
     keep, others = math.exp(-epsilon), people - 1
     mean, deviation = others * keep, math.sqrt(others * keep * (1 - keep))
     spread = 40 * deviation + 470  # beyond it, by Bernstein's inequality, lies less than exp(-700)
@@ -339,9 +352,9 @@ def clone_ratios(epsilon: float, people: int) -> tuple[Floats, Floats]:
     c = np.arange(low, high + 1)
     starts = np.unique(np.clip(np.concatenate([[low], mean + deviation * _BLOCKS]), low, high).astype(int))
     with np.errstate(divide="ignore"):
-        logs = gammaln(others + 1) - gammaln(c + 1) - gammaln(others - c + 1) - c * epsilon
+        logs = _log_factorial(others) - _log_factorial(c) - _log_factorial(others - c) - c * epsilon
         logs += xlogy(others - c, -np.expm1(-epsilon))
-    rounding = 1 + 1e-12 + 2e-15 * float(gammaln(people + 1))
+    rounding = 1 + 1e-12 + 2e-15 * float(_log_factorial(people))
     blocks = np.add.reduceat(np.exp(logs), starts - low) * rounding
     atoms = [np.array([[1e-300], [math.expm1(epsilon)]])]
     for mass, start in zip(blocks, starts, strict=True):
@@ -355,7 +368,8 @@ def _cells(epsilon: float, size: int) -> tuple[Floats, Floats]:
     w, rest = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))  # 1 - w would lose its digits
     reach = 20 * math.sqrt(size)  # beyond it lies less than exp(-700)
     a = np.arange(max(0, math.floor(size / 2 - reach)), min(size, math.ceil(size / 2 + reach)) + 1)
-    pmf = np.exp(gammaln(size + 1) - gammaln(a + 1) - gammaln(size - a + 1) - (size - 1) * math.log(2)) / size
+    choose = _log_factorial(size) - _log_factorial(a) - _log_factorial(size - a)
+    pmf = np.exp(choose - (size - 1) * math.log(2)) / size
     q = pmf * (rest * a + w * (size - a))
     x = math.tanh(epsilon / 2) * (2 * a - size) / (rest * a + w * (size - a))
     borders = size / 2 + math.sqrt(size) / 2 * _CELLS - a[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.data.facts.fanout import fan_out
 from discreet.data.facts.relation_facts import columns_of_relation, limits_of
-from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named
+from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named_keys
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyCountPlan
@@ -58,11 +58,11 @@ class CombinationCounts:
 
         They are public once a mechanism has decided. Keys that no request could name are left out.
         """
-        import pyarrow
+        from discreet.data.reading.arrow_numbers import integers
 
-        places = pyarrow.array(np.flatnonzero(noisy))
+        places = integers(np.flatnonzero(noisy))
         columns = [values.take(places) for values in self._values]
-        rows = zip(*([named(value) for value in column] for column in columns), strict=True)
+        rows = zip(*map(named_keys, columns), strict=True)
         found = zip(rows, noisy[noisy != 0].tolist(), strict=True)
         # None is a key where NULL was listed, and stands for what cannot be named elsewhere.
         whole = [
@@ -115,10 +115,11 @@ def compute_combination_counts(
     check_combinations(plan, tables)
     from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import key_name
+    from discreet.data.reading.arrow_numbers import integers_of
 
     counted = fetch_plan(_counts, plan, tables, salt)
     values = tuple(counted.column(key_name(place)) for place in range(len(plan.columns)))
-    return CombinationCounts(counts=counted.column(_COUNT).to_numpy(), _values=values)
+    return CombinationCounts(counts=integers_of(counted.column(_COUNT)), _values=values)
 
 
 def combination_counts_sql(plan: KeyCountPlan, tables: Mapping[str, Table]) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 import ibis
+import numpy as np
 import pyarrow
 from ibis.expr.types import Column, Value
 from ibis.expr.types import Table as Rows
 
 from discreet.data.compile.expressions import compile_expression
 from discreet.data.engines.base import bounded_total
+from discreet.data.engines.listed import listed_table
 from discreet.data.grid import clipped
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.data.language.measures import (
@@ -25,7 +27,8 @@ from discreet.data.language.measures import (
 )
 from discreet.data.language.relations import Filter, Source
 from discreet.data.lots import ROWS, key_name, measure_name
-from discreet.data.prepared.base import LISTED_NUMBER, LISTED_VALUE, Prepared, numbered_keys
+from discreet.data.prepared.base import LISTED_NUMBER, LISTED_VALUE, Prepared
+from discreet.data.reading.arrow_numbers import integers
 from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ def prepared_totals(plan: Plan, tables: Mapping[str, Table], salt: Salt) -> Rows
     if not plan.keys:
         return rows.agg(**added)
     keys = [key_name(place) for place in range(len(plan.keys))]
-    return _with_values(rows.group_by(keys).agg(**added), plan, table)
+    return _with_values(rows.group_by(keys).agg(**added), plan, table._prepared)
 
 
 def _integers(rows: Rows, plan: Plan, table: Table, prepared: Prepared) -> Rows:
@@ -81,10 +84,10 @@ def _integers(rows: Rows, plan: Plan, table: Table, prepared: Prepared) -> Rows:
     return rows.select(**columns) if columns else rows
 
 
-def _with_values(grouped: Rows, plan: Plan, table: Table) -> Rows:
+def _with_values(grouped: Rows, plan: Plan, prepared: Prepared) -> Rows:
     """Put the keys themselves in place of their numbers."""
     for place, key in enumerate(plan.keys):
-        listed = numbered_keys(cast("Keys", table.columns[key.column]), every=True)
+        listed = prepared.listed_keys(key.column)
         joined = grouped.join(listed, grouped[key_name(place)] == listed[LISTED_NUMBER])
         others = (name for name in grouped.columns if name != key_name(place))
         grouped = joined.select(*others, **{key_name(place): joined[LISTED_VALUE]})
@@ -131,5 +134,5 @@ def _is_asked(number: Column, key: GroupKey, declared: Keys) -> Value:
     asked = [place[value] for value in key.values.values]
     if len(asked) <= 256:
         return number.isin(asked)
-    listed = ibis.memtable(pyarrow.table({"asked": pyarrow.array(asked, pyarrow.int64())}))
+    listed = listed_table(pyarrow.table({"asked": integers(np.array(asked, np.int64))}))
     return number.cast("int64").isin(listed["asked"])

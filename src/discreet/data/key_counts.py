@@ -40,6 +40,7 @@ __all__ = [
     "key_counts_sql",
     "keys_of_a_person",
     "named",
+    "named_keys",
 ]
 
 KEY_TYPES = frozenset({Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE})
@@ -66,9 +67,9 @@ class KeyCounts:
 
         Keys that no request could name are left out: text with a NUL, days beyond the year 9999.
         """
-        import pyarrow
+        from discreet.data.reading.arrow_numbers import flags
 
-        found = (named(value) for value in self._values.filter(pyarrow.array(shown)))
+        found = named_keys(self._values.filter(flags(shown)))
         return tuple(sorted(value for value in found if value is not None))
 
 
@@ -78,6 +79,17 @@ def named(value: pyarrow.Scalar) -> KeyValue:
         return Keys([value.as_py()]).values[0]
     except (DiscreetError, OverflowError, ValueError):
         return None
+
+
+def named_keys(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[KeyValue]:
+    """Return keys as a request would name them, None for those that it cannot; mostly it can name all."""
+    try:
+        values = column.to_pylist()
+        distinct = dict.fromkeys(values)
+        names = dict(zip(distinct, Keys(distinct).values, strict=True))
+    except (DiscreetError, OverflowError, ValueError):
+        return [named(value) for value in column]
+    return [names[value] for value in values]
 
 
 def keys_of_a_person(limits: Limits, keys: int | None = None) -> int:
@@ -117,9 +129,10 @@ def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt
     """
     check_key_plan(plan, tables)
     from discreet.data.engines.statements import fetch_plan
+    from discreet.data.reading.arrow_numbers import integers_of
 
     counted = fetch_plan(_counts, plan, tables, salt)
-    return KeyCounts(counts=counted.column(_ROWS).to_numpy(), _values=counted.column(_KEY))
+    return KeyCounts(counts=integers_of(counted.column(_ROWS)), _values=counted.column(_KEY))
 
 
 def key_counts_sql(plan: KeyPlan, tables: Mapping[str, Table]) -> str:

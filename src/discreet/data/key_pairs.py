@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.key_counts import check_key_plan, has_few_keys, named
+from discreet.data.key_counts import check_key_plan, has_few_keys, named_keys
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
 
@@ -42,9 +42,9 @@ class KeyPairs:
 
     def chosen(self, shown: NDArray[np.bool_]) -> tuple[KeyValue, ...]:
         """Return the keys for which `shown` is true, sorted: public once a mechanism has decided."""
-        import pyarrow
+        from discreet.data.reading.arrow_numbers import flags
 
-        found = (named(value) for value in self._values.filter(pyarrow.array(np.asarray(shown))))
+        found = named_keys(self._values.filter(flags(shown)))
         return tuple(sorted(value for value in found if value is not None))
 
 
@@ -64,16 +64,17 @@ def compute_key_pairs(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt)
     check_key_plan(plan, tables)
     from discreet.data.engines.statements import fetch_plan
     from discreet.data.lots import PERSON, key_name
+    from discreet.data.reading.arrow_numbers import integers_of
 
     found = fetch_plan(_pairs, plan, tables, salt)
     keys = found.column(key_name(0)).combine_chunks().dictionary_encode()
     if PERSON in found.column_names:
-        persons = found.column(PERSON).combine_chunks().dictionary_encode().indices.to_numpy()
+        persons = integers_of(found.column(PERSON).combine_chunks().dictionary_encode().indices)
     else:
         persons = np.arange(len(found))
     return KeyPairs(
-        persons=persons.astype(np.int64),
-        keys=keys.indices.to_numpy().astype(np.int64),
+        persons=persons,
+        keys=integers_of(keys.indices),
         _values=keys.dictionary,
     )
 

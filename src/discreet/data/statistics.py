@@ -245,6 +245,7 @@ def engine_sql(plan: Plan, tables: Mapping[str, Table]) -> str:
 def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
     """Put totals in the places of their groups; groups without rows are 0."""
     from discreet.data.lots import ROWS, key_name, measure_name
+    from discreet.data.reading.arrow_numbers import integers, integers_of
 
     places = np.zeros(rows.num_rows, np.int64)
     for index, key in enumerate(plan.keys):
@@ -256,9 +257,10 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
         where = places[of_measure]
         name = ROWS if isinstance(measure, CountRows | Binned) else measure_name(index)
         if isinstance(measure, Binned):
-            where = where * measure.width + _bins(rows.take(np.flatnonzero(of_measure)), index, plan)
+            cells = rows.take(integers(np.flatnonzero(of_measure)))
+            where = where * measure.width + _bins(cells, index, plan)
         array = np.zeros(plan.size(measure), np.int64)
-        array[where] = rows.column(name).to_numpy()[of_measure]
+        array[where] = integers_of(rows.column(name))[of_measure]
         array.flags.writeable = False
         values.append(array)
     return tuple(values)
@@ -267,34 +269,39 @@ def _placed(rows: pyarrow.Table, plan: Group) -> tuple[NDArray[np.int64], ...]:
 def _parts(rows: pyarrow.Table, plan: Group) -> NDArray[np.int64]:
     """Return the number of the measure whose bin each fetched row is; -1 for rows of all other measures."""
     from discreet.data.bounding.rows import CELL, PART, TABLES, first_cells
+    from discreet.data.reading.arrow_numbers import integer, integers_of
 
     if all(adds_up(measure) for measure in plan.measures):
         return np.full(rows.num_rows, -1)
-    parts = np.asarray(rows.column(PART).to_numpy())
+    parts = integers_of(rows.column(PART))
     first = first_cells(plan)
     if not first:
         return parts
-    table = np.searchsorted([*first.values()], rows.column(CELL).fill_null(0).to_numpy(), side="right") - 1
+    cells = integers_of(rows.column(CELL).fill_null(integer(0)))
+    table = np.searchsorted([*first.values()], cells, side="right") - 1
     return np.asarray(np.where(parts == TABLES, np.array([*first])[table], parts))
 
 
 def _bins(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.int64]:
     from discreet.data.bounding.rows import CELL, bin_name, first_cells
+    from discreet.data.reading.arrow_numbers import integers_of
 
     measure = plan.measures[index]
     if isinstance(measure, ContingencyTable):
-        return np.asarray(rows.column(CELL).to_numpy() - first_cells(plan)[index])
+        return integers_of(rows.column(CELL)) - first_cells(plan)[index]
     assert isinstance(measure, Histogram)  # noqa: S101
     column = rows.column(bin_name(index))
     if isinstance(measure.values, Keys):
         return _positions(column, measure.values)
-    return np.asarray(column.to_numpy().astype(np.int64) - measure.values.lower_steps)
+    return integers_of(column).astype(np.int64) - measure.values.lower_steps
 
 
 def _positions(column: pyarrow.ChunkedArray, keys: Keys) -> NDArray[np.int64]:
+    from discreet.data.reading.arrow_numbers import integers_of
+
     position = {value: place for place, value in enumerate(keys.values)}
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     found = [position.get(value, -1) for value in encoded.dictionary.to_pylist()]
     if -1 in found:
         raise EngineFailed
-    return np.asarray(np.array(found, np.int64)[encoded.indices.to_numpy()])
+    return np.asarray(np.array(found, np.int64)[integers_of(encoded.indices)])

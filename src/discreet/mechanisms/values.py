@@ -109,6 +109,8 @@ class Lattice:
 
 def _single_array_type(value: object) -> bool:
     """Return whether a value is of a type whose numbers NumPy reads without looking at them."""
+    if type(value) is np.ndarray:  # most are, and need no numpy.ma, which loads when it is named
+        return True
     return hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray)
 
 

@@ -62,46 +62,49 @@ class AliasTable:
         offset = 64 - (self.blocks.bit_length() - 1)
         self._shift = np.uint64(offset % 64)  # a single cell: every word falls into cell 0
         self._single = offset == 64
-        self._cut_words = np.array(
-            [(cell << offset) + self._floor(cell) for cell in range(self.blocks)], np.uint64
-        )
-        padded = [*values, *([0] * (self.blocks - self._items))]
-        self._values = np.array(
-            [padded[item] for cell in range(self.blocks) for item in (cell, self._alias[cell])], np.int64
-        )
+        cells = np.arange(self.blocks, dtype=np.uint64)
+        self._cut_words = (cells << self._shift) + np.array(self._floors(), np.uint64)
+        padded = np.zeros(self.blocks, np.int64)
+        padded[: self._items] = values
+        self._values = np.stack([padded, padded[self._alias]], axis=1).reshape(-1)
 
     def _build(self, masses: list[Enclosure]) -> None:
-        """Pair every cell with an alias by Vose's method, on enclosures."""
+        """Pair every cell with an alias by Vose's method, on enclosures.
+
+        Each is kept as its lower end and its width, a small integer: what a donor gives moves both of its
+        ends alike, and what it gets to know less by is the width of the cell that it fills.
+        """
         cell_mass = 1 << (_BITS - (self.blocks.bit_length() - 1))
-        low = [mass[0] for mass in masses] + [0] * (self.blocks - self._items)
-        high = [mass[1] for mass in masses] + [0] * (self.blocks - self._items)
-        self._alias = list(range(self.blocks))
-        self._donors: list[list[int]] = [[] for _ in range(self.blocks)]
-        small = [cell for cell in range(self.blocks) if low[cell] < cell_mass]
-        large = [cell for cell in range(self.blocks) if low[cell] >= cell_mass]
+        padding = [0] * (self.blocks - self._items)
+        low = [mass[0] for mass in masses] + padding
+        width = [mass[1] - mass[0] for mass in masses] + padding
+        alias = self._alias = list(range(self.blocks))
+        small = [cell for cell, mass in enumerate(low) if mass < cell_mass]
+        large = [cell for cell, mass in enumerate(low) if mass >= cell_mass]
         while small and large:
             cell, donor = small.pop(), large[-1]
-            if high[cell] > cell_mass:
+            given = cell_mass - low[cell]
+            if given < width[cell]:
                 raise ArithmeticError("an alias table cannot be certified at this precision")
-            self._alias[cell] = donor
-            self._donors[donor].append(cell)
-            low[donor] += low[cell] - cell_mass
-            high[donor] += high[cell] - cell_mass
-            if low[donor] < cell_mass:
+            alias[cell] = donor
+            low[donor] = left = low[donor] - given
+            width[donor] += width[cell]
+            if left < cell_mass:
                 small.append(large.pop())
         # Masses sum to one, so the last cell is exactly full, whatever its enclosure says.
         if len(small) + len(large) != 1:
             raise ArithmeticError("an alias table cannot be certified at this precision")
         self._full = (small or large)[0]
-        self._cuts = list(zip(low, high, strict=True))
+        self._cuts = [(least, least + unknown) for least, unknown in zip(low, width, strict=True)]
 
-    def _floor(self, cell: int) -> int:
-        if cell == self._full:
-            return 0
-        low, high = self._cuts[cell]
-        if low < 0 or low >> (_BITS - 64) != high >> (_BITS - 64):
+    def _floors(self) -> list[int]:
+        """Return the first 64 bits of every cut point, which both ends of its enclosure share."""
+        floors = [low >> (_BITS - 64) for low, _ in self._cuts]
+        upper = [high >> (_BITS - 64) for _, high in self._cuts]
+        floors[self._full] = upper[self._full] = 0
+        if floors != upper or min(floors) < 0:
             raise ArithmeticError("an alias table cannot be certified at this precision")
-        return low >> (_BITS - 64)
+        return floors
 
     def cut(self, cell: int, bits: int) -> Enclosure:
         """Enclose the mass that a cell gives to its own item.
@@ -113,9 +116,13 @@ class AliasTable:
             full = 1 << (bits - (self.blocks.bit_length() - 1))
             return full, full
         masses = self._masses(bits)
+        filled: list[list[int]] = [[] for _ in range(self.blocks)]
+        for other, donor in enumerate(self._alias):
+            if donor != other:
+                filled[donor].append(other)
         members = [cell]
         for member in members:
-            members.extend(self._donors[member])
+            members.extend(filled[member])
         low = sum(masses[member][0] for member in members if member < self._items)
         high = sum(masses[member][1] for member in members if member < self._items)
         spent = (len(members) - 1) << (bits - (self.blocks.bit_length() - 1))

@@ -7,9 +7,10 @@ so an enclosure is a proof, not an estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-__all__ = ["Enclosure", "exponential", "product", "quotient"]
+__all__ = ["Enclosure", "exponential", "product", "products", "quotient"]
 
 Enclosure = tuple[int, int]
 
@@ -19,6 +20,16 @@ _GUARD_BITS = 32
 def product(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:
     """Enclose a product of two non-negative numbers."""
     return (a[0] * b[0]) >> bits, -((-a[1] * b[1]) >> bits)
+
+
+def products(numbers: Sequence[Enclosure], factor: Enclosure, bits: int, fewer: int) -> list[Enclosure]:
+    """Enclose the product of each of some non-negative numbers with one factor, at no more than `fewer` bits.
+
+    Rounding to fewer bits at once loses no more than rounding twice.
+    """
+    least, most = factor
+    shift = 2 * bits - fewer
+    return [((low * least) >> shift, -((-high * most) >> shift)) for low, high in numbers]
 
 
 def quotient(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:

@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.alias import AliasTable
-from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+from discreet.noise.enclosure import Enclosure, exponential, products, quotient
 from discreet.noise.parameters import check_draws, check_rational
 
 if TYPE_CHECKING:
@@ -59,9 +59,12 @@ def high_part(scale: Fraction, shift: int) -> int:
 
 def powers_of(ratio: Enclosure, count: int, bits: int) -> list[Enclosure]:
     """Enclose ratio^0, ratio^1, …, ratio^(count - 1)."""
-    powers = [(1 << bits, 1 << bits)]
-    for _ in range(count - 1):
-        powers.append(product(powers[-1], ratio, bits))
+    least, most = ratio
+    low = high = 1 << bits
+    powers = [(low, high)]
+    for _ in range(count - 1):  # `product`, in place: a table has a thousand
+        low, high = (low * least) >> bits, -((-high * most) >> bits)
+        powers.append((low, high))
     return powers
 
 
@@ -83,8 +86,7 @@ def _digit_table(step: Fraction, count: int) -> AliasTable:
         one = 1 << working
         ratio, last = exponential(step, working), exponential(count * step, working)
         first = quotient((one - ratio[1], one - ratio[0]), (one - last[1], one - last[0]), working)
-        weights = (product(power, first, working) for power in powers_of(ratio, count, working))
-        return [(low >> 64, -(-high >> 64)) for low, high in weights]
+        return products(powers_of(ratio, count, working), first, working, bits)
 
     return AliasTable(range(count), masses)
 
@@ -100,8 +102,8 @@ def _high_table(scale: Fraction) -> AliasTable:
         one = 1 << (bits + 16)
         powers = powers_of(ratio, count + 1, bits + 16)
         failure = one - ratio[1], one - ratio[0]
-        weights = [product(power, failure, bits + 16) for power in powers[:count]] + [powers[count]]
-        return [(low >> 16, -(-high >> 16)) for low, high in weights]
+        rest = products(powers[count:], (one, one), bits + 16, bits)
+        return products(powers[:count], failure, bits + 16, bits) + rest
 
     def tail(source: Source) -> int:
         # Without memory: given H >= count, H - count follows the law of H.

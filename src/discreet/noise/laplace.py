@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.noise.alias import AliasTable
-from discreet.noise.enclosure import Enclosure, exponential, product, quotient
+from discreet.noise.enclosure import Enclosure, exponential, product, products, quotient
 from discreet.noise.entropy import in_batches
 from discreet.noise.geometric import check_scale, digit_tables, high_part, low_bits, powers_of
 from discreet.noise.parameters import check_draws
@@ -47,8 +47,9 @@ def sign_table(scale: Fraction) -> AliasTable:
         both = one + ratio[0], one + ratio[1]
         plus = quotient(stop, both, working)
         minus = product(plus, ratio, working)
-        weights = [product(power, sign, working) for power in powers[:count] for sign in (plus, minus)]
-        return [(low >> 16, -(-high >> 16)) for low, high in [*weights, powers[count]]]
+        weights = [products(powers[:count], sign, working, bits) for sign in (plus, minus)]
+        both_signs = [mass for pair in zip(*weights, strict=True) for mass in pair]
+        return both_signs + products(powers[count:], (one, one), working, bits)
 
     def tail(source: Source) -> int:
         # Without memory: beyond the table, sign and excess follow the same law again.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.workloads import (
@@ -21,6 +24,8 @@ from discreet.workloads import (
     WeightedUnion,
     plan,
 )
+from discreet.workloads.planning.candidates import _transformed_diagonal
+from discreet.workloads.queries.base import Workload
 
 
 def ranges_by_hand(size):
@@ -93,6 +98,38 @@ def test_gram_and_its_parts_are_those_of_the_matrix(case):
         blocks = [np.arange(start, min(start + width, size)) for start in range(0, size, width)]
         trace = sum(gram[np.ix_(block, block)].sum() for block in blocks) / width
         np.testing.assert_allclose(workload.block_traces([width]), [trace])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 9, 16, 4097])
+@pytest.mark.parametrize("kind", [AllRanges, Prefixes])
+def test_closed_root_diagonals_are_those_of_the_sine_transform(kind, size):
+    """The other way to the same numbers, on which the entries of square roots in ledgers rest."""
+    workload = kind(size)
+    np.testing.assert_allclose(workload.root_diagonal(), _transformed_diagonal(workload), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cell", [1, 2, 700, 1001, 2000])
+@pytest.mark.parametrize("kind", [AllRanges, Prefixes])
+def test_closed_root_diagonals_are_those_of_the_spectrum(kind, cell):
+    """The sum over the eigenvectors, which are sines, in thirty digits."""
+    size = 2000
+    order, odd = (2 * size + 1, 2) if kind is Prefixes else (size + 1, 1)
+    with mpmath.workdps(30):
+        angles = [mpmath.pi * (odd * k - odd + 1) / (2 * order) for k in range(1, size + 1)]
+        scale = 4 / mpmath.mpf(order) if kind is Prefixes else 2 / mpmath.sqrt(order)
+        expected = scale * mpmath.fsum(mpmath.sin(2 * cell * x) ** 2 / (2 * mpmath.sin(x)) for x in angles)
+    found = kind(size).root_diagonal()[-cell]
+    assert found == pytest.approx(float(expected), rel=1e-13)
+
+
+@given(st.data())
+def test_sums_between_ranges_are_those_of_the_matrix(data):
+    workload = data.draw(st.sampled_from([AllRanges, Prefixes]))(data.draw(st.integers(1, 12)))
+    places = sorted(data.draw(st.sets(st.integers(0, workload.size - 1), min_size=1)))
+    gram = workload.matrix().T @ workload.matrix()
+    expected = np.add.reduceat(np.add.reduceat(gram, places, axis=0), places, axis=1)
+    np.testing.assert_array_equal(workload.gram_between(places), expected)
+    np.testing.assert_array_equal(Workload.gram_between(workload, places), expected)
 
 
 def test_closed_singular_values_are_those_of_the_matrix():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -74,11 +75,27 @@ def _sharpened(order: Fraction, divergence: Fraction, delta: Fraction, simple: f
 
 def _touching(gap: float, divergence: float, epsilon: float) -> NDArray[np.float64]:
     """Return about the delta of each curve that touches 0 at s x and r - e^epsilon at x."""
-    v = _TOUCHES**gap
-    log_x = epsilon + np.log((gap + 1) * (1 - v)) - np.log(gap * (1 - v * _TOUCHES))
+    top, bottom, slope, start, scale = _touched(gap)
+    log_x = epsilon + top - bottom
     second = np.exp(np.minimum(gap * (divergence - log_x), 700))
-    found = (gap * v * _TOUCHES * np.exp(log_x) - (gap + 1) * v + second) / ((gap + 1) * (1 - v))
+    found = (slope * np.exp(log_x) - start + second) / scale
     return np.asarray(np.where(found >= 0, found, np.inf))
+
+
+@lru_cache(maxsize=16)
+def _touched(gap: float) -> tuple[NDArray[np.float64], ...]:
+    """Return what `_touching` needs of an order alone: a search over epsilons asks some thirty times."""
+    v = _TOUCHES**gap
+    parts = (
+        np.log((gap + 1) * (1 - v)),
+        np.log(gap * (1 - v * _TOUCHES)),
+        gap * v * _TOUCHES,
+        (gap + 1) * v,
+        (gap + 1) * (1 - v),
+    )
+    for part in parts:
+        part.flags.writeable = False
+    return parts
 
 
 def _touching_above(order: Fraction, divergence: Fraction, epsilon: Fraction, s: Fraction) -> Fraction:

@@ -94,21 +94,27 @@ class UnionFilter(Record):
         """Return each living member with what events, run one after another, cost by it."""
         return ((one, one.cost(*events, within=within)) for one in self.alive)
 
-    def readings(self) -> Iterator[tuple[float, Fraction]]:
+    def readings(self, most: Fraction) -> Iterator[tuple[float, Fraction]]:
         """Return pairs of epsilon and delta that what was counted so far keeps, by one member or another.
 
         They are readings, not guarantees; but while some member holds everything, none is needed above the
         epsilon of the whole.
+
+        Parameters
+        ----------
+        most : Fraction
+            The largest delta of interest: pairs of a larger one are not computed.
         """
         for one in self.alive:
             if isinstance(one, TightFilter):
                 epsilon, delta = one.spent.values()
-                yield float_above(epsilon), delta
-            elif isinstance(one, RenyiFilter):
+                if delta <= most:
+                    yield float_above(epsilon), delta
+            elif isinstance(one, RenyiFilter) and self.delta <= most:
                 *totals, own = one.spent.values()
                 rest = max(self.delta - own, Fraction(0))
                 yield min(map(renyi_epsilon_above, one.orders, totals, [rest] * len(totals))), self.delta
-        if self.fits():
+        if self.delta <= most and self.fits():
             yield float_above(self.epsilon), self.delta
 
     def fits(self, *events: Event) -> bool:

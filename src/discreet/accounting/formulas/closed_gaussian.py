@@ -17,8 +17,6 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, nextafter, sqrt
 
-from scipy.special import log_ndtr
-
 from discreet.privacy.rational import float_above, float_below
 
 __all__ = [
@@ -131,6 +129,8 @@ def _guess(squared_mu: Fraction, delta: Fraction) -> float:
 
 
 def _float_guess(mu: float, log_delta: float) -> float:
+    from scipy.special import log_ndtr
+
     low, high = 0.0, mu * mu / 2 + mu * sqrt(2 * max(-log_delta, 0.0)) + mu
     for _ in range(60):
         middle = (low + high) / 2

@@ -7,7 +7,6 @@ from functools import lru_cache
 from math import isfinite, log
 
 import numpy as np
-from scipy.special import gammaln
 
 from discreet.array_types import Floats
 
@@ -47,6 +46,8 @@ def excess_exponential(x: Floats) -> Floats:
 @lru_cache(maxsize=256)
 def log_choose(order: int) -> Floats:
     """Return log C(order, k) at k = 2, …, order."""
+    from scipy.special import gammaln
+
     k = np.arange(2, order + 1)
     found: Floats = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
     found.flags.writeable = False

@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import exp, log, log1p
 
 import numpy as np
-from scipy.special import gammaln
 
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.pair import BoundedPair, Pair, Side, pair_of
@@ -78,6 +77,8 @@ def full_chance(event: events.CappedPoissonSampled) -> float:
         return 0.0
     if rate >= 1 or (others - most) * rate >= (most + 1) * (1 - rate):
         return 1.0
+    from scipy.special import gammaln
+
     logs = gammaln([others + 1.0, most + 1.0, others - most + 1.0])
     exponent = logs[0] - logs[1] - logs[2] + most * log(rate) + (others - most) * log1p(-rate)
     rounding = 1e-11 + 4e-15 * float(np.abs(logs).sum() - others * log1p(-rate) - most * log(rate))

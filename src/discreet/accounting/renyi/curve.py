@@ -16,12 +16,9 @@ from functools import singledispatch
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, logsumexp, xlog1py
 
 from discreet.accounting import theorems
 from discreet.accounting.formulas.stable_sums import excess_exponential
-from discreet.accounting.loss.capped_poisson import full_chance
-from discreet.accounting.loss.replaced_poisson import facing_cumulant
 from discreet.accounting.renyi.conversion import checked_orders, delta_from_renyi, epsilon_from_renyi
 from discreet.accounting.renyi.failure_probability import exact_extra_delta, touched_parts
 from discreet.accounting.renyi.finite import finite_cumulant
@@ -47,7 +44,7 @@ __all__ = [
 ]
 
 _FEW, _SOME, _MANY = 1 + np.geomspace(0.01, 1, 20), np.arange(2.2, 12, 0.2), np.geomspace(12, 2**16, 100)
-ORDERS = np.unique(np.concatenate([_FEW, _SOME, _MANY.round()]))
+ORDERS = np.array(sorted({*_FEW, *_SOME, *_MANY.round()}))
 """Orders that serve from large epsilons to small ones."""
 
 
@@ -338,6 +335,8 @@ def _(event: events.SparseVector, orders: Floats) -> Floats:
 
 @_law.register
 def _(event: events.CappedPoissonSampled, orders: Floats) -> Floats:
+    from discreet.accounting.loss.capped_poisson import full_chance
+
     usual, pure = _cumulant(event.uncapped, orders), event.pure_epsilon
     if pure is None:  # the rest is in `exact_extra_delta`
         return usual
@@ -348,12 +347,16 @@ def _(event: events.CappedPoissonSampled, orders: Floats) -> Floats:
 
 @_law.register
 def _(event: events.ReplacedPoissonGaussian, orders: Floats) -> Floats:
+    from discreet.accounting.loss.replaced_poisson import facing_cumulant
+
     shift, rate = float_above(1 / event.noise_multiplier), float_above(event.rate)
     return np.array([facing_cumulant(shift, rate, float(order)) for order in orders])
 
 
 @_law.register
 def _(event: events.SampledWithReplacement, orders: Floats) -> Floats:
+    from scipy.special import gammaln, logsumexp, xlog1py
+
     inner, draws, chance = event.inner, event.draws, 1 / event.population
     pure, concentrated = inner.pure_epsilon, inner.concentrated_rho
     if concentrated is None or draws > _MOST_DRAWS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.accounting.loss.capped_poisson import full_chance
 from discreet.accounting.renyi.finite import finite_share
 from discreet.errors import ParameterError
 from discreet.privacy import events
@@ -38,6 +37,8 @@ def exact_extra_delta(event: Event) -> Fraction:
         case events.Grouped() if exact_extra_delta(event.inner):
             raise ParameterError("event", "is a group that meets a sampled part with a delta", "without one")
         case events.CappedPoissonSampled() if event.pure_epsilon is None:
+            from discreet.accounting.loss.capped_poisson import full_chance
+
             return exact_extra_delta(event.uncapped) + Fraction(full_chance(event))
         case events.SparseVector():
             return event.positives * exact_extra_delta(event.inner)

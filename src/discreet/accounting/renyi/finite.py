@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.accounting.formulas.stable_sums import excess
-from discreet.accounting.loss.finite import worst_outcomes
 from discreet.array_types import Floats
 from discreet.privacy import events
 from discreet.privacy.events.finite import Masses
@@ -43,6 +42,8 @@ def _orders(event: events.FiniteLaws | events.PrivacyProfile) -> tuple[Masses, .
     if isinstance(event, events.FiniteLaws):
         found = event.orders
     else:
+        from discreet.accounting.loss.finite import worst_outcomes
+
         worst = worst_outcomes(event)
         found = () if worst is None else (worst,)
     return found if found and all(any(p and q for p, q in order) for order in found) else None

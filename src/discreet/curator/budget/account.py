@@ -184,7 +184,7 @@ class Account:
         epsilon, delta = self._read(self.counted(self.current))
         whole = self.filter_of()
         if isinstance(whole, UnionFilter):
-            known = [pair for pair in whole.readings() if pair[1] <= delta]  # pure sums need none
+            known = whole.readings(delta)  # pure sums need none
             epsilon, delta = min([(epsilon, delta), *known], key=lambda pair: pair[0])
         return epsilon, delta
 
@@ -197,8 +197,10 @@ class Account:
     def _read(self, odometer: Odometer) -> tuple[float, Fraction]:
         """Return the sum of pure epsilons while the cap holds it; else the least epsilon at its delta."""
         cap, pure, delta = self.caps.epsilon, odometer.epsilon, max(self.caps.delta, odometer.delta)
+        if pure is not None and cap is not None and pure <= cap:
+            return float_above(pure), odometer.delta
         found = odometer.read(delta).epsilon if delta < 1 else 0.0
-        if pure is not None and (pure <= cap if cap is not None else float_above(pure) <= found):
+        if pure is not None and cap is None and float_above(pure) <= found:
             return float_above(pure), odometer.delta
         return found, delta
 

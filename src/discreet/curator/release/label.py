@@ -12,7 +12,6 @@ from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 
-from discreet.accounting import epsilon
 from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
 from discreet.curator.budget.account import Account
 from discreet.curator.ledger import Entry
@@ -143,6 +142,8 @@ def _loss(event: Event) -> dict[str, str | None]:
 @lru_cache(maxsize=1024)
 def _certified(event: Event, delta: Fraction) -> tuple[float | None, bool]:
     """Return the epsilon of a release by itself at a delta, rounded up, and whether that is certified."""
+    from discreet.accounting.epsilon_and_delta import epsilon  # with SciPy, which other labels do not need
+
     try:
         found = epsilon(event, delta=delta)
     except ParameterError:  # an event that no accountant knows

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from discreet.data import Statistic
 from discreet.errors import ParameterError
-from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import show, whole
 
 if TYPE_CHECKING:
+    from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
     from discreet.stability.order_statistics.ordered import OrderedValues
     from discreet.stability.profile import Profile
 

@@ -8,8 +8,9 @@ import ibis
 import pyarrow
 from ibis.expr.types import BooleanColumn, Column, IntegerColumn
 
+from discreet.data.engines.listed import listed_table
 from discreet.data.language.declarations import Keys, KeyValue
-from discreet.data.language.types import Type
+from discreet.data.reading.arrow_keys import key_array
 
 __all__ = ["is_listed", "place"]
 
@@ -26,7 +27,7 @@ def is_listed(column: Column, keys: Keys) -> BooleanColumn:
     if len(present) <= _LISTED_INLINE:
         declared = column.isin([_key_literal(value, column) for value in present])
     else:
-        declared = column.isin(ibis.memtable(_key_table(keys, present))["value"])
+        declared = column.isin(listed_table(_key_table(keys, present))["value"])
     return declared | column.isnull() if keys.has_null else declared
 
 
@@ -62,6 +63,5 @@ def _key_literal(value: object, column: Column) -> ibis.Value:
     return ibis.literal(value, type=column.type())
 
 
-def _key_table(keys: Keys, present: Sequence[object]) -> pyarrow.Table:
-    kinds = {Type.INTEGER: pyarrow.int64(), Type.TEXT: pyarrow.string(), Type.DATE: pyarrow.date32()}
-    return pyarrow.table({"value": pyarrow.array(present, kinds[keys.type])})
+def _key_table(keys: Keys, present: Sequence[KeyValue]) -> pyarrow.Table:
+    return pyarrow.table({"value": key_array(present, keys.type)})

@@ -20,8 +20,8 @@ import duckdb
 import ibis
 import ibis.expr.operations as ops
 import pyarrow
-from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.expr.types import Table
+from ibis.formats.pyarrow import PyArrowData
 
 from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.engines.duckdb_meanings import check_meanings
@@ -209,7 +209,7 @@ def _decoded(content: bytes) -> str:  # type: ignore[empty-body]
 def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Table:
     """Run a statement and take its rows as Arrow."""
     _make_ready(shape, backend)
-    return DuckDBPyArrowData.convert_table(backend.con.sql(statement).to_arrow_table(), shape.schema)
+    return PyArrowData.convert_table(backend.con.sql(statement).to_arrow_table(), shape.schema)
 
 
 def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:

@@ -25,6 +25,7 @@ import pyarrow
 from ibis.expr.types import Table
 
 from discreet.data.engines import base
+from discreet.data.engines.stand_ins import has_every_stand_in, has_stand_in, with_numbers, with_stand_ins
 from discreet.data.language.plan import Group, KeyCountPlan, KeyPlan
 from discreet.data.language.relations import leftmost
 from discreet.data.language.serialization import to_json
@@ -61,10 +62,11 @@ class _Kept:
 class Statements:
     """The statements that a table answered last, for all threads."""
 
-    __slots__ = ("_kept", "_lock", "_size")
+    __slots__ = ("_kept", "_lock", "_seen", "_size")
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._seen: OrderedDict[int, int] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -84,6 +86,18 @@ class Statements:
                 return None
             self._kept.move_to_end(key)
             return found
+
+    def was_seen(self, key: Key) -> bool:
+        """Return whether this is the second time that a plan of stand-ins is looked for, and count it.
+
+        The first time nobody knows that there will be others; after the second, its statement is kept or
+        cannot be.
+        """
+        with self._lock:
+            seen = self._seen[hash(key)] = self._seen.pop(hash(key), 0) + 1
+            while len(self._seen) > MOST_STATEMENTS:
+                self._seen.popitem(last=False)
+            return seen == 2
 
     def keep(self, key: Key, kept: _Kept) -> None:
         """Keep a statement, and drop those that were used least recently while there are too many."""
@@ -122,8 +136,29 @@ def fetch_plan(build: Build[AnyPlan], plan: AnyPlan, tables: Mapping[str, Any], 
     found = kept.find(key, tables)
     if found is not None:
         return base.run(salt.value.join(found.parts), found.shape, backend)
+    stood_for = with_stand_ins(plan)
+    if stood_for is None:
+        shared_key, shared = None, None
+    else:
+        standing, numbers = stood_for
+        shared_key = build, to_json(standing), key[2]
+        shared = kept.find(shared_key, tables)
+    if shared is not None:
+        parts = (with_numbers(part, numbers) for part in shared.parts)
+        return base.run(salt.value.join(parts), shared.shape, backend)
     text, shape = base.written(build(plan, tables, salt), backend)
     listed = tuple(weakref.ref(one) for one in tables.values())
-    parts = tuple(text.split(salt.value))
-    kept.keep(key, _Kept(parts=parts, shape=shape, tables=listed, size=len(text) + len(known_as)))
+    kept.keep(key, _kept(text, shape, salt, listed, known_as))
+    if shared_key is not None and kept.was_seen(shared_key):
+        common, common_shape = base.written(build(standing, tables, salt), backend)
+        differs = has_stand_in(text) or with_numbers(common, numbers) != text or common_shape != shape
+        if has_every_stand_in(common, numbers) and not differs:
+            kept.keep(shared_key, _kept(common, common_shape, salt, listed, shared_key[1]))
     return base.run(text, shape, backend)
+
+
+def _kept(
+    text: str, shape: base.Shape, salt: Salt, tables: tuple[weakref.ref[Any], ...], known_as: bytes
+) -> _Kept:
+    parts = tuple(text.split(salt.value))
+    return _Kept(parts=parts, shape=shape, tables=tables, size=len(text) + len(known_as))

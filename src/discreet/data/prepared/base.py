@@ -18,13 +18,16 @@ import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import ibis.expr.schema as sch
+import numpy as np
 import pyarrow
 from ibis.expr.types import Table as Rows
 
 from discreet.data.engines.base import await_table, keep
+from discreet.data.engines.listed import listed_table
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
-from discreet.data.language.types import Type
+from discreet.data.reading.arrow_keys import key_array
+from discreet.data.reading.arrow_numbers import integers
 from discreet.data.salt import Salt
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ class Prepared(ABC):
         self._declared = {
             name: one for name, one in columns.items() if isinstance(one, Bounds | Keys) and name != person
         }
+        self._listed: dict[str, Rows] = {}
         self._lock = threading.Lock()
         self._is_made = False
         name = f"discreet_{uuid4().hex}"
@@ -91,6 +95,13 @@ class Prepared(ABC):
     def integer_name(self, column: str) -> str:
         """Return the name of the integer that is stored with a declared column."""
         return self._free_name(f"integer_{list(self._declared).index(column)}")
+
+    def listed_keys(self, column: str) -> Rows:
+        """Return all keys of a column with their numbers: one list for all statements that read it."""
+        keys = self._declared[column]
+        assert isinstance(keys, Keys)  # noqa: S101
+        found = self._listed.get(column)
+        return self._listed.setdefault(column, numbered_keys(keys, every=True)) if found is None else found
 
     def draw(self) -> None:
         """Make the table, unless it was made: with its own salt, once for all threads."""
@@ -139,19 +150,13 @@ class Prepared(ABC):
 
 def numbered_keys(keys: Keys, *, every: bool = False) -> Rows:
     """Return declared keys with their numbers; NULL only if every key is wanted."""
-    kinds = {
-        Type.INTEGER: pyarrow.int64(),
-        Type.TEXT: pyarrow.string(),
-        Type.DATE: pyarrow.date32(),
-        Type.BOOLEAN: pyarrow.bool_(),
-    }
     listed = [(value, place) for place, value in enumerate(keys.values) if every or value is not None]
     values, numbers = zip(*listed, strict=True)
-    return ibis.memtable(
+    return listed_table(
         pyarrow.table(
             {
-                LISTED_VALUE: pyarrow.array(values, kinds[keys.type]),
-                LISTED_NUMBER: pyarrow.array(numbers, pyarrow.int64()),
+                LISTED_VALUE: key_array(values, keys.type),
+                LISTED_NUMBER: integers(np.array(numbers, np.int64)),
             }
         )
     )

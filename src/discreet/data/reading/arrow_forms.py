@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from discreet.data.language.types import Type
+from discreet.data.reading.arrow_numbers import integer, missing
 from discreet.data.reading.normal_forms import LONGEST_TEXT, PRESENT
 
 __all__ = ["ARROW_TYPES", "lost_values", "normal", "text_form"]
@@ -107,8 +108,8 @@ def _as_bytes(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 def text_form(content: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     """Return bytes as text, NULL if they are not UTF-8 or too many."""
-    is_short = pc.less_equal(pc.binary_length(content), LONGEST_TEXT)
-    short = pc.if_else(is_short, content, pyarrow.scalar(None, content.type))
+    is_short = pc.less_equal(pc.binary_length(content), integer(LONGEST_TEXT))
+    short = pc.if_else(is_short, content, missing(content.type))
     try:
         return short.cast(pyarrow.string())
     except pyarrow.ArrowInvalid:
@@ -132,7 +133,7 @@ def _timestamp(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     per_second = _PER_SECOND[unit]
     inside = _between(column.cast(pyarrow.int64()), _FIRST * per_second, (_LAST + 1) * per_second - 1)
     micro = pyarrow.timestamp("us", None if zone is None else "UTC")
-    return pc.multiply(inside, 10**6 // per_second).cast(micro)
+    return pc.multiply(inside, integer(10**6 // per_second)).cast(micro)
 
 
 def _date(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
@@ -144,8 +145,8 @@ def _date(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 
 def _between(count: pyarrow.ChunkedArray, least: int, most: int) -> pyarrow.ChunkedArray:
-    inside = pc.and_(pc.greater_equal(count, least), pc.less_equal(count, most))
-    return pc.if_else(inside, count, pyarrow.scalar(None, count.type))
+    inside = pc.and_(pc.greater_equal(count, integer(least)), pc.less_equal(count, integer(most)))
+    return pc.if_else(inside, count, missing(count.type))
 
 
 def _decimal(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 
 import ibis
 import pyarrow
-import pyarrow.parquet
 from pyarrow import types
 
 from discreet.data.reading.arrow_forms import normal, text_form
@@ -66,6 +65,8 @@ def _reads(backend: ibis.BaseBackend, name: str, columns: list[str]) -> bool:
 
 def _copy(backend: ibis.BaseBackend, place: str, name: str, layout: dict[str, str]) -> None:
     """Put a table of the file's values in place of the view."""
+    import pyarrow.parquet
+
     with pyarrow.parquet.ParquetFile(place) as file:
         batches = _normal_batches(file, layout)
         first = next(batches)

@@ -9,7 +9,14 @@ from fractions import Fraction
 from typing import ClassVar, Protocol
 
 from discreet.errors import ParameterError
-from discreet.mechanisms.tails import TAIL_BITS, gaussian_tail, laplace_tail, rounded_tail
+from discreet.mechanisms.tails import (
+    TAIL_BITS,
+    deviations,
+    gaussian_tail,
+    laplace_tail,
+    least_that_holds,
+    rounded_tail,
+)
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.levels import Levels
 from discreet.privacy.rational import Number, float_above, float_below, rational, whole
@@ -66,14 +73,12 @@ class ShownKeys(ABC):
             raise ParameterError(
                 "probability", "is 1, or too close to it, for noise without end", "at most 1 - 1e-77"
             )
-        upper = 1
-        while self.enclosed(upper)[0] < wanted:
-            upper *= 2
-        lower = upper // 2
-        while upper - lower > 1:
-            middle = (lower + upper) // 2
-            lower, upper = (lower, middle) if self.enclosed(middle)[0] >= wanted else (middle, upper)
-        return upper
+
+        def test(persons: int) -> tuple[bool, float]:
+            chance = self.enclosed(persons)[0]
+            return chance >= wanted, deviations(chance.numerator, chance.denominator)
+
+        return least_that_holds(test, deviations(wanted.numerator, wanted.denominator))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

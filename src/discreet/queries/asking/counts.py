@@ -9,7 +9,6 @@ from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
 from discreet.queries.counts.question import LinearQuestion
-from discreet.queries.explanation.counts import explain_counts
 
 __all__ = ["AskedCounts"]
 
@@ -28,6 +27,8 @@ class AskedCounts(Asked):
 
     def explain(self, *, sql: bool) -> str:
         """Describe the strategy that is measured, its noise and its error."""
+        from discreet.queries.explanation.counts import explain_counts
+
         is_priced = self.terms.offer is not None or self.terms.error is not None
         offer = self._offer() if is_priced else None
         return explain_counts(self.question, self.tables, offer, confidence=self.terms.confidence, sql=sql)

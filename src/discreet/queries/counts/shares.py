@@ -17,10 +17,10 @@ import numpy as np
 from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number
 from discreet.visible import visible
-from discreet.workloads import Plan
 from discreet.workloads.error.intervals import half_width
 
 if TYPE_CHECKING:
+    from discreet.workloads import Plan
     from discreet.workloads.queries.base import Vector
 
 __all__ = ["Share", "prefix_margins", "prefix_shares", "share_of"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,7 +47,9 @@ from discreet.data.language.expressions import (
 from discreet.data.language.types import Schema
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
-from discreet.workloads import Matrix
+
+if TYPE_CHECKING:
+    from discreet.workloads import Matrix
 
 __all__ = ["MOST_CLASSES", "MOST_CONDITIONS", "CountedClasses", "classes_of", "counted_condition"]
 
@@ -190,4 +193,6 @@ def _truths(
 
 @lru_cache(maxsize=64)
 def _workload(truths: tuple[tuple[bool, ...], ...]) -> Matrix:
+    from discreet.workloads import Matrix
+
     return Matrix(np.array(truths, np.float64).T)

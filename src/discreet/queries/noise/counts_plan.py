@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from discreet.data import Statistic
 from discreet.privacy.offer import Offer
-from discreet.workloads import MarginalPlan, Plan, Workload, plan
+
+if TYPE_CHECKING:
+    from discreet.workloads import MarginalPlan, Plan, Workload
 
 __all__ = ["plan_counts", "reach_of"]
 
@@ -42,6 +45,8 @@ def reach_of(statistic: Statistic) -> tuple[int, int]:
 
 @lru_cache(maxsize=32)
 def _planned(workload: Workload, offer: Offer, *, rows: int, groups: int, tables: int) -> Plan | MarginalPlan:
+    from discreet.workloads import plan
+
     return plan(
         workload,
         epsilon=offer.epsilon,

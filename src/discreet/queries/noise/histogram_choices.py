@@ -27,7 +27,6 @@ from discreet.curator.request.histogram_rules import Rule
 from discreet.data import Histogram, Statistic
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Exponential, PermuteAndFlip, TopK
-from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.admissible.noise import LARGEST_BUDGET
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import float_below, show
@@ -156,6 +155,8 @@ def _estimate(
     epsilon: Fraction | None = None,
     rho: Fraction | None = None,
 ) -> HistogramEstimate:
+    from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity
+
     offered = epsilon if rho is None else rho
     if offered is not None and offered > LARGEST_BUDGET:
         raise UnsupportedQuery(

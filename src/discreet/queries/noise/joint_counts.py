@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import Histogram, Measure, to_object
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.outputs.base import QueryOutput
-from discreet.workloads import Plan
 from discreet.workloads.error.combined_noise import combined_half_width
 from discreet.workloads.error.intervals import half_width
+
+if TYPE_CHECKING:
+    from discreet.workloads import Plan
 
 __all__ = ["JointCountOutput"]
 

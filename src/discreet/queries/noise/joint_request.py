@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.curator.request.request import Part, Request
 from discreet.data import Group, Histogram, Measure, Statistic, Statistics, Table, sensitivity
@@ -32,8 +33,9 @@ from discreet.queries.noise.split import PURE
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import Query
-from discreet.workloads import Plan
-from discreet.workloads.error.expected_error import expected_error
+
+if TYPE_CHECKING:
+    from discreet.workloads import Plan
 
 __all__ = ["least_joint", "share_of_counts"]
 
@@ -184,6 +186,8 @@ def _read_columns(query: Query, bound: BoundQuery, measures: Sequence[Measure]) 
 
 def _planned(joint: _Joint, offer: Offer) -> Plan:
     """Return the strategy of the least error for the counts alone."""
+    from discreet.workloads import Plan
+
     design = plan_counts(joint.classes.workload, offer, joint.counted, joint.plan.cells)
     assert isinstance(design, Plan)  # noqa: S101
     return design
@@ -230,6 +234,8 @@ def share_of_counts(one: float, other: float, way: Spending) -> Fraction:
 
 def _bought_by(way: Spending, design: Plan, joint: _Joint) -> Plan:
     """Return a strategy with the noise that is bought in one way."""
+    from discreet.workloads.error.expected_error import expected_error
+
     rows, groups = reach_of(joint.counted)
     moved = design.strategy.sensitivity(rows, groups=groups)
     noise = way.noise(moved, joint.plan.cells * design.strategy.measurements)

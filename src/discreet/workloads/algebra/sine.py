@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import fft
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +31,8 @@ def kernel(spectrum: Vector, last: float = 0.0) -> Vector:
     lambda_0 and lambda_N have no part in the matrix. The first is 0; the second is `last`, which
     makes t smooth when it continues the others.
     """
+    from scipy import fft
+
     order = len(spectrum) + 1
     full = np.zeros(order + 1)
     full[1:order] = spectrum
@@ -47,12 +48,16 @@ def circle(half: NDArray[Any]) -> NDArray[Any]:
 
 def spectrum_of(half: NDArray[Any]) -> Vector:
     """Return the eigenvalues lambda_1 … lambda_n that the values t(0) … t(N) give."""
+    from scipy import fft
+
     values: Vector = fft.rfft(circle(half).astype(np.float64)).real[1:-1]
     return values
 
 
 def sine_transform(vectors: Vector) -> Vector:
     """Return S v for each vector along the last axis."""
+    from scipy import fft
+
     if vectors.shape[-1] == 1:
         return np.array(vectors)  # S is the number 1
     transformed: Vector = fft.dst(vectors, type=1, norm="ortho", axis=-1)
@@ -84,6 +89,8 @@ def bilinear_minimum(weights: Vector, half: Vector, spectrum: Vector) -> float:
 
 def _distances(weights: Vector, half: Vector) -> float:
     """Sum of abs(i - j) t(i - j) a_i a_j: a convolution with d t(d)."""
+    from scipy import fft
+
     count = len(weights)
     length = 2 * count
     shifts = np.arange(count)
@@ -123,6 +130,8 @@ def _within(padded: Vector, symbol: Vector) -> float:
 
 def _across(padded: Vector, symbol: Vector, width: int) -> float:
     """Pairs with j in the left and i in the right one of two neighboring blocks."""
+    from scipy import fft
+
     pairs, offset, length = padded.reshape(-1, 2, width), np.arange(width), 2 * width
     left, right = fft.rfft(pairs[:, 0], length), fft.rfft(pairs[:, 1], length)
     left_moment = fft.rfft(pairs[:, 0] * offset, length)

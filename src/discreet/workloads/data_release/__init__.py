@@ -5,13 +5,19 @@ learns an estimate of all cells from the queries that it answers worst, and enum
 report a bound on the largest error over all queries, from public quantities.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from discreet.exports import publish
-from discreet.workloads.data_release.multiplicative_weights import (
-    MultiplicativeWeights,
-    MultiplicativeWeightsRelease,
-)
-from discreet.workloads.data_release.person_change import PersonChange
-from discreet.workloads.data_release.small_database import SmallDatabase, SmallDatabaseRelease
+
+if TYPE_CHECKING:
+    from discreet.workloads.data_release.multiplicative_weights import (
+        MultiplicativeWeights,
+        MultiplicativeWeightsRelease,
+    )
+    from discreet.workloads.data_release.person_change import PersonChange
+    from discreet.workloads.data_release.small_database import SmallDatabase, SmallDatabaseRelease
 
 __all__ = [
     "MultiplicativeWeights",
@@ -21,4 +27,12 @@ __all__ = [
     "SmallDatabaseRelease",
 ]
 
-publish(__name__)
+_HOMES = {
+    "MultiplicativeWeights": "discreet.workloads.data_release.multiplicative_weights",
+    "MultiplicativeWeightsRelease": "discreet.workloads.data_release.multiplicative_weights",
+    "PersonChange": "discreet.workloads.data_release.person_change",
+    "SmallDatabase": "discreet.workloads.data_release.small_database",
+    "SmallDatabaseRelease": "discreet.workloads.data_release.small_database",
+}
+
+publish(__name__, homes=_HOMES)

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import least_error
 from discreet.workloads.algebra.cache import remembered
-from discreet.workloads.algebra.sine import sine_transform
+from discreet.workloads.algebra.sine import sine_diagonal, sine_transform
 from discreet.workloads.planning.optimizer import LARGEST_OPTIMIZED, optimize
 from discreet.workloads.queries.base import LARGEST_DENSE
 from discreet.workloads.queries.cells import Identity, Total
@@ -29,7 +29,7 @@ from discreet.workloads.strategies.weighted_tree import weighted_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from discreet.workloads.queries.base import Workload
+    from discreet.workloads.queries.base import Vector, Workload
     from discreet.workloads.strategies.base import Strategy
 
 __all__ = ["LARGEST_ENTRY_BITS", "candidates", "normalized_root"]
@@ -169,6 +169,18 @@ def normalized_root(workload: AllRanges | Prefixes, bits: int) -> DenseStrategy:
     else:
         values, vectors = np.linalg.eigh(workload.gram())
         fourth = (vectors * np.maximum(values, 0.0) ** 0.25) @ vectors.T
-    return DenseStrategy.rounded(
-        fourth / np.sqrt(workload.root_diagonal()), bits, workload.shape, name="the square root, rounded"
-    )
+    normalized = fourth / np.sqrt(_transformed_diagonal(workload))
+    return DenseStrategy.rounded(normalized, bits, workload.shape, name="the square root, rounded")
+
+
+def _transformed_diagonal(workload: AllRanges | Prefixes) -> Vector:
+    """Return the diagonal of G^(1/2) to the last bit as those tables have it that are in ledgers.
+
+    Sines diagonalize the Gram matrix; for prefixes those of odd order on twice the domain, folded in the
+    middle. A request is found again by the integers of its table, so that these floats may not change.
+    """
+    if isinstance(workload, AllRanges):
+        return sine_diagonal(workload.singular_values())
+    spectrum = np.zeros(2 * workload.size)
+    spectrum[::2] = 2 * workload.singular_values()
+    return sine_diagonal(spectrum)[: workload.size][::-1].copy()

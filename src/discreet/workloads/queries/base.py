@@ -130,6 +130,15 @@ class Workload(Record, ABC):
             traces.append(float(np.trace(sums)) / width)
         return np.array(traces)
 
+    def gram_between(self, places: Sequence[int]) -> Vector:
+        """Return u^T G v for the indicators u, v of the ranges from each place to the next, or to the end."""
+        rows = []
+        for first, end in zip(places, [*places[1:], self.size], strict=True):
+            held = np.zeros(self.size)
+            held[first:end] = 1.0
+            rows.append(np.add.reduceat(self.gram_times(held), places))
+        return np.array(rows)
+
     def diagonal_sums(self) -> Vector:
         """Return the sums of G along its wrapped diagonals: entry d sums G[i, (i + d) mod n]."""
         self.check_dense()

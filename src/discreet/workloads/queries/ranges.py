@@ -13,7 +13,6 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
-from discreet.workloads.algebra.sine import sine_diagonal
 from discreet.workloads.queries.base import Vector, Workload, checked_size, flat
 
 if TYPE_CHECKING:
@@ -127,8 +126,25 @@ class AllRanges(_Ordered):
         return np.asarray(np.sqrt(order) / (2 * np.sin(np.pi * np.arange(1, order) / (2 * order))))
 
     def root_diagonal(self) -> Vector:
-        """The diagonal of S diag(sigma) S, with the sine matrix S."""
-        return sine_diagonal(self.singular_values())
+        """D_j = sum over odd m < 4 j of cot(pi m / (4 N)) / (2 sqrt(N)), N = n + 1; alike from both ends."""
+        order, half = self.size + 1, (self.size + 1) // 2
+        odd = np.arange(1.0, 4 * half, 2)
+        sums = _running_sums(1 / np.tan(np.pi * odd / (4 * order)))[1::2] / (2 * np.sqrt(order))
+        return np.concatenate([sums, sums[: self.size - half][::-1]])
+
+    def gram_between(self, places: Sequence[int]) -> Vector:
+        """Sum (i + 1) (n - j), i <= j: apart, products of sums; within a range, polynomials of its length."""
+        ranges = [(first + 1, self.size - first, length) for first, length in _lengths(places, self.size)]
+        result = np.zeros((len(ranges), len(ranges)))
+        for place, (up, down, length) in enumerate(ranges):
+            one, two, three = _power_sums(length)
+            # With i = first + p and j = first + q: (up + p)(down - q), twice for p < q, once for p = q.
+            below = 2 * up * (down * one - two) + down * (two - one) - (three - two)
+            result[place, place] = below + up * down * length + (down - up) * one - two
+            for other, (_, later, width) in enumerate(ranges[place + 1 :], start=place + 1):
+                across = (up * length + one) * (later * width - _power_sums(width)[0])
+                result[place, other] = result[other, place] = across
+        return result
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -185,10 +201,24 @@ class Prefixes(_Ordered):
         return np.asarray(1 / (2 * np.sin(np.pi * odd / (2 * (2 * self.size + 1)))))
 
     def root_diagonal(self) -> Vector:
-        """Sines of odd order on twice the domain, folded in the middle."""
-        spectrum = np.zeros(2 * self.size)
-        spectrum[::2] = 2 * self.singular_values()
-        return sine_diagonal(spectrum)[: self.size][::-1].copy()
+        """D_j = sum over odd m < 4 j of 1 / (N sin(pi m / (2 N))), N = 2 n + 1, from the last cell on."""
+        order = 2 * self.size + 1
+        odd = np.arange(1.0, 4 * self.size, 2)
+        sines = np.sin(np.pi * np.minimum(odd, 2 * order - odd) / (2 * order))
+        return (_running_sums(1 / sines)[1::2] / order)[::-1].copy()
+
+    def gram_between(self, places: Sequence[int]) -> Vector:
+        """Sum n - max(i, j): apart, that of the later range; within a range, polynomials of its length."""
+        ranges = [(self.size - first, length) for first, length in _lengths(places, self.size)]
+        result = np.zeros((len(ranges), len(ranges)))
+        for place, (down, length) in enumerate(ranges):
+            one, two, _ = _power_sums(length)
+            # 2 k + 1 pairs have the maximum first + k.
+            result[place, place] = down * length**2 - 2 * two - one
+            result[place, :place] = result[:place, place] = [
+                before * (down * length - one) for _, before in ranges[:place]
+            ]
+        return result
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -266,6 +296,15 @@ def _covariance_of_sums(size: int, covariance_times: Callable[[Vector], Vector])
     return sums
 
 
+def _running_sums(terms: Vector) -> Vector:
+    """Return running sums, of blocks and then within them: 2^28 terms lose less than 2^-36 of a sum."""
+    width = 1 << 12
+    blocks = np.append(terms, np.zeros(-len(terms) % width)).reshape(-1, width)
+    sums = np.cumsum(blocks, axis=1)
+    sums[1:] += np.cumsum(sums[:-1, -1])[:, None]
+    return sums.reshape(-1)[: len(terms)]
+
+
 def _sums_after(vectors: Vector) -> Vector:
     """Return for each place the sum over all later ones."""
     sums = np.cumsum(vectors[..., ::-1], axis=-1)[..., ::-1]
@@ -283,6 +322,17 @@ def _blocks(size: int, width: int) -> tuple[Vector, Vector, Vector]:
     before = np.arange(0, size, width, dtype=np.float64)
     length = np.minimum(width, size - before)
     return before, length, size - before - length
+
+
+def _lengths(places: Sequence[int], size: int) -> list[tuple[int, int]]:
+    """Return where ranges begin and how long they are, each up to the next and the last to the end."""
+    return [(first, end - first) for first, end in zip(places, [*places[1:], size], strict=True)]
+
+
+def _power_sums(length: int) -> tuple[int, int, int]:
+    """Return the sums of k, k^2 and k^3 over k < length."""
+    one = length * (length - 1) // 2
+    return one, one * (2 * length - 1) // 3, one**2
 
 
 def _squares(length: Vector) -> Vector:

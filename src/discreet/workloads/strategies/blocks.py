@@ -217,7 +217,7 @@ class LevelStrategy(Strategy):
             return forms
         starts = [(self.blocks(width) - 1) * width for width in self.widths]
         places = sorted(set(starts[cut[0] - 1 :]))
-        gram = _gram_between(workload, places)
+        gram = workload.gram_between(places)
         shares = np.zeros(len(places))
         shares[-1] = 1 / self.widths[cut[0] - 1]
         for level in cut:
@@ -248,14 +248,3 @@ def _spread(parts: Fraction, whole: Fraction) -> Spread:
 
 def _weighted(variances: Sequence[float], forms: tuple[float, float]) -> float:
     return variances[0] * forms[0] + variances[1] * forms[1]
-
-
-def _gram_between(workload: Workload, places: Sequence[int]) -> Vector:
-    """Return u^T G v for the indicators u, v of the ranges from each place to the next."""
-    ends = [*places[1:], workload.size]
-    rows = []
-    for first, end in zip(places, ends, strict=True):
-        held = np.zeros(workload.size)
-        held[first:end] = 1.0
-        rows.append(np.add.reduceat(workload.gram_times(held), places))
-    return np.array(rows)

@@ -3,6 +3,7 @@
 # ruff: noqa: S608
 from __future__ import annotations
 
+import datetime
 import logging
 import sys
 
@@ -13,6 +14,7 @@ from sqlglot import exp
 
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries import Query, bind, parse
+from discreet.queries.sql.syntax import parser
 from discreet.queries.sql.syntax.parser import LARGEST_TEXT, LARGEST_TOKENS, MOST_OPEN, read_select
 from effort import examples
 from queries import grammar
@@ -110,15 +112,47 @@ def test_deep_nesting_is_refused_not_crashed_on(construct, levels):
 
 
 def test_nesting_within_the_limit_is_read_even_from_deep_down():
-    text = WHERE + "(" * MOST_OPEN + "age = 1" + ")" * MOST_OPEN
+    def down(calls, age):
+        text = WHERE + "(" * MOST_OPEN + f"age = {age}" + ")" * MOST_OPEN
+        return down(calls - 1, age) if calls else parse(text, TABLES)
 
-    def down(calls):
-        return down(calls - 1) if calls else parse(text, TABLES)
-
-    assert down(300) == parse(WHERE + "age = 1", TABLES)
+    assert down(300, 1) == parse(WHERE + "age = 1", TABLES)
     used = len(list(_frames()))
     with pytest.raises(UnsupportedQuery, match="nested too deep"):
-        down(sys.getrecursionlimit() - used - 60)
+        down(sys.getrecursionlimit() - used - 60, 2)  # another text: the tree of the first is kept
+
+
+def test_what_was_read_before_is_read_again_and_nobody_changes_it():
+    text = WHERE + "age = 1"
+    first, expected = read_select(text), read_select(text).sql()
+    first.set("where", None)
+    for literal in first.find_all(exp.Star):
+        literal.replace(exp.Literal.number(7))
+    again = read_select(text)
+    assert again is not first
+    assert again.sql() == expected
+
+
+def test_current_days_are_not_mixed_up():
+    text = WHERE + "day = CURRENT_DATE"
+    days = [datetime.date(2026, 1, day) for day in (1, 2, 1)]
+    found = [read_select(text, day).sql() for day in days]
+    assert found[0] == found[2] != found[1]
+
+
+def test_only_few_and_short_texts_are_kept():
+    for number in range(100):
+        read_select(WHERE + f"age = {number}")
+    assert parser._kept.cache_info().currsize == parser._kept.cache_info().maxsize == 32
+    before = parser._kept.cache_info()
+    read_select(WHERE + f"city = '{'x' * 5000}'")
+    assert parser._kept.cache_info() == before
+
+
+def test_a_refusal_is_repeated():
+    for _ in range(2):
+        with pytest.raises(UnsupportedQuery, match="UNION around aggregates"):
+            read_select("SELECT 1 UNION SELECT 2")
 
 
 def _frames():

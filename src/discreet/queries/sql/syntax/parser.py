@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, NoReturn
 
@@ -35,6 +36,9 @@ MOST_OPEN = 16
 """How many parentheses, CASEs and NOTs may be open at once; sqlglot takes some 25 calls for each."""
 MOST_SELECTS = 50
 """How many SELECTs, and how many JOINs, a query may have."""
+
+_LONGEST_KEPT = 4000
+"""Longer texts are read anew."""
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -96,6 +100,13 @@ def read_statement(text: str, day: datetime.date | None = None) -> exp.Expressio
         raise UnsupportedQuery(
             f"the text is longer than {LARGEST_TEXT} characters; shorten it, or ask in parts"
         )
+    if len(text) > _LONGEST_KEPT:
+        return _read(text, day)
+    tree = _kept(text, day)
+    return None if tree is None else tree.copy()
+
+
+def _read(text: str, day: datetime.date | None) -> exp.Expression | None:
     tokens, top = without_top(_without_semicolon(_tokens(text)))
     _check_statement(tokens)
     _check_nesting(tokens)
@@ -110,6 +121,14 @@ def read_statement(text: str, day: datetime.date | None = None) -> exp.Expressio
     if top is not None:
         raise refused("TOP in a part of UNION", "write ORDER BY and LIMIT at the end")
     return statement
+
+
+_kept = lru_cache(maxsize=32)(_read)
+"""Trees of texts that were read before, as a text is read twice, and again when it is asked on other terms.
+
+They are functions of the text and the day alone, never handed out themselves, and small: together they have
+no more than 32 times `_LONGEST_KEPT` characters of text.
+"""
 
 
 def _tokens(text: str) -> Sequence[Token]:
