@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from discreet.data.tables.fixed_table import FixedTable
 from discreet.data.tables.graph import Graph
 from discreet.errors import ParameterError
-from discreet.queries.question.fixed_statistic import FixedQuestions
-from discreet.queries.question.statistic import GraphQuestions
 
 if TYPE_CHECKING:
     from discreet.curator import Door
+    from discreet.queries.question.fixed_statistic import FixedQuestions
+    from discreet.queries.question.graph_statistic import GraphQuestions
 
 __all__ = ["fixed_questions", "graph_questions"]
 
 
 def graph_questions(curator: Door, name: str) -> GraphQuestions:
     """Begin a question about a `Graph`, of which one edge comes or goes. Building it touches nothing."""
+    from discreet.queries.question.graph_statistic import GraphQuestions
+
     if not isinstance(curator.tables.get(name), Graph):
         raise ParameterError("name", "is not a declared graph", _names(curator, Graph))
     return GraphQuestions(name)
@@ -25,6 +27,8 @@ def graph_questions(curator: Door, name: str) -> GraphQuestions:
 
 def fixed_questions(curator: Door, name: str) -> FixedQuestions:
     """Begin a question about a `FixedTable`, of which one row is replaced. Building it touches nothing."""
+    from discreet.queries.question.fixed_statistic import FixedQuestions
+
     if not isinstance(curator.tables.get(name), FixedTable):
         raise ParameterError(
             "name", "is not a declared table of a public number of rows", _names(curator, FixedTable)

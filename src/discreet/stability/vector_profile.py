@@ -20,9 +20,9 @@ from discreet.stability.profile import Profile
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Norm", "VectorProfile"]
+__all__ = ["SensitivityNorm", "VectorProfile"]
 
-Norm = Literal["l1", "l2"]
+SensitivityNorm = Literal["l1", "l2"]
 
 _BITS = 128
 
@@ -43,11 +43,11 @@ class VectorProfile:
 
     values: tuple[Fraction, ...]
     joint: Profile
-    norm: Norm
+    norm: SensitivityNorm
 
     def __post_init__(self) -> None:
         """Check what is public: the norm, and that there are coordinates."""
-        if self.norm not in get_args(Norm):
+        if self.norm not in get_args(SensitivityNorm):
             raise ParameterError("norm", "is not known", "'l1' or 'l2'")
         if not self.values:
             raise ParameterError("values", "are no coordinates", "at least one")
@@ -58,7 +58,7 @@ class VectorProfile:
         *,
         values: Sequence[Fraction | int],
         local: ArrayLike,
-        norm: Norm,
+        norm: SensitivityNorm,
         relation: Neighbors,
         rows: int = 1,
     ) -> VectorProfile:
@@ -67,7 +67,7 @@ class VectorProfile:
         return cls(values=tuple(Fraction(value) for value in values), joint=joint, norm=norm)
 
     @classmethod
-    def together(cls, profiles: Sequence[Profile], *, norm: Norm) -> VectorProfile:
+    def together(cls, profiles: Sequence[Profile], *, norm: SensitivityNorm) -> VectorProfile:
         """Join statistics of the same data, each with its profile, to one vector.
 
         The joint local sensitivity is bounded by the norm of the separate ones, A_k <= norm(A_k1, …, A_kd),

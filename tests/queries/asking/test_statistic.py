@@ -10,7 +10,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
 from discreet.queries.asking.settle import settle
 from discreet.queries.asking.statistic import AskedStatistic, refuse_other_relations
-from discreet.queries.question.statistic import GraphQuestions
+from discreet.queries.question.graph_statistic import GraphQuestions
 from discreet.queries.question.terms import Terms
 
 ASK = GraphQuestions("friends")

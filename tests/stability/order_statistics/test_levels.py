@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.stability.order_statistics.levels import LevelWeights, difference, falling, raised
+from discreet.stability.order_statistics.levels import LevelWeights, falling, raised
 from discreet.stability.order_statistics.nearby import mean_changes, range_changes
 from discreet.stability.order_statistics.ranks import rank_rule
 from discreet.stability.order_statistics.trimming import Trimming
@@ -48,7 +48,7 @@ def test_a_raised_stretch_is_a_distance_of_ranks():
     assert integral(raised(5, 2, 4), values, 50) == 16 - 4
     assert integral(raised(5, -3, 2), values, 50) == 4
     assert integral(raised(5, 4, 2), values, 50) == 0
-    assert integral(difference(raised(5, 2, 4), raised(5, 1, 2), 5), values, 50) == 12 - 3
+    assert integral(minus(raised(5, 2, 4), raised(5, 1, 2), 5), values, 50) == 12 - 3
 
 
 def changes():

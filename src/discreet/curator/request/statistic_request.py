@@ -15,7 +15,6 @@ from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import keyed_digest
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys, ReleasedStatistic
-from discreet.curator.request.statistics.known import is_known
 from discreet.data import Table
 from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
@@ -48,6 +47,8 @@ class StatisticRequest:
     confidence: Fraction = Fraction(95, 100)
 
     def __post_init__(self) -> None:
+        from discreet.curator.request.statistics.known import is_known  # which loads mechanisms that few need
+
         if not isinstance(self.statistic, ReleasedStatistic) or not is_known(self.statistic):
             raise ParameterError("statistic", "is not one that was proven", "what graph(…) or fixed(…) makes")
         confidence_level(self.confidence)

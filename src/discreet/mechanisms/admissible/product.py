@@ -29,7 +29,7 @@ from discreet.privacy.guarantees import Guarantee, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, whole
 from discreet.records import Record
-from discreet.stability.vector_profile import Norm
+from discreet.stability.vector_profile import SensitivityNorm
 
 __all__ = ["MOST_COORDINATES", "ConcentratedVector", "StudentVector", "VectorNoise"]
 
@@ -52,7 +52,7 @@ class VectorNoise(Record, ABC):
     noise: Admissible
     size: int
 
-    norm: ClassVar[Norm]
+    norm: ClassVar[SensitivityNorm]
 
     def __post_init__(self) -> None:
         self._amend(size=whole(self.size, "size", least=1, most=MOST_COORDINATES))
@@ -91,7 +91,7 @@ class StudentVector(VectorNoise):
     (proof: docs/proofs/vector_noise.md).
     """
 
-    norm: ClassVar[Norm] = "l2"
+    norm: ClassVar[SensitivityNorm] = "l2"
 
     def __post_init__(self) -> None:
         VectorNoise.__post_init__(self)
@@ -139,7 +139,7 @@ class ConcentratedVector(VectorNoise):
     docs/proofs/vector_noise.md).
     """
 
-    norm: ClassVar[Norm] = "l2"
+    norm: ClassVar[SensitivityNorm] = "l2"
 
     def __post_init__(self) -> None:
         VectorNoise.__post_init__(self)

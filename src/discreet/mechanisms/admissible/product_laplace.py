@@ -20,7 +20,7 @@ from discreet.noise.elementary import enclose, exponential_minus
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
-from discreet.stability.vector_profile import Norm
+from discreet.stability.vector_profile import SensitivityNorm
 
 __all__ = ["LaplaceVector", "vector_noise"]
 
@@ -42,7 +42,7 @@ class LaplaceVector(VectorNoise):
     (proof: docs/proofs/vector_noise.md).
     """
 
-    norm: ClassVar[Norm] = "l1"
+    norm: ClassVar[SensitivityNorm] = "l1"
 
     def __post_init__(self) -> None:
         VectorNoise.__post_init__(self)

@@ -27,7 +27,7 @@ from discreet.queries.outputs.jets import Jet, difference, divided_by, public_nu
 
 __all__ = [
     "Count",
-    "Drawn",
+    "DrawnCount",
     "SumOrMoment",
     "VarianceOutput",
     "axis",
@@ -49,14 +49,14 @@ def axis(total: SumOrMoment) -> Factor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class DrawnCount:
     """Noisy integers with their margins, and how many values there may be."""
 
     count: NDArray[np.int64]
     by: int
 
     @classmethod
-    def of(cls, draw: Draw, confidence: Fraction) -> Drawn:
+    def of(cls, draw: Draw, confidence: Fraction) -> DrawnCount:
         """Return a noisy count, with its margin at a confidence."""
         return cls(count=np.asarray(draw.steps), by=margin_of(draw.part, confidence))
 
@@ -140,7 +140,7 @@ class VarianceOutput(QueryOutput):
         parts, factor = [draw.part for draw in draws], axis(self.total)
         share = box_share(parts, confidence)
         squares, total, count = draws
-        drawn = Drawn.of(count, share)
+        drawn = DrawnCount.of(count, share)
         shift = self.squares.shift
         mean = drawn.mean(total, share, *ends_of(factor))
         found = spread_of(factor, mean, drawn.mean(squares, share, -shift, factor.largest**2 - shift), shift)

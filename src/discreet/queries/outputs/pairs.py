@@ -22,7 +22,7 @@ from discreet.queries.outputs.float_interval import FloatInterval, product, root
 from discreet.queries.outputs.jets import Jet, difference, divided_by, public_number, root_of, total_of
 from discreet.queries.outputs.moments import (
     Count,
-    Drawn,
+    DrawnCount,
     SumOrMoment,
     axis,
     ends_of,
@@ -77,7 +77,7 @@ class CovarianceOutput(QueryOutput):
         """Return floats, intervals rounded outward."""
         parts, axes = [draw.part for draw in draws], [axis(total) for total in self.totals]
         share = box_share(parts, confidence)
-        drawn = Drawn.of(draws[3], share)
+        drawn = DrawnCount.of(draws[3], share)
         found = _together(drawn, draws[:3], axes, share)
         widest = _widest_pair(axes)
         if self.sample:
@@ -170,7 +170,7 @@ class CorrelationOutput(QueryOutput):
         """Return floats, intervals rounded outward."""
         parts, axes = [draw.part for draw in draws], [axis(total) for total in self.totals]
         share = box_share(parts, confidence)
-        drawn = Drawn.of(draws[5], share)
+        drawn = DrawnCount.of(draws[5], share)
         together = _together(drawn, draws[:3], axes, share)
         spreads = []
         for factor, moment, total, squares in zip(axes, self.squares, draws[1:3], draws[3:5], strict=True):
@@ -224,7 +224,9 @@ class CorrelationOutput(QueryOutput):
         )
 
 
-def _together(drawn: Drawn, draws: Sequence[Draw], axes: Sequence[Factor], share: Fraction) -> FloatInterval:
+def _together(
+    drawn: DrawnCount, draws: Sequence[Draw], axes: Sequence[Factor], share: Fraction
+) -> FloatInterval:
     """Return the covariance in steps of both, from the products and both sums."""
     largest = axes[0].largest * axes[1].largest
     mean = drawn.mean(draws[0], share, -largest, largest)

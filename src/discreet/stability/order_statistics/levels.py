@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-__all__ = ["LevelWeights", "difference", "falling", "raised"]
+__all__ = ["LevelWeights", "falling", "minus", "raised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def raised(size: int, first: int, stop: int) -> LevelWeights:
     return LevelWeights(size, _without_empty(((0, 0, 0), (first, 1, 0), (stop, 0, 0)), size), 1)
 
 
-def difference(one: LevelWeights, other: LevelWeights, size: int) -> LevelWeights:
+def minus(one: LevelWeights, other: LevelWeights, size: int) -> LevelWeights:
     """Return the difference of two weights at the levels up to `size`."""
     starts = sorted({start for start, _, _ in (*one.pieces, *other.pieces) if start <= size})
     pieces = []

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.stability.order_statistics.blocks import Blocks
-from discreet.stability.order_statistics.levels import LevelWeights, difference, raised
+from discreet.stability.order_statistics.levels import LevelWeights, minus, raised
 from discreet.stability.order_statistics.moved import largest_integral
 from discreet.stability.order_statistics.ranks import RankRule
 from discreet.stability.order_statistics.splits import splits
@@ -68,10 +68,8 @@ def mean_changes(levels: Callable[[int, int], LevelWeights], size: int, rows: in
     if not size:
         return []
     here = levels(size, 0)
-    found = [difference(levels(size + more, 0), here, size) for more in range(1, rows + 1)]
-    found += [
-        difference(levels(size - fewer, fewer), here, size) for fewer in range(1, min(rows, size - 1) + 1)
-    ]
+    found = [minus(levels(size + more, 0), here, size) for more in range(1, rows + 1)]
+    found += [minus(levels(size - fewer, fewer), here, size) for fewer in range(1, min(rows, size - 1) + 1)]
     both = [(weights, flipped) for weights in found for flipped in (False, True)]
     return [*both, (here, False)] if size <= rows else both
 
@@ -86,11 +84,11 @@ def range_changes(first: RankRule, last: RankRule, size: int, rows: int) -> list
     found: list[LevelWeights] = []
     for more in range(1, rows + 1):
         start, stop = first.at(size + more), last.at(size + more)
-        found.append(difference(here, raised(size, start, stop - more), size))
-        found += [difference(raised(size, start - low, stop - low), here, size) for low in range(more + 1)]
+        found.append(minus(here, raised(size, start, stop - more), size))
+        found += [minus(raised(size, start - low, stop - low), here, size) for low in range(more + 1)]
     for fewer in range(1, min(rows, size) + 1):
         start, stop = first.at(size - fewer), last.at(size - fewer)
         if stop:
-            found.append(difference(raised(size, start, stop + fewer), here, size))
-        found += [difference(here, raised(size, start + low, stop + low), size) for low in range(fewer + 1)]
+            found.append(minus(raised(size, start, stop + fewer), here, size))
+        found += [minus(here, raised(size, start + low, stop + low), size) for low in range(fewer + 1)]
     return [(weights, False) for weights in found if any(value > 0 for _, value in weights.ends())]

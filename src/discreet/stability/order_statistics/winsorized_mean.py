@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.blocks import blocks
-from discreet.stability.order_statistics.levels import LevelWeights, difference, falling
+from discreet.stability.order_statistics.levels import LevelWeights, falling, minus
 from discreet.stability.order_statistics.moved import largest_integral
 from discreet.stability.order_statistics.nearby import exact_sensitivity, mean_changes, within_steps
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
@@ -114,7 +114,7 @@ def _exact(data: OrderedValues, rule: Trimming, replacing: bool, rows: int) -> C
         if not size:
             return Fraction(0)
         moves = min(distance, size), min(distance, size)
-        upward = difference(levels(size, 1), levels(size, 0), size)  # the smallest becomes the upper bound
+        upward = minus(levels(size, 1), levels(size, 0), size)  # the smallest becomes the upper bound
         rise = largest_integral(sums, mirrored, upward, moves, Fraction(0))
         return largest_integral(mirrored, sums, upward, moves, rise)
 

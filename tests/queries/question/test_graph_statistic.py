@@ -12,7 +12,7 @@ from discreet.curator.request.statistics.graph_counts import DegreeCounts, EdgeC
 from discreet.data import EACH_ROW, Table
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
-from discreet.queries.question.statistic import GraphQuestions
+from discreet.queries.question.graph_statistic import GraphQuestions
 
 LEVEL = Fraction(95, 100)
 ASK = GraphQuestions("friends")
