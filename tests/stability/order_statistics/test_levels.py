@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.stability.order_statistics.levels import LevelWeights, falling, raised
+from discreet.stability.order_statistics.levels import LevelWeights, falling, minus, raised
 from discreet.stability.order_statistics.nearby import mean_changes, range_changes
 from discreet.stability.order_statistics.ranks import rank_rule
 from discreet.stability.order_statistics.trimming import Trimming
