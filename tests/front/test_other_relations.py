@@ -18,6 +18,7 @@ from discreet.errors import BudgetExceeded, EngineFailed, LedgerMismatch, Parame
 from discreet.front import Curator
 from discreet.privacy.events import Pure
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_ROW
+from effort import sizes
 
 DELTA = Fraction(1, 10**6)
 CAPS = {"epsilon": 20, "delta": Fraction(1, 1000)}
@@ -119,6 +120,36 @@ def test_questions_about_a_fixed_number_of_rows_are_previewed_paid_and_stored(tm
     assert release.label["neighbors"] == "replace row"
     assert release.label["tables"]["survey"]["rows"] == 300
     assert str(release)
+
+
+def shown(curator, ask, questions):
+    """Everything public about questions and their answers but the numbers that were drawn."""
+    found = []
+    for question, offer in questions:
+        asked = question(ask(curator))
+        found += [str(curator.preview(asked, **offer)), curator.explain(asked, **offer)]
+        release = curator.ask(asked, **offer)
+        label = {name: value for name, value in release.label.items() if name != "charge"}
+        found += [label, release.keys, [(one.name, len(one.values)) for one in release.outputs]]
+    return found
+
+
+@pytest.mark.parametrize("many", sizes(1, 8))
+def test_nothing_public_depends_on_the_rows(tmp_path, many):
+    """Neighbors, and a table with other rows altogether, in numbers that are not the declared one."""
+    graphs = [edges(), edges().iloc[1:], edges(3, rows=5)]
+    tables = [people(), people().iloc[1:], people(5)]
+    questions = GRAPH[::-1][:many], FIXED[:many]
+    for place, (frame, rows) in enumerate(zip(graphs, tables, strict=True)):
+        home = tmp_path / str(place)
+        home.mkdir()
+        found = [
+            shown(friends(home, frame=frame), lambda curator: curator.graph("friends"), questions[0]),
+            shown(survey(home, frame=rows), lambda curator: curator.fixed("survey"), questions[1]),
+        ]
+        if not place:
+            first = found
+        assert found == first
 
 
 def test_an_answer_is_found_again_by_another_process(tmp_path):
