@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +76,7 @@ def variance(
     one = Sorted(padded[1:-1] - low, high - low)
     other = one.mirrored()
 
+    @cache
     def changed(distance: int) -> Fraction:
         if each == 1 and distance <= MOST_DISTANCE:
             return exact_change(one, other, distance)

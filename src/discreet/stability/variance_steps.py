@@ -53,11 +53,12 @@ def exact_change(up: Sorted, down: Sorted, distance: int) -> Fraction:
     """Return the largest change of the variance by one value within a distance; `down` is mirrored."""
     best = Fraction(0)
     near = splits(up.count, 1, distance).listed()
-    for data in (up, down):
-        for size, added, removed in near:
-            if size:
+    for size, added, removed in near:
+        for data in (up, down):
+            # No value is farther from a mean than the bounds are apart.
+            if size and size * data.bound**2 > best * (size + 1) ** 2:
                 best = max(best, _rise(data, data.bound, size, (added, removed), data.count))
-            if size > 1 and removed < data.count:
+            if size > 1 and removed < data.count and (size - 1) * data.bound**2 > best * size**2:
                 top = int(data.values[-1])
                 best = max(best, _rise(data, top, size - 1, (added, removed), data.count - 1))
     for size, added, removed in near:

@@ -116,15 +116,14 @@ def reached(values, part, rows, distance):
 @pytest.mark.parametrize("rows", [1, 2])
 def test_exact_and_close_where_values_are_many(part, rows, monkeypatch):
     values = sorted(int(value) for value in np.random.default_rng(5).normal(500, 100, 80))
-    profile = trimmed_mean(
-        np.array(values), trim=part, lower=0, upper=1000, relation=ADD_REMOVE_PERSON, rows=rows
-    )
+    statistic = partial(trimmed_mean, np.array(values), trim=part, lower=0, upper=1000, rows=rows)
+    profile, bound = statistic(), statistic()
     for distance in range(3 if rows == 1 else 2):
         exact = reached(values, part, rows, distance)
         assert profile.local_at(distance) == exact
         with monkeypatch.context() as patched:
             patched.setattr(module, "within_cells", lambda rows, distance: False)
-            assert exact <= profile.local_at(distance) <= Fraction(3, 2) * exact
+            assert exact <= bound.local_at(distance) <= Fraction(3, 2) * exact
 
 
 @pytest.mark.usefixtures("bound_alone")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
@@ -90,6 +90,7 @@ def trimmed_profile(data: OrderedValues, rule: Trimming, *, relation: Neighbors,
         return Profile(value=value, reach=data.size, sensitivity=replaced, relation=relation, rows=1)
     mirrored = blocks(data.reflected())
 
+    @cache
     def shifted(distance: int) -> Fraction:
         if within_cells(rows, distance):
             return trimmed_sensitivity(sums, mirrored, rule, rows, distance)
