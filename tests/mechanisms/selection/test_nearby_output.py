@@ -119,3 +119,8 @@ def test_neighboring_inputs_are_as_far_apart_as_the_reach_allows():
     for reach in (1, 2, 5):
         ((one, other),) = NearbyOutput(space=SPACE, reach=reach, epsilon=4).neighboring_inputs()
         assert apart(one, other) == min(reach, 2)
+
+
+def test_a_space_of_one_output_says_nothing():
+    space = MetricSpace(outputs=[(0,)], distance=apart)
+    assert NearbyOutput(space=space, reach=1, epsilon=1).release((1,)) == (0,)
