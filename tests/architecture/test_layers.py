@@ -15,7 +15,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # From the bottom up. Packages on one line may not import each other.
 LEVELS = [
     {"array_types", "exports"},
-    {"errors", "records"},
+    {"errors", "records", "visible"},
     {"figures", "noise", "privacy"},
     {"stability"},
     {"mechanisms", "accounting"},

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import non_negative, rational
-from discreet.stability.grid import rounded_to_grid, steps_of
+from discreet.stability.grid import rounded_to_grid, whole_steps
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
@@ -136,5 +136,5 @@ def _entered(
 ) -> tuple[Fraction, NDArray[np.int64], int, int]:
     """Return the step, the values in steps, and the bounds in steps."""
     unit = rational(step, "step", positive=True)
-    low, high = steps_of(lower, unit, "lower"), steps_of(upper, unit, "upper")
+    low, high = whole_steps(lower, unit, "lower"), whole_steps(upper, unit, "upper")
     return unit, rounded_to_grid(values, "values", unit, (low, high)), low, high
