@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import non_negative, rational, whole
-from discreet.stability.grid import bound_steps, rounded_to_grid
+from discreet.stability.grid import rounded_to_grid, whole_steps
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.profile import Profile, check_step
 
@@ -151,5 +151,5 @@ def _entered(
 ) -> tuple[Fraction, NDArray[np.int64], int, int]:
     """Return the step, the values in steps, and the bounds in steps."""
     unit = rational(step, "step", positive=True)
-    low, high = bound_steps(lower, unit, "lower"), bound_steps(upper, unit, "upper")
+    low, high = whole_steps(lower, unit, "lower"), whole_steps(upper, unit, "upper")
     return unit, rounded_to_grid(values, "values", unit, (low, high)), low, high

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.stability.profile import Profile
 
-__all__ = ["bound_steps", "on_grid", "rounded_to_grid"]
+__all__ = ["on_grid", "rounded_to_grid", "whole_steps"]
 
 
 class _Statistic(Protocol):
@@ -48,7 +48,7 @@ def on_grid(
         The statistic of c times the data is c^power times the statistic.
     """
     unit = rational(step, "step", positive=True)
-    low, high = (bound_steps(bound, unit, name) for bound, name in ((lower, "lower"), (upper, "upper")))
+    low, high = (whole_steps(bound, unit, name) for bound, name in ((lower, "lower"), (upper, "upper")))
     found = statistic(rounded_to_grid(values, "values", unit, (low, high)), lower=low, upper=high)
     factor = unit**power
     return replace(
@@ -68,7 +68,7 @@ def rounded_to_grid(
     return np.asarray(np.clip(held, low, high)).astype(np.int64)
 
 
-def bound_steps(bound: Number, unit: Fraction, name: str) -> int:
+def whole_steps(bound: Number, unit: Fraction, name: str) -> int:
     """Return a public number in steps of a unit, of which it is a multiple."""
     steps = rational(bound, name) / unit
     if steps.denominator != 1 or abs(steps) > 2**53:

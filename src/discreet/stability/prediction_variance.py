@@ -15,7 +15,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.stability.eigenvalue import gram, quadratic_form, smallest_eigenvalue
 from discreet.stability.entries import exact_integers
-from discreet.stability.grid import bound_steps, rounded_to_grid
+from discreet.stability.grid import rounded_to_grid, whole_steps
 from discreet.stability.profile import Profile, check_step
 
 __all__ = ["prediction_variance", "scaled_rows"]
@@ -94,7 +94,7 @@ def prediction_variance(
         return prediction_variance(
             rounded_to_grid(design, "design", unit, (-_FARTHEST, _FARTHEST), missing=0),
             [rational(entry, "point") / unit for entry in point],
-            largest=bound_steps(largest, unit, "largest"),
+            largest=whole_steps(largest, unit, "largest"),
             ridge=rational(ridge, "ridge", positive=True) / unit**2,
             relation=relation,
             rows=rows,

@@ -97,3 +97,13 @@ def test_a_handler_that_fails_leaves_no_permit_open_and_no_amendment_half_done(c
     clinic.amend(budget=Budget(epsilon=2), reason="less")
     assert clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1).label["private"]
     assert clinic.spent.epsilon == 1
+
+
+def test_a_price_in_rho_is_told_as_rho(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    table = Table(pyarrow.table({"who": ["a", "b"]}), person="who", limits=Limits(rows=1))
+    curator = Curator({"t": table}, budget=Budget(rho=1), ledger=tmp_path / "l")
+    curator.ask("SELECT COUNT(*) AS n FROM t", rho="0.25")
+    curator.close()
+    (line,) = lines(caplog)
+    assert line.endswith(", rho 0.25")

@@ -174,3 +174,14 @@ def test_previews_say_both(place):
 )
 def test_prices_in_words(event, words):
     assert price(event) == words
+
+
+def test_of_many_columns_the_first_are_named_and_the_others_counted(place):
+    names = [f"c{number}" for number in range(6)]
+    frame = pd.DataFrame({"person": range(20), **dict.fromkeys(names, 1)})
+    table = Table(frame, person="person", limits=Limits(rows=1), columns=dict.fromkeys(names, Bounds(0, 9)))
+    curator = Curator({"t": table}, budget=Budget(epsilon=10), ledger=place / "l")
+    sums = ", ".join(f"SUM({name}) AS s{name}" for name in names)
+    said = curator.ask(f"SELECT {sums} FROM t", epsilon=1).label["counted"]  # noqa: S608
+    assert said.endswith("c3 within 0 to 9, 2 more columns within their bounds")
+    assert "c4 within" not in said

@@ -45,3 +45,10 @@ def test_labels_of_earlier_versions_are_read(place):
 @pytest.mark.parametrize(("shown", "words"), [(3, []), (1, ["… 2 more groups: to_pandas() has all of them"])])
 def test_groups_that_are_not_printed(place, shown, words):
     assert said.groups_left_out(clinic(place).ask(BY_CITY, epsilon=1), shown) == words
+
+
+def test_one_group_that_is_not_shown_is_told_and_intervals_name_their_confidence(place):
+    release = clinic(place).ask(BY_CITY, epsilon=1, confidence=0.5)
+    assert len(said.groups_left_out(release, len(release) - 1)) == 1
+    (line,) = said.what_was_counted(release)
+    assert line.endswith("; intervals at 50%")
