@@ -5,15 +5,17 @@ these moves together, so it grows with n; the exponential mechanism, permute-and
 the winner is shown grow with log n. And where several outputs are known to be best, such as the rotations of
 a round table, the accuracy is that of n divided by their number.
 
-Run with ``python examples/many_outputs.py``; draws a figure if matplotlib is installed.
+Run with ``python examples/many_outputs.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
-from pathlib import Path
-from tempfile import gettempdir
 
+from picture import save
+
+from discreet.figures import Axes, draw_curve, label_axes, next_style, panels
 from discreet.mechanisms import Exponential, PermuteAndFlip, ReportNoisyMax
 
 EPSILON, CONFIDENCE = Fraction(1), Fraction(19, 20)
@@ -41,37 +43,26 @@ def shortfalls(outputs: int) -> dict[str, float]:
     }
 
 
-def main() -> None:
+def plot(errors: dict[int, dict[str, float]]) -> Axes:
+    """Draw every error over the number of outputs."""
+    (ax,) = panels(None)
+    for name in errors[OUTPUTS[0]]:
+        line = [errors[outputs][name] for outputs in OUTPUTS]
+        draw_curve(ax, OUTPUTS, line, next_style(ax), label=name.strip())
+    ax.set(xscale="log", yscale="log")
+    title = f"Which of n outputs? epsilon = {float(EPSILON):g}"
+    return label_axes(ax, x="number of outputs, n", y="score lost with 95%", title=title)
+
+
+def main(folder: str | None = None) -> None:
     """Print the errors and draw them."""
     errors = {outputs: shortfalls(outputs) for outputs in OUTPUTS}
     shown = OUTPUTS[::5]
     print("score lost with 95%, epsilon = 1" + "".join(f"{f'n = {n}':>12}" for n in shown))
     for name in errors[OUTPUTS[0]]:
         print(f"{name:<32}" + "".join(f"{errors[n][name]:>12.1f}" for n in shown))
-    try:
-        print(f"drawn to {draw(errors)}")
-    except ImportError:
-        print("(pip install matplotlib to draw the curves)")
-
-
-def draw(errors: dict[int, dict[str, float]]) -> Path:
-    """Draw every error over the number of outputs."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
-    for name, line in zip(errors[OUTPUTS[0]], ("-", "--", "-", ":", "-.", "--"), strict=True):
-        axes.plot(OUTPUTS, [errors[n][name] for n in OUTPUTS], line, label=name.strip())
-    axes.set(xscale="log", yscale="log", xlabel="number of outputs", ylabel="score lost with 95%")
-    axes.legend(fontsize="small")
-    axes.grid(alpha=0.3)
-    place = Path(gettempdir()) / "many_outputs.png"
-    figure.savefig(place, dpi=120, bbox_inches="tight")
-    pyplot.close(figure)
-    return place
+    save(lambda: plot(errors), "many_outputs", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -5,16 +5,17 @@ the worst row matters less, so a second one may be drawn colder; how much narrow
 the smallest eigenvalue of X^T X, which is released, too. On data that are rich in all directions three
 rounds beat one; on nearly singular data nothing would be narrowed, and one sample gets the whole budget.
 
-Run with ``python examples/posterior_sampling.py``; draws a figure if matplotlib is installed.
+Run with ``python examples/posterior_sampling.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import gettempdir
+import sys
 
 import numpy as np
+from picture import save
 
+from discreet.figures import Axes, draw_curve, label_axes, next_style, panels
 from discreet.learning import PosteriorRegression
 
 TRUE = np.array([1.0, -0.7])
@@ -39,7 +40,19 @@ def median_error(rows: int, rounds: int, *, narrow: float = 1.0, runs: int = 9, 
     return float(np.median([np.abs(fit.coefficients - TRUE).max() for fit in fits]))
 
 
-def main() -> None:
+def plot(found: dict[str, dict[int, list[float]]]) -> list[Axes]:
+    """Draw the error over the number of rows, for both kinds of data."""
+    drawn = panels(None, len(found), size=(8.0, 5.5))
+    for ax, (name, lines) in zip(drawn, found.items(), strict=True):
+        for rounds, errors in lines.items():
+            label = f"{rounds} round{'s' * (rounds > 1)}"
+            draw_curve(ax, SIZES, errors, next_style(ax), label=label, marked=True)
+        ax.set(xscale="log", yscale="log")
+        label_axes(ax, x="rows", y="median error of a coefficient", title=name)
+    return drawn
+
+
+def main(folder: str | None = None) -> None:
     """Print the errors and draw them."""
     found = {
         name: {rounds: [median_error(rows, rounds, narrow=narrow) for rows in SIZES] for rounds in ROUNDS}
@@ -51,32 +64,8 @@ def main() -> None:
             print(
                 f"  {rounds} round{'s' * (rounds > 1):<13}" + "".join(f"{error:>14.4f}" for error in errors)
             )
-    try:
-        print(f"drawn to {draw(found)}")
-    except ImportError:
-        print("(pip install matplotlib to draw the curves)")
-
-
-def draw(found: dict[str, dict[int, list[float]]]) -> Path:
-    """Draw the error over the number of rows, for both kinds of data."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
-    for panel, (name, lines) in zip(panels, found.items(), strict=True):
-        for (rounds, errors), marker in zip(lines.items(), "os", strict=True):
-            panel.plot(SIZES, errors, marker=marker, label=f"{rounds} round{'s' * (rounds > 1)}")
-        panel.set(xscale="log", yscale="log", title=name, xlabel="rows")
-        panel.grid(alpha=0.3)
-    panels[0].set_ylabel("median error of a coefficient")
-    panels[0].legend()
-    place = Path(gettempdir()) / "posterior_sampling.png"
-    figure.savefig(place, dpi=120, bbox_inches="tight")
-    pyplot.close(figure)
-    return place
+    save(lambda: plot(found), "posterior_sampling", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

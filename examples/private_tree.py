@@ -4,16 +4,17 @@ Made-up applicants with income, debt and age; a loan was repaid or not. The spli
 points by permute-and-flip, and the classes of the leaves by noisy counts. The script prints one tree, and how
 often trees are right on new data, for several epsilon and depths.
 
-Run with ``python examples/private_tree.py``; draws a figure if matplotlib is installed.
+Run with ``python examples/private_tree.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import gettempdir
+import sys
 
 import numpy as np
+from picture import save
 
+from discreet.figures import GRAY, Axes, draw_curve, label_axes, next_style, panels, reference
 from discreet.learning import DecisionTree
 
 FEATURES = ("income", "debt", "age")
@@ -45,7 +46,17 @@ def accuracies(rows: int = 2000, runs: int = 5) -> dict[int, list[float]]:
     return found
 
 
-def main() -> None:
+def plot(found: dict[int, list[float]]) -> Axes:
+    """Draw the accuracy of each depth over epsilon."""
+    (ax,) = panels(None)
+    for depth, row in found.items():
+        draw_curve(ax, EPSILONS, row, next_style(ax), label=f"depth {depth}", marked=True)
+    reference(ax, EPSILONS, [0.9] * len(EPSILONS), label="best possible", color=GRAY)
+    ax.set(xscale="log", ylim=(0.45, 0.95))
+    return label_axes(ax, x="epsilon", y="right on new data", title="A private decision tree")
+
+
+def main(folder: str | None = None) -> None:
     """Print one tree and the accuracies."""
     tree = DecisionTree(cuts=CUTS, classes=2, depth=2, epsilon=1)
     print(f"one tree, {tree.guarantee}:\n{tree.release(*applicants(2000, 1)).text(FEATURES)}\n")
@@ -53,31 +64,8 @@ def main() -> None:
     print("right on new data" + "".join(f"{f'eps {epsilon:g}':>10}" for epsilon in EPSILONS))
     for depth, row in found.items():
         print(f"depth {depth:<11}" + "".join(f"{share:>10.2f}" for share in row))
-    try:
-        print(f"drawn to {draw(found)}")
-    except ImportError:
-        print("(pip install matplotlib to draw the curves)")
-
-
-def draw(found: dict[int, list[float]]) -> Path:
-    """Draw the accuracy of each depth over epsilon."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 4))
-    for (depth, row), marker in zip(found.items(), "os^", strict=True):
-        axes.plot(EPSILONS, row, marker=marker, label=f"depth {depth}")
-    axes.set(xscale="log", xlabel="epsilon", ylabel="right on new data", ylim=(0.45, 0.95))
-    axes.axhline(0.9, color="gray", linestyle=":", label="best possible")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    place = Path(gettempdir()) / "private_tree.png"
-    figure.savefig(place, dpi=120, bbox_inches="tight")
-    pyplot.close(figure)
-    return place
+    save(lambda: plot(found), "private_tree", folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

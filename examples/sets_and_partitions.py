@@ -6,18 +6,18 @@ set is released for it. Then the dishes are grouped by whether most like them an
 home. This is a *partition*; its distance from another is how many dishes must move, and a bound on how many
 one person can move is bought.
 
-Run with ``python examples/sets_and_partitions.py``; draws a figure if matplotlib is installed.
+Run with ``python examples/sets_and_partitions.py``, and a folder for the picture if you like.
 """
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, permutations
-from pathlib import Path
-from tempfile import gettempdir
 
 import numpy as np
+from picture import save
 
 from discreet.mechanisms import BoundedRelease, NearbyOutput, TestedRelease
 from discreet.mechanisms.adaptive.no_answer import NO_ANSWER
@@ -120,7 +120,7 @@ def mean_errors(answers: np.ndarray, runs: int = 60) -> dict[str, tuple[float, f
     }
 
 
-def main() -> None:
+def main(folder: str | None = None) -> None:
     """Print what is released, beside what it would be for the worst case."""
     answers = panel()
     mechanism, chosen, distance = set_by_test(answers)
@@ -135,10 +135,7 @@ def main() -> None:
     print(f"released ({bought.guarantee}) for a bought bound of {released.bound}: {named(released.output)}\n")
     for name, (here, worst) in mean_errors(answers).items():
         print(f"{name:<10} dishes wrong on average: {here:.2f}; with noise for the worst case {worst:.2f}")
-    try:
-        print(f"drawn to {draw(mechanism)}")
-    except ImportError:
-        print("(pip install matplotlib to draw the test)")
+    save(lambda: mechanism.plot(label="a set, bound of one dish"), "sets_and_partitions", folder)
 
 
 def named(parts: Partition) -> str:
@@ -146,16 +143,5 @@ def named(parts: Partition) -> str:
     return " | ".join(" ".join(DISHES[i] for i in part) for part in parts)
 
 
-def draw(mechanism: TestedRelease) -> Path:
-    """Draw how likely an answer is at every distance from the bound."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    axes = mechanism.plot(label="a set, bound of one dish")
-    place = Path(gettempdir()) / "sets_and_partitions.png"
-    axes.figure.savefig(place, dpi=120, bbox_inches="tight")
-    return place
-
-
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

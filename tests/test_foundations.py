@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms import Laplace
 from discreet.privacy import events
 
 
@@ -135,38 +135,3 @@ def upper_tail(t: mpmath.mpf) -> mpmath.mpf:
     # P(Z > t) = density(t) times the integral of exp(-t s - s^2 / 2), which is smooth and short.
     end = 40 / (t + 1)
     return density * mpmath.quad(lambda s: mpmath.exp(-t * s - s * s / 2), [0, end / 20, end / 4, end, 40])
-
-
-@pytest.mark.parametrize("t", ["0", "0.1", "0.5", "1", "2", "5", "10", "30"])
-def test_the_gaussian_tail_lemma(t):
-    """P(Z > t) <= exp(-t^2 / 2) / 2, and t / (1 + t^2) <= P(Z > t) / density(t) <= 1 / t."""
-    with mpmath.workdps(40):
-        t = mpmath.mpf(t)
-        tail = upper_tail(t)
-        assert abs(tail - mpmath.erfc(t / mpmath.sqrt(2)) / 2) <= tail * mpmath.mpf("1e-25")
-        assert tail <= mpmath.exp(-(t**2) / 2) / 2 * (1 + mpmath.mpf("1e-30"))
-        mills = tail / (mpmath.exp(-(t**2) / 2) / mpmath.sqrt(2 * mpmath.pi))
-        assert t / (1 + t**2) < mills
-        assert t == 0 or mills < 1 / t
-
-
-@pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1"])
-@pytest.mark.parametrize("delta", ["0.1", "1e-5", "1e-12"])
-def test_the_lemma_is_why_the_classical_sigma_suffices(epsilon, delta):
-    """With sigma^2 = 2 log(2 / delta) / epsilon^2 the loss exceeds epsilon with probability delta at most.
-
-    The loss is N(1 / (2 sigma^2), 1 / sigma^2). It exceeds epsilon where Z > epsilon sigma - 1 / (2 sigma),
-    and that is at least sqrt(2 log(1 / delta)) for epsilon <= 1.
-    """
-    with mpmath.workdps(40):
-        epsilon, delta = mpmath.mpf(epsilon), mpmath.mpf(delta)
-        sigma = mpmath.sqrt(2 * mpmath.log(2 / delta)) / epsilon
-        beyond = epsilon * sigma - 1 / (2 * sigma)
-        assert mpmath.exp(-(beyond**2) / 2) / 2 <= delta
-        large = upper_tail(beyond)
-        assert large <= delta
-        exact = large - mpmath.exp(epsilon) * upper_tail(beyond + 1 / sigma)
-        assert 0 < exact < large
-        # Just as for the mechanism: its analytic noise is smaller than this.
-        analytic = Gaussian(sensitivity=1.0, epsilon=Fraction(str(epsilon)), delta=Fraction(str(delta)))
-        assert analytic.sigma < sigma

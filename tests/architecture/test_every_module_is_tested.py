@@ -97,7 +97,7 @@ NAMED_IN = {
     "queries/question/answer_relations.py": "queries/question/test_statement.py",
     "queries/question/answer_windows.py": "queries/outputs/windows/test_window_values.py",
     "queries/question/pruning.py": "queries/question/test_statement.py",
-    "queries/question/statistic.py": "queries/asking/test_statistic.py",
+    "queries/question/statistic.py": "queries/question/test_graph_statistic.py",
     "queries/sql/answers/answer_joins.py": "queries/sql/test_statement.py",
     "queries/sql/answers/answer_scope.py": "queries/sql/test_statement.py",
     "queries/sql/answers/answer_types.py": "queries/sql/test_statement.py",

@@ -18,6 +18,6 @@ def test_optima_divide_the_number_of_outputs():
     assert errors["exponential mechanism"] <= errors["  textbook: 2 log(n / beta)"] + 1
 
 
-def test_it_prints(capsys):
-    example.main()
+def test_it_prints(capsys, tmp_path):
+    example.main(str(tmp_path))
     assert "exponential" in capsys.readouterr().out

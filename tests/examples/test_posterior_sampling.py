@@ -13,8 +13,8 @@ def test_rounds_pay_off_where_the_data_are_rich():
     assert three < one / 1.5
 
 
-def test_it_prints(capsys, monkeypatch):
+def test_it_prints(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(example, "SIZES", (200, 400))
     monkeypatch.setattr(example.median_error, "__kwdefaults__", {"narrow": 1.0, "runs": 1, "points": 5})
-    example.main()
+    example.main(str(tmp_path))
     assert "rounds" in capsys.readouterr().out

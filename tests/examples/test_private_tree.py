@@ -15,7 +15,7 @@ def test_with_a_fair_budget_the_tree_is_nearly_the_best():
     assert found[4][0] < found[4][-1]
 
 
-def test_it_prints(capsys, monkeypatch):
+def test_it_prints(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(example.accuracies, "__defaults__", (300, 1))
-    example.main()
+    example.main(str(tmp_path))
     assert "depth" in capsys.readouterr().out

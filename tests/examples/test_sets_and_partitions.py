@@ -33,6 +33,6 @@ def test_one_label_that_changes_moves_one_dish():
     assert 0 <= local <= example.GROUPED
 
 
-def test_it_prints(capsys):
-    example.main()
+def test_it_prints(capsys, tmp_path):
+    example.main(str(tmp_path))
     assert "partition" in capsys.readouterr().out

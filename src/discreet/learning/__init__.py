@@ -7,12 +7,12 @@ Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when t
 from typing import TYPE_CHECKING
 
 from discreet.exports import publish
-from discreet.learning.decision_tree import DecisionTree
-from discreet.learning.linear_fit import LinearFit
-from discreet.learning.linear_regression import LinearRegression
-from discreet.learning.posterior_fit import PosteriorFit
-from discreet.learning.posterior_regression import PosteriorRegression
-from discreet.learning.tree_fit import Split, TreeFit
+from discreet.learning.regression.linear_fit import LinearFit
+from discreet.learning.regression.linear_regression import LinearRegression
+from discreet.learning.regression.posterior_fit import PosteriorFit
+from discreet.learning.regression.posterior_regression import PosteriorRegression
+from discreet.learning.trees.decision_tree import DecisionTree
+from discreet.learning.trees.tree_fit import Split, TreeFit
 
 if TYPE_CHECKING:
     from discreet.learning.estimators.additive import AdditiveClassifier

@@ -13,6 +13,7 @@ from discreet.data import EACH_ROW, Table
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.queries.question.graph_statistic import GraphQuestions
+from discreet.queries.question.statistic import StatisticQuestion
 
 LEVEL = Fraction(95, 100)
 ASK = GraphQuestions("friends")
@@ -36,6 +37,7 @@ def made(question, offer, table=None):
 )
 def test_an_offer_buys_the_mechanism_that_was_proven_for_it(question, offer, kind):
     statistic = made(question, offer)
+    assert isinstance(question, StatisticQuestion)
     assert type(statistic) is kind
     assert statistic.fits(graph(nodes=9))
     assert not statistic.fits(graph(nodes=8))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.learning.tree_fit import Split, TreeFit
+from discreet.learning.trees.tree_fit import Split, TreeFit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.error.selection import PermuteAndFlipError
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
-from discreet.learning.linear_fit import Units
-from discreet.learning.linear_rows import checked_bound, rows_on_grid
-from discreet.learning.posterior_fit import PosteriorFit
+from discreet.learning.regression.linear_fit import Units
+from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.posterior_fit import PosteriorFit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise import current

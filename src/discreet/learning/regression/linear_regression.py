@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.learning.linear_fit import LinearFit, Noise, Units
-from discreet.learning.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.linear_fit import LinearFit, Noise, Units
+from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current

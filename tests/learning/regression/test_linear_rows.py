@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.learning.linear_fit import Units
-from discreet.learning.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.linear_fit import Units
+from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
 
 UNITS = Units(steps=16, row_steps=15, largest=Fraction(2), response=Fraction(5))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.learning.linear_fit import Units
+from discreet.learning.regression.linear_fit import Units
 from discreet.privacy.rational import Number, rational
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows

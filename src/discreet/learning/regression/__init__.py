@@ -1,0 +1,1 @@
+"""Regression from noisy sufficient statistics, and by samples of a posterior."""

@@ -1,0 +1,1 @@
+"""Trees whose splits are chosen privately."""
