@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, expm1, sqrt
+from math import exp, expm1, log, sqrt
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -127,3 +128,25 @@ def test_other_budgets_are_refused():
             noise.largest_shift(dilation=0.1, **budget)
     with pytest.raises(ParameterError):
         noise.budget(shift=1, dilation=0.1, epsilon=1)
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("z", [1e3, 1e-3, 30.0, 1e40])
+@pytest.mark.parametrize("spread", ["0.01", "0.1", "0.5", "4"])
+def test_tails_and_densities_are_right_however_far_out(spread, z):
+    """Against integrals of thirty digits around their peaks, in logarithms: they may be below every float."""
+    noise, sigma = LaplaceLogNormal(spread=spread), float(spread)
+    with mpmath.workdps(30):
+        for power, found in ((0, log(noise.tail(z)) if noise.tail(z) else None), (1, noise.log_density(z))):
+            peak = mpmath.lambertw(sigma**2 * z * mpmath.exp(power * sigma**2)) / sigma - power * sigma
+            top = -(peak**2) / 2 - power * sigma * peak - z * mpmath.exp(-sigma * peak)
+            around = [peak + place for place in (-14, -4, -1, -0.2, 0, 0.2, 1, 4, 14)]
+            mass = mpmath.quad(
+                lambda y: mpmath.exp(-(y**2) / 2 - power * sigma * y - z * mpmath.exp(-sigma * y) - top),
+                around,
+            )
+            wanted = top + mpmath.log(mass / mpmath.sqrt(2 * mpmath.pi)) - power * mpmath.log(2)
+            if found is None:
+                assert wanted < -700
+            else:
+                assert abs(found - wanted) <= 1e-9 * max(1, abs(wanted))
