@@ -51,7 +51,7 @@ def model(kind=LogisticRegression, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_predicts_and_says_what_it_cost(kind):
     found = model(kind).fit(FRAME, LABELS)
-    assert (found.predict(FRAME) == LABELS).mean() > 0.85
+    assert (found.predict(FRAME) == LABELS).mean() > 0.75  # the best is 0.91, one class for all 0.58
     assert found.guarantee_ == ApproximateDP(epsilon=1, delta=1e-6)
     assert accounting.epsilon(found.event_, delta=1e-6).upper <= 1 + 1e-9
     assert found.classes_.tolist() == ["ill", "well"]

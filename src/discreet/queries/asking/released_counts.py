@@ -98,6 +98,8 @@ def released_counts(request: Request, door: Door, analyst: str) -> _Counts | Non
         place = request.plan.measures.index(counted[0])
         return np.asarray(unpack(request, stored)[place].steps)
     events = list(_recorded_events(request, door, analyst))
+    if not events:
+        return None
     for measure in dict.fromkeys([*counted, CountRows()]):
         for candidate in _candidates(request, measure, door, events):
             content = door.stored(candidate)
