@@ -22,7 +22,7 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
-SHARE = 6
+SHARE = 8
 LEAST = 2
 
 
@@ -32,7 +32,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=60)
-    settings.register_profile("usual", deadline=None, max_examples=15)
+    settings.register_profile("usual", deadline=None, max_examples=12)
     settings.load_profile("usual")
 
 

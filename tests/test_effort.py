@@ -66,7 +66,7 @@ def test_the_profile_decides_on_the_number_of_examples():
         settings.load_profile("thorough")
         assert [examples(full) for full in (1, 3, 40, 300)] == [1, 3, 40, 300]
         settings.load_profile("usual")
-        assert [examples(full) for full in (1, 3, 40, 300)] == [1, effort.LEAST, 6, 50]
+        assert [examples(full) for full in (1, 3, 40, 300)] == [1, effort.LEAST, 5, 37]
     finally:
         settings.load_profile(now)
 

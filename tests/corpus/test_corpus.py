@@ -16,7 +16,7 @@ from tests.corpus.worlds import world
 from data.conftest import postgres, postgres_engine, spark_engine  # noqa: F401
 
 LEAST_QUERIES, LEAST_SHARE = 300, 0.85
-FAST = 40
+FAST = 30
 """As many as take a quarter of a minute."""
 QUERIES = [pytest.param(query, id=query.title) for query in corpus()]
 ALL = os.environ.get("CORPUS") == "all"
