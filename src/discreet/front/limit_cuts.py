@@ -79,15 +79,12 @@ def _possible(column: AnswerColumn) -> AnswerColumn:
     The interval covers the true number, which is in the range: so does the part of it that is in the range.
     A noisy number of rows stays as it was drawn, and has no bias.
     """
-    most = 1 if column.name in _SHARES else None
-    assert column.lower is not None  # noqa: S101
-    assert column.upper is not None  # noqa: S101
-    return replace(
-        column,
-        values=column.values if most is None else np.clip(column.values, 0, most),
-        lower=np.clip(column.lower, 0, most),
-        upper=np.clip(column.upper, 0, most),
+    most = 1.0 if column.name in _SHARES else np.inf
+    lower, upper, values = (
+        np.asarray(one, np.float64).clip(0, most) for one in (column.lower, column.upper, column.values)
     )
+    kept = values if column.name in _SHARES else column.values
+    return replace(column, values=kept, lower=lower, upper=upper)
 
 
 def _rows_of(curator: Curator, question: object) -> Relation:
