@@ -192,4 +192,8 @@ def test_entries_say_what_they_were_for():
     answered("query --epsilon 1", "SELECT city, SUM(cost) AS secret_name FROM visits GROUP BY city")
     found = answered("ledger show").output
     assert "sum of cost by city" in found
+    answered("query --epsilon 1", "SELECT SUM(CASE WHEN city IS NOT NULL THEN cost END) AS s FROM visits")
+    found = answered("ledger show").output
+    assert "sum of a value from city and cost" in found
+    assert "case when" not in found
     assert "secret_name" not in found

@@ -72,12 +72,12 @@ def test_keys_that_nobody_declared_are_chosen():
 
 def test_limits_and_bounds_that_are_bought():
     found = answered("query --epsilon 5 --limits auto", COUNT)
-    assert "rows of each person, a limit that was bought: about " in found.output
+    assert " of each person, a limit that was bought: about " in found.output
     assert "paid  epsilon 5" in found.output
     assert "nothing: answered from the store" in answered("query --epsilon 5 --limits auto", COUNT).output
     assert charges() == 2
     assert (
-        "at most 1 rows of a person"
+        "at most 1 row of a person"
         in json.loads(answered("query --epsilon 1 --limits 1 --format json", COUNT).output)["label"]["plan"]
     )
 

@@ -57,3 +57,27 @@ def test_limits_that_are_bought_have_to_be_stated(place):
     with pytest.raises(ParameterError, match="are bought"):
         curator.cut_by_limits(COUNT, epsilon=1)
     assert curator.cut_by_limits(COUNT, epsilon=20, limits=Limits(rows=4))["persons_over"][0] > 50
+
+
+def test_shares_and_intervals_are_within_what_is_possible_and_most_is_named_where_noise_hides_them(place):
+    few = pd.DataFrame({"who": range(5)})
+    curator = Curator(
+        {"visits": Table(few, person="who", limits=Limits(rows=30))},
+        budget=Budget(epsilon=60),
+        ledger=place / "l",
+    )
+    for number in range(6):
+        found = curator.cut_by_limits(COUNT, epsilon=f"0.0{number + 1}")
+        for column in found.outputs:
+            assert (column.lower >= 0).all()
+            assert (column.upper >= 0).all()
+            if column.name.startswith("share"):
+                assert (column.values >= 0).all() and (column.values <= 1).all()  # noqa: PT018
+                assert (column.upper <= 1).all()
+        assert "of at most 300 rows per person; most=150 would have less noise" in str(found)
+        assert "lower limit" not in str(found)
+    assert "most=" not in str(curator.cut_by_limits(COUNT, epsilon="0.1", most=31))
+
+
+def test_most_is_not_named_where_the_noise_hides_nothing(curator):
+    assert "would have less noise" not in str(curator.cut_by_limits(COUNT, epsilon=50))

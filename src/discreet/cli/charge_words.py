@@ -5,7 +5,7 @@ All of it is in the entry, which holds no literal of a question, nor the name th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from discreet.visible import visible
 
@@ -22,8 +22,9 @@ def asked_in_words(body: Mapping[str, object]) -> str:
         f"{visible(name)} (version {visible(known[name])})" if name in known else visible(name)
         for name in [*tables, *(name for name in known if name not in tables)]
     ]
-    measured = list(dict.fromkeys(_measured(one) for node in nodes for one in _listed(node, "measures")))
-    keys = list(dict.fromkeys(_column(one) for node in nodes for one in _listed(node, "keys")))
+    read = _calculated(nodes)
+    measured = dict.fromkeys(_measured(one, read) for node in nodes for one in _listed(node, "measures"))
+    keys = dict.fromkeys(_column(one, read) for node in nodes for one in _listed(node, "keys"))
     words = ", ".join(named)
     if measured:
         words += f": {', '.join(measured)}"
@@ -45,11 +46,27 @@ def _listed(node: Mapping[str, object], name: str) -> list[Mapping[str, object]]
     return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list | tuple) else []
 
 
-def _measured(measure: Mapping[str, object]) -> str:
+def _calculated(nodes: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Return what to say of columns that are named after how they are calculated: what they are read from."""
+    said = {}
+    for node in nodes:
+        name, expression = str(node.get("name", "")), node.get("expression")
+        if node.get("node") != "named" or name.isidentifier() or not isinstance(expression, Mapping):
+            continue
+        columns = dict.fromkeys(
+            visible(one.get("name", "")) for one in _nodes(expression) if one.get("node") == "column"
+        )
+        if [*columns] != [name]:
+            said[name] = f"a value from {' and '.join(columns)}" if columns else "a constant"
+    return said
+
+
+def _measured(measure: Mapping[str, object], read: Mapping[str, str]) -> str:
     """Return a measure, such as ``sum of cost``."""
     what = visible(measure.get("node", "")).replace("_", " ")
-    return f"{what} of {_column(measure)}" if "column" in measure else what
+    return f"{what} of {_column(measure, read)}" if "column" in measure else what
 
 
-def _column(node: Mapping[str, object]) -> str:
-    return visible(node.get("column", ""))
+def _column(node: Mapping[str, object], read: Mapping[str, str]) -> str:
+    name = str(node.get("column", ""))
+    return read.get(name) or visible(name)

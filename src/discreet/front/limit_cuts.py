@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.curator import Release
+from discreet.curator.release.drowned import drowned
+from discreet.curator.request.request import AnswerColumn
 from discreet.data import Limits, Relation
 from discreet.errors import ParameterError
 from discreet.queries import TableRequest
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
     from discreet.front.curator import Curator
 
 __all__ = ["cut_by_limits"]
+
+_SHARES = ("share_of_persons", "share_of_rows")
+_MEASURED_UP_TO_MOST = ("rows_cut", "share_of_rows")
+"""What has noise in proportion to how far rows of a person are counted beyond the limit."""
 
 
 def cut_by_limits(
@@ -33,7 +41,8 @@ def cut_by_limits(
     An ordinary question with its own price: how many persons there are, how many have more rows than the
     limit, how many rows it keeps and how many it cuts, with intervals. The rows are those of FROM and WHERE,
     of all groups together. Of a person's rows no more than `most` are counted, so that the rows cut
-    are at least as many as stated where someone has more.
+    are at least as many as stated where someone has more. Shares are within 0 and 1, as they must be, and so
+    are their intervals; that of the rows cut does not begin below 0.
 
     Parameters
     ----------
@@ -42,7 +51,8 @@ def cut_by_limits(
     limits : Limits, optional
         Another limit than the question would have.
     most : int, optional
-        Up to how many rows of a person are counted; ten times the limit by default.
+        Up to how many rows of a person are counted; ten times the limit by default. The noise of the rows
+        cut is in proportion to how far it is above the limit.
     **offer
         What `ask` takes, such as ``epsilon=0.1``.
 
@@ -54,9 +64,27 @@ def cut_by_limits(
     limit = limit_that_cuts(relation, curator.tables, limits)
     query, largest = cut_query(relation, limit, most)
     release = curator.ask(query, **offer)
+    outputs = tuple(_possible(column) for column in release.outputs)
     rows = "1 row" if limit == 1 else f"{limit:,} rows"
     words = f"what a limit of {rows} per person cuts, of at most {largest:,} rows per person"
-    return replace(release, label={**release.label, "counted": words})
+    noisy = [column for column in outputs if column.name in _MEASURED_UP_TO_MOST]
+    if largest > limit + 1 and drowned(noisy, release.request, release.event, release.label):
+        words += f"; most={max(largest // 2, limit + 1)} would have less noise"
+    return replace(release, outputs=outputs, label={**release.label, "counted": words})
+
+
+def _possible(column: AnswerColumn) -> AnswerColumn:
+    """Return a column of numbers that are never negative, and of shares never above 1, within that range.
+
+    The interval covers the true number, which is in the range: so does the part of it that is in the range.
+    A noisy number of rows stays as it was drawn, and has no bias.
+    """
+    most = 1.0 if column.name in _SHARES else np.inf
+    lower, upper, values = (
+        np.asarray(one, np.float64).clip(0, most) for one in (column.lower, column.upper, column.values)
+    )
+    kept = values if column.name in _SHARES else column.values
+    return replace(column, values=kept, lower=lower, upper=upper)
 
 
 def _rows_of(curator: Curator, question: object) -> Relation:

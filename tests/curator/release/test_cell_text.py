@@ -48,6 +48,10 @@ def column(value, lower, upper, **more):
         (float("nan"), 0.0, 1.0, "unknown"),
         (1e300, 0.0, 2e300, None),
         (1e-30, 0.0, 2e-30, "1e-30 ± 1e-30"),
+        (0.78, 0.55, 1 + 2.0**-50, "0.78 (0.55 to 1.00)"),
+        (-0.78, -1 - 2.0**-50, -0.55, "-0.78 (-1.00 to -0.55)"),
+        (0.2, -(2.0**-1000), 0.55, "0.20 (0.00 to 0.55)"),
+        (0.78, 0.55, 1 + 1e-9, "0.78 (0.55 to 1.01)"),
     ],
 )
 def test_values_have_the_digits_that_their_errors_leave(value, lower, upper, text):

@@ -141,3 +141,37 @@ def test_a_limit_of_the_question_is_the_one_that_is_named(place):
     one = AnswerColumn(name="n", values=values, lower=values - 10, upper=values + 10)
     found = drowned([one], release.request, release.event, release.label)
     assert "a limit of 1 row per person instead of 3" in found
+
+
+PER_PERSON = "SELECT patient, COUNT(*) AS visited FROM visits GROUP BY patient"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT COUNT(*) AS n FROM ({PER_PERSON}) AS each WHERE visited > 10",  # noqa: S608
+        f"SELECT SUM(CLIP(visited, 0, 9)) AS n FROM ({PER_PERSON}) AS each",  # noqa: S608
+        "SELECT COUNT(DISTINCT patient) AS n FROM visits",
+    ],
+)
+def test_no_lower_limit_is_advised_where_the_noise_does_not_feel_it(place, sql):
+    curator = clinic(place, tables={"visits": visits(limits=Limits(rows=10))}, budget=Budget(epsilon=10))
+    wide, narrow = (
+        curator.preview(sql, epsilon=1, limits=limits)["n"].margin for limits in (None, Limits(rows=1))
+    )
+    assert wide == narrow
+    release = curator.ask(sql, epsilon=1)
+    for noisy in (column([8], 7.9), column([0], 10), column([8] * 20, 10)):
+        found = drowned([noisy], release.request, release.event, release.label)
+        assert "per person" not in found
+    assert "epsilon" in found
+
+
+def test_persons_in_groups_feel_no_more_rows_than_there_are_groups(place):
+    curator = clinic(place, tables={"visits": visits(limits=Limits(rows=10))}, budget=Budget(epsilon=10))
+    sql = "SELECT city, COUNT(DISTINCT patient) AS n FROM visits GROUP BY city"
+    release = curator.ask(sql, epsilon=1)
+    found = drowned([column([8.0] * 3, 10)], release.request, release.event, release.label)
+    assert "a limit of 1 row per person instead of 10" in found
+    found = drowned([column([0, 0, 0], 10)], release.request, release.event, release.label)
+    assert "a lower limit than 3 rows per person" in found

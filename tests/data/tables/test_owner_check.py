@@ -186,6 +186,61 @@ def test_a_german_file_that_is_read_as_an_english_one(tmp_path):
     assert read.faults("Tag") == {"unreadable": 1}
 
 
+GERMAN = "Fall;Kosten;Alter;Ort\n" + "".join(
+    f"p{place};{cost};{age};{town}\n"
+    for place, (cost, age, town) in enumerate(
+        [("1.234,50", "73.0", "Köln"), ("7,00", "12.0", "Bonn"), ("2.000,00", "41", "Düren")]
+    )
+)
+
+
+def german(tmp_path, columns, encoding="utf-8", **stated):
+    path = tmp_path / "visits.csv"
+    path.write_bytes(GERMAN.encode(encoding))
+    form = Csv(path, delimiter=";", **stated)
+    return Table(form, person="Fall", limits=Limits(rows=1), columns=columns).check()
+
+
+def words_of(check, column):
+    return {one.fault: one.words for one in check.findings if one.column == column}
+
+
+def test_points_in_a_file_whose_decimal_mark_is_a_comma(tmp_path):
+    declared = german(tmp_path, {"Alter": Bounds(0, 110)}, decimal=",")
+    assert declared.faults("Alter") == {"unreadable": 2, "decimal_point": 2}
+    assert "written with a point, while decimal=','" in words_of(declared, "Alter")["decimal_point"]
+    assert 'CLIP(CAST("Alter" AS FLOAT)' in words_of(declared, "Alter")["decimal_point"]
+    text = german(tmp_path, {}, decimal=",")
+    assert text.faults("Alter") == {"point_numbers_as_text": 3}
+    assert "Bounds" not in words_of(text, "Alter")["point_numbers_as_text"]
+    assert german(tmp_path, {}).faults("Alter") == {"numbers_as_text": 3}
+
+
+def test_digits_that_points_group_need_thousands(tmp_path):
+    cost = {"Kosten": Bounds(0, 9999, step=0.01)}
+    found = german(tmp_path, cost, decimal=",")
+    assert found.faults("Kosten") == {"unreadable": 2, "grouped_digits": 2}
+    assert "thousands='.'" in words_of(found, "Kosten")["grouped_digits"]
+    assert german(tmp_path, cost, decimal=",", thousands=".").faults("Kosten") == {}
+    for stated, advised in (
+        ({}, "declare Bounds, and Csv(…, decimal=',', thousands='.')"),
+        ({"decimal": ","}, "declare Bounds, and Csv(…, decimal=',', thousands='.')"),
+        ({"decimal": ",", "thousands": "."}, "declare Bounds"),
+    ):
+        words = words_of(german(tmp_path, {}, **stated), "Kosten")["comma_numbers_as_text"]
+        assert words.endswith(f"read as text: {advised}")
+
+
+def test_texts_in_another_encoding(tmp_path):
+    found = german(tmp_path, {}, encoding="cp1252")
+    assert found.faults("Ort") == {"unreadable": 2, "not_utf8": 2}
+    assert "encoding='cp1252'" in words_of(found, "Ort")["not_utf8"]
+    assert german(tmp_path, {}, encoding="cp1252", **{"decimal": ","}).faults("Ort")["not_utf8"] == 2
+    assert german(tmp_path, {}).faults("Ort") == {}
+    lost = Table(pyarrow.table({"who": ["a", "b"], "town": ["K\ufffdln", "Bonn"]}), person="who").check()
+    assert lost.faults("town") == {"replaced_letters": 1}
+
+
 @pytest.mark.parametrize(
     ("form", "texts"),
     [

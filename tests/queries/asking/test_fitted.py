@@ -73,9 +73,8 @@ def test_a_question_buys_its_limit_with_a_quarter_and_says_so(place):
     assert curator.spent.epsilon == 1
     assert curator.spent.requests == 2
     (bought,) = answer.label["bought"]
-    assert bought["what"].startswith(
-        f"at most {limit_of(answer)} rows of each person, a limit that was bought"
-    )
+    rows = "1 row" if limit_of(answer) == 1 else f"{limit_of(answer)} rows"
+    assert bought["what"].startswith(f"at most {rows} of each person, a limit that was bought")
     assert bought["loss"]["epsilon"] == "1/4"
     assert bought["charge"]["entry"] < answer.label["charge"]["entry"]
     assert bought["what"] in str(answer)

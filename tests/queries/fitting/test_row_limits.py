@@ -93,6 +93,8 @@ def test_what_is_said_of_a_limit():
         "at most 8 rows of each person, a limit that was bought: about 57 of 1,157 persons"
     )
     assert words.endswith("have more, at most 67 at 95%")
+    words = limit_in_words(seen([500, 300, 200, 100, 50, 7], 16, 1), 1, Fraction(95, 100))
+    assert words.startswith("at most 1 row of each person, a limit that was bought: ")
 
 
 def test_what_is_said_holds_in_ten_thousand_purchases():

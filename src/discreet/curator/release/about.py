@@ -1,7 +1,7 @@
 """What an answer is about, in one line: how much of each person was counted, and within which bounds.
 
 All of it follows from the request and the declarations. Bounds that reveal literals of the question are left
-out, as in the plan that a label shows.
+out, as in the plan that a label shows; `with_stated_bounds` puts them in for the one who asked.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Bounds, Limits, Table
 from discreet.data.facts.persons import has_person
 from discreet.data.facts.relation_facts import is_single, limits_of
+from discreet.data.language.description import describe_expression
+from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
 from discreet.data.language.measures import ContingencyTable, Histogram, Measure, Moment, Sum, SumDistinct
 from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
-from discreet.data.language.relations import Filter, sources_of, walk_relation
+from discreet.data.language.relations import Derive, Filter, Project, Relation, sources_of, walk_relation
 from discreet.data.language.serialization import calculates
 from discreet.data.tables.related_table import RelatedTable
 from discreet.privacy.decimals import above, below
 from discreet.privacy.events import Event
 
-__all__ = ["counted", "counted_groups", "price"]
+__all__ = ["counted", "counted_groups", "price", "with_stated_bounds"]
 
 _MOST_COLUMNS = 4
 """How many columns are named with their bounds: a line is read, a list is not."""
+_CHOOSING = {"coalesce", "greatest", "least"}
+"""Functions whose value is one of their operands."""
 
 
 def counted(
@@ -46,13 +50,38 @@ def counted(
         return f"{request.words}; protected: {table.unit}"
     plans: list[Plan | KeyPlan | KeyCountPlan] = [*request.plans]
     limits = [_rows(plan, tables) for plan in plans]
-    values = [list(_values(plan, tables)) for plan in plans]
+    names = _outputs(request)
+    values = [[words for words, _ in _values(plan, names, tables)] for plan in plans]
     if len(set(limits)) == 1:
         return _line(limits[0], [one for listed in values for one in listed])
     said: dict[str, None] = {}
     for plan, rows, listed in zip(plans, limits, values, strict=True):
         said[f"{' and '.join(sources_of(plan.source))}: {_line(rows, listed)}"] = None
     return "; ".join(said)
+
+
+def with_stated_bounds(words: str, request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
+    """Return what `counted` says with the bounds that a question stated or implied.
+
+    They may reveal its literals, so that they are for print before the one who asked, not for the label.
+    """
+    if not isinstance(request, Request | CompoundRequest):
+        return words
+    names = _outputs(request)
+    said: dict[str, dict[str, None]] = {}
+    for hidden, stated in (pair for plan in request.plans for pair in _values(plan, names, {})):
+        said.setdefault(hidden, {})[stated] = None
+    for hidden in sorted(said, key=len, reverse=True):  # one name may be the end of another
+        words = words.replace(hidden, ", ".join(said[hidden]))
+    return words
+
+
+def _outputs(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> dict[Measure, str]:
+    """Return the output that reads each measure first."""
+    if not isinstance(request, Request | CompoundRequest):
+        return {}
+    columns = [one for part in request.requests for one in part.columns]
+    return {measure: one.name for one in reversed(columns) for measure in one.measures}
 
 
 def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
@@ -141,17 +170,50 @@ def _many(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-def _values(plan: Plan | KeyPlan | KeyCountPlan, tables: Mapping[str, Table]) -> Iterator[str]:
-    """Say within which bounds values were taken."""
+def _values(
+    plan: Plan | KeyPlan | KeyCountPlan, outputs: Mapping[Measure, str], tables: Mapping[str, Table]
+) -> Iterator[tuple[str, str]]:
+    """Say within which bounds values were taken: without those that reveal literals, and with them."""
     if isinstance(plan, KeyPlan | KeyCountPlan):
         return
     told = not calculates(plan)
+    calculated = _calculated(plan.source)
     for measure in plan.measures:
         for column, bounds in _bounded(measure):
-            if told or _is_declared(plan, column, bounds, tables):
-                yield f"{column} within {below(bounds.lower)} to {above(bounds.upper)}"
-            else:
-                yield f"{column} within its bounds"
+            name = _plain_column(Column(name=column), calculated)
+            known = name is not None and _is_declared(plan, name, bounds, tables)
+            called = name or f"values of {outputs.get(measure, 'an output')}"
+            stated = f"{called} within {below(bounds.lower)} to {above(bounds.upper)}"
+            hidden = f"{called} within {'their' if name is None else 'its'} bounds"
+            yield (stated if told or known else hidden), stated
+
+
+def _calculated(relation: Relation) -> dict[str, Expression]:
+    """Return the columns that are named after how they are calculated, which nobody wrote like this."""
+    return {
+        column.name: column.expression
+        for node in walk_relation(relation)
+        if isinstance(node, Project | Derive)
+        for column in node.columns
+        if not isinstance(column.expression, Column)
+        and column.name.startswith(describe_expression(column.expression))
+    }
+
+
+def _plain_column(node: Expression, calculated: Mapping[str, Expression]) -> str | None:
+    """Return the column whose values an expression takes, converted, clipped or in some rows only."""
+    if isinstance(node, Column):
+        below_it = calculated.get(node.name)
+        return node.name if below_it is None else _plain_column(below_it, calculated)
+    if isinstance(node, Cast):
+        return _plain_column(node.operand, calculated)
+    parts: list[Expression] = []
+    if isinstance(node, Case):
+        parts = [*(branch.value for branch in node.branches), node.otherwise]
+    elif isinstance(node, Call) and node.function.name in _CHOOSING:
+        parts = [*node.operands]
+    taken = {_plain_column(part, calculated) for part in parts if not isinstance(part, Literal)}
+    return taken.pop() if len(taken) == 1 else None
 
 
 def _bounded(measure: Measure) -> Iterator[tuple[str, Bounds]]:
@@ -169,7 +231,7 @@ def _bounded(measure: Measure) -> Iterator[tuple[str, Bounds]]:
 def _is_declared(plan: Plan, column: str, bounds: Bounds, tables: Mapping[str, Table]) -> bool:
     """Return whether bounds are those that a table declares for a column, which reveal no literal."""
     for name in sources_of(plan.source):
-        declared = tables[name].columns.get(column)
+        declared = tables[name].columns.get(column) if name in tables else None
         if isinstance(declared, Bounds):
             return (declared.lower, declared.upper) == (bounds.lower, bounds.upper)
     return False

@@ -13,6 +13,9 @@ __all__ = ["cell", "key_text", "remark_of"]
 _MISSING = "NULL"
 _ALIKE = 0.01
 """Two margins that differ by less than this share are printed as one."""
+_LIMITS = {-1: 2.0**-49, 0: 2.0**-999, 1: 2.0**-49}
+"""Where correlations and shares end, and how far arithmetic leaves ends beyond: twice what `possible_numbers`
+adds to an exact one."""
 
 
 def cell(column: AnswerColumn, place: int) -> str:
@@ -20,7 +23,11 @@ def cell(column: AnswerColumn, place: int) -> str:
     value = column.values[place]
     if column.lower is None or column.upper is None:
         return ", ".join(map(key_text, value)) if isinstance(value, list) else key_text(value)
-    shown, lower, upper = float(value), float(column.lower[place]), float(column.upper[place])
+    shown = float(value)
+    lower, upper = (
+        _without_slack(float(column.lower[place]), -1),
+        _without_slack(float(column.upper[place]), 1),
+    )
     if all(map(isnan, (shown, lower, upper))):  # no number is possible: as the first LAG
         return _MISSING
     if not all(map(isfinite, (shown, lower, upper))):
@@ -42,6 +49,17 @@ def cell(column: AnswerColumn, place: int) -> str:
         error = round(error, decimals)  # a difference of floats is off in its last digit
         return f"{text} ± {number(error, error, side=1, whole=whole, decimals=decimals)}"
     return f"{text} ({low} to {high})"
+
+
+def _without_slack(end: float, side: int) -> float:
+    """Return an end that is a limit but for the slack of arithmetic as that limit.
+
+    Rounded outward, the square of a correlation would else be printed as up to 1.01.
+    """
+    for limit, slack in _LIMITS.items():
+        if 0 < side * (end - limit) <= slack:
+            return float(limit)
+    return end
 
 
 def key_text(value: object) -> str:

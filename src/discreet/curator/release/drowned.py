@@ -6,7 +6,7 @@ numbers here come from released values and from the request, so that saying them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, isfinite
 from typing import Any, cast
@@ -17,6 +17,8 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.data import Statistic
+from discreet.data.language.measures import CountPersons, largest_term
 from discreet.data.language.relations import leftmost, sources_of
 from discreet.privacy.decimals import above
 from discreet.privacy.events import Event
@@ -49,9 +51,9 @@ def drowned(
     most, groups = max((int(places.sum()), len(places)) for _, places in hidden)
     where = "" if groups == 1 else f" in {most:,} of {groups:,} groups"
     times = [_times(column, places) for column, places in hidden]
-    return (
-        f"{names}: the error is larger than the value{where}; {_help(times, groups, request, event, label)}"
-    )
+    limit, felt = _limit(request, label, [column.name for column, _ in hidden])
+    advice = _help(times, groups, event, limit=limit, felt=felt)
+    return f"{names}: the error is larger than the value{where}; {advice}"
 
 
 def _places(column: AnswerColumn) -> np.ndarray | None:
@@ -94,23 +96,23 @@ def _times(column: AnswerColumn, places: np.ndarray) -> int | None:
 def _help(
     times: Sequence[int | None],
     groups: int,
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
     event: Event,
-    label: Mapping[str, object],
+    *,
+    limit: int,
+    felt: int,
 ) -> str:
     known = [one for one in times if one is not None and one <= _MOST_TIMES]
-    limit = _limit(request, label)
     if len(known) < len(times):
         means = ["a larger epsilon", *(["coarser groups"] if groups > 1 else [])]
-        means += [f"a lower limit than {limit:,} rows per person"] if limit > 1 else []
+        means += [f"a lower limit than {felt:,} rows per person"] if felt > 1 else []
         return f"{_either(means)} would help"
     factor = max(known)
     means = [_larger(event, factor), *([f"groups {factor:,} times as coarse"] if groups > 1 else [])]
-    if limit >= factor:
-        rows = "row" if limit // factor == 1 else "rows"
-        means.append(f"a limit of {limit // factor:,} {rows} per person instead of {limit:,}")
-    elif limit > 1:
-        means.append(f"less of both with a lower limit than {limit:,} rows per person")
+    if felt >= factor:
+        rows = "row" if felt // factor == 1 else "rows"
+        means.append(f"a limit of {felt // factor:,} {rows} per person instead of {limit:,}")
+    elif felt > 1:
+        means.append(f"less of both with a lower limit than {felt:,} rows per person")
     return f"an error of half the value takes about {_either(means)}"
 
 
@@ -128,14 +130,30 @@ def _either(words: Sequence[str]) -> str:
 
 
 def _limit(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest, label: Mapping[str, object]
-) -> int:
-    """Return how many rows of a person count at most; 1 where fewer cannot be asked for in this way."""
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
+    label: Mapping[str, object],
+    names: Collection[str],
+) -> tuple[int, int]:
+    """Return how many rows of a person count at most, and which limit the noise of some outputs feels.
+
+    One person moves a measure by its largest term times the rows that count, and a count of persons by the
+    groups that they are in. Where that is no more than for one row, as in a relation with one row for each
+    person, a lower limit leaves the noise as it is: then both are 1, as where none can be asked for.
+    """
     if not isinstance(request, Request) or len(sources_of(request.plan.source)) > 1:
-        return 1
+        return 1, 1
     first = leftmost(request.plan.source)
-    if first.limits is not None:
-        return first.limits.rows or 1
     tables = cast("Mapping[str, Any]", label.get("tables", {}))
     declared = tables.get(first.table, {}).get("limits", {})
-    return int(declared.get("rows") or 1)
+    limit = first.limits.rows if first.limits is not None else declared.get("rows")
+    measures = {measure for one in request.columns if one.name in names for measure in one.measures}
+    if limit is None or not measures:
+        return 1, 1
+    felt = min(_rows_felt(request.part_of(measure).statistic) for measure in measures)
+    return (int(limit), felt) if felt > 1 else (1, 1)
+
+
+def _rows_felt(statistic: Statistic) -> int:
+    """Return for how many rows of a person noise is added."""
+    of_one_row = 1 if isinstance(statistic.measure, CountPersons) else largest_term(statistic.measure)
+    return int(statistic.sensitivity.l1 // of_one_row) if of_one_row else 1

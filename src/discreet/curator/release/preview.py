@@ -9,7 +9,7 @@ from html import escape
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
-from discreet.curator.release.about import counted, counted_groups
+from discreet.curator.release.about import counted, counted_groups, with_stated_bounds
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
@@ -205,7 +205,7 @@ def preview(
         fits=fewest,
         answered=answered,
         remark=_remark(request),
-        counted=counted(request, tables),
+        counted=with_stated_bounds(counted(request, tables), request),
         groups="" if chosen else counted_groups(request),
         keys=tuple(
             KeyExpectation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from discreet.curator.release.about import price
+from discreet.curator.release.about import price, with_stated_bounds
 from discreet.curator.release.cell_text import remark_of
 from discreet.curator.release.drowned import drowned
 from discreet.curator.request.key_request import KeyRequest
@@ -44,7 +44,8 @@ def what_was_counted(release: Release) -> list[str]:
         return []
     level = f"{100 * float(release.request.confidence):.6g}%"
     held = f"; intervals at {level}" if any(one.lower is not None for one in release.outputs) else ""
-    return [visible(f"{release.label['counted']}{held}")]
+    words = with_stated_bounds(str(release.label["counted"]), release.request)
+    return [visible(f"{words}{held}")]
 
 
 def bought(label: Mapping[str, object]) -> list[str]:

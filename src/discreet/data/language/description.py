@@ -120,8 +120,12 @@ def _limited(source: Source) -> str:
     if limits is None:
         return ""
     if limits.rows is not None:
-        return f", at most {limits.rows} rows of a person"
-    return f", at most {limits.rows_per_group} rows of a person in each of {limits.groups} groups"
+        return f", at most {_rows(limits.rows)} of a person"
+    return f", at most {_rows(limits.rows_per_group)} of a person in each of {limits.groups} groups"
+
+
+def _rows(number: int | None) -> str:
+    return "1 row" if number == 1 else f"{number} rows"
 
 
 def _named(text: str, name: str) -> str:

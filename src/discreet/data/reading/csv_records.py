@@ -101,7 +101,13 @@ class Records:
     def lost(self, converted: Mapping[str, int], written: Mapping[str, Mapping[str, int]]) -> Lost:
         """Return what was left out of the whole file, including values that did not convert."""
         values = self.lost_values + Counter(converted)
-        return Lost(lines=self.lost_lines, open_lines=self.open_lines, values=dict(values), written=written)
+        return Lost(
+            lines=self.lost_lines,
+            open_lines=self.open_lines,
+            values=dict(values),
+            written=written,
+            form=self.form,
+        )
 
     def _columns(self, block: list[bytes]) -> Iterator[list[pyarrow.ChunkedArray]]:
         """Yield the fields of some lines as bytes, column by column."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from discreet.data.reading.csv_format import Csv
+
 __all__ = ["Lost"]
 
 
@@ -23,9 +25,12 @@ class Lost:
         How many values of each column are NULL because they do not convert, where there are any.
     written : mapping of names to mappings
         In which forms such values are written, such as numbers with a comma (`written_forms`).
+    form : Csv, optional
+        How the owner stated that files are written, if rows were read from CSV files.
     """
 
     lines: int = field(default=0, repr=False)
     open_lines: int = field(default=0, repr=False)
     values: Mapping[str, int] = field(default_factory=dict, repr=False)
     written: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    form: Csv | None = field(default=None, repr=False, compare=False)

@@ -11,9 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["COMMA", "DAY", "DAY_FIRST", "FORMS", "NUMBER", "count_forms"]
+__all__ = [
+    "ALL_FORMS",
+    "COMMA",
+    "DAY",
+    "DAY_FIRST",
+    "FORMS",
+    "FORMS_OF_NUMBERS",
+    "GROUPED",
+    "NUMBER",
+    "POINT",
+    "count_forms",
+]
 
 NUMBER, COMMA, DAY, DAY_FIRST = "number", "comma", "day", "day_first"
+POINT, GROUPED = "point", "grouped"
+"""Some of the numbers: those that have a point, and those of which points group the digits before a comma."""
 
 FORMS = {
     NUMBER: "^ *[+-]?[0-9]+([.][0-9]+)? *$",
@@ -22,6 +35,12 @@ FORMS = {
     DAY_FIRST: "^ *[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}( .*)?$",
 }
 """12.5; 1.234,50; 2026-01-31; 31.01.2026, or 01/31/2026."""
+FORMS_OF_NUMBERS = {
+    POINT: "^ *[+-]?[0-9]+[.][0-9]+ *$",
+    GROUPED: "^ *[+-]?[0-9]{1,3}([.][0-9]{3})+,[0-9]+ *$",
+}
+"""Of NUMBER and of COMMA: 12.5; 1.234,50."""
+ALL_FORMS = {**FORMS, **FORMS_OF_NUMBERS}
 
 
 def count_forms(
@@ -41,10 +60,10 @@ def count_forms(
     aggregates = [
         f"count(*) FILTER (WHERE ({converted}) IS NULL AND regexp_matches({text}, {_quoted(pattern)}))"
         for text, converted in lost.values()
-        for pattern in FORMS.values()
+        for pattern in ALL_FORMS.values()
     ]
     numbers = iter(count(", ".join(aggregates)))
-    return {column: {form: next(numbers) for form in FORMS} for column in lost}
+    return {column: {form: next(numbers) for form in ALL_FORMS} for column in lost}
 
 
 def _quoted(text: str) -> str:

@@ -6,23 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.data.language.declarations import Bounds, Dates, Keys
+from discreet.data.language.types import Type
+from discreet.data.reading.csv_format import Csv
 from discreet.data.reading.lost import Lost
-from discreet.data.reading.written_forms import COMMA, DAY, DAY_FIRST, NUMBER
+from discreet.data.reading.written_forms import COMMA, DAY, DAY_FIRST, GROUPED, NUMBER, POINT
 from discreet.data.tables.check_report import CheckFinding, ColumnCheck
 
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table
 
-__all__ = ["column_findings", "group_findings", "row_findings"]
+__all__ = ["REPLACEMENT", "column_findings", "group_findings", "row_findings"]
 
+REPLACEMENT = "\ufffd"
+"""What programs write in the place of bytes that are no letter in the encoding that they assume."""
 _DAYS = "Csv(…, dates='%d.%m.%Y')"
+_ENCODINGS = "Csv(…, encoding='cp1252') or 'latin-1'"
 
 Fault: TypeAlias = tuple[str, int, str]
 """Its kind, its count, which may be 0, and its words."""
 
 
 def column_findings(
-    one: ColumnCheck, table: Table, counts: Mapping[str, int], written: Mapping[str, int]
+    one: ColumnCheck, table: Table, counts: Mapping[str, int], lost: Lost
 ) -> list[CheckFinding]:
     """Return what is wrong with the values of a column.
 
@@ -34,20 +39,41 @@ def column_findings(
         Whose column it is.
     counts : mapping of str to int
         What was counted of it.
-    written : mapping of str to int
-        In which forms the values are written that do not convert.
+    lost : Lost
+        In which forms the values are written that do not convert, and how files are said to be written.
     """
-    faults = [*_unread(one, written), *_declared(one, table, counts), *_of_text(one, table, counts)]
+    faults = [
+        *_unread(one, table, lost),
+        *_declared(one, table, counts),
+        *_of_text(one, table, counts, lost.form),
+    ]
     return _found(one.name, faults)
 
 
-def _unread(one: ColumnCheck, written: Mapping[str, int]) -> Iterator[Fault]:
+def _unread(one: ColumnCheck, table: Table, lost: Lost) -> Iterator[Fault]:
+    written, form = lost.written.get(one.name, {}), lost.form
     yield "unreadable", one.unreadable, "not written as declared, or beyond what is read: NULL"
-    comma = "of them numbers with a comma: Csv(…, decimal=','), with thousands='.' if points group digits"
-    yield "decimal_comma", written.get(COMMA, 0), comma
+    if form is not None and form.encoding == "utf-8" and table.schema[one.name] is Type.TEXT:
+        words = f"of them texts that are not in UTF-8, or too long: {_ENCODINGS}"
+        yield "not_utf8", lost.values.get(one.name, 0), words
+    if form is None or form.decimal != ",":
+        comma = "of them numbers with a comma: Csv(…, decimal=','), with thousands='.' if points group digits"
+        yield "decimal_comma", written.get(COMMA, 0), comma
+    else:
+        if form.thousands is None:
+            grouped = "of them numbers whose digits points group: Csv(…, decimal=',', thousands='.')"
+            yield "grouped_digits", written.get(GROUPED, 0), grouped
+        words = f"of them written with a point, while decimal=',': leave it undeclared, and ask {_cast(one)}"
+        yield "decimal_point", written.get(POINT, 0), words
     yield "days_in_another_form", written.get(DAY_FIRST, 0), f"of them days in another order: {_DAYS}"
     if not one.values and not one.unreadable:
         yield "empty", one.missing, "NULL, like every value of the column"
+
+
+def _cast(one: ColumnCheck) -> str:
+    """Return how a question reads a text as a number, whatever the decimal mark of the file."""
+    name = one.name.replace('"', '""')
+    return f'CLIP(CAST("{name}" AS FLOAT), 0, 100), with bounds that suit it'
 
 
 def _declared(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
@@ -68,22 +94,31 @@ def _declared(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iter
         yield "unused_keys", len(known) - counts["used"], f"of {len(known):,} declared keys occur in no row"
 
 
-def _of_text(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
+def _of_text(one: ColumnCheck, table: Table, counts: Mapping[str, int], form: Csv | None) -> Iterator[Fault]:
     yield "padded", counts.get("padded", 0), "with blanks at an end"
+    words = f"with the sign for a letter that could not be read: {_ENCODINGS}, of the file as it was first"
+    yield "replaced_letters", counts.get("replaced", 0), words
     if one.name == table.person:
         yield "blank_persons", counts.get("blank", 0), "empty texts as persons: all of these are one person"
         twice = counts.get("distinct", 0) - counts.get("folded", 0)
         yield "persons_spelled_twice", twice, "persons who differ from others in blanks or capitals only"
     if one.values and NUMBER in counts:
-        yield from _looks(one.values, counts)
+        yield from _looks(one, counts, form)
 
 
-def _looks(values: int, counts: Mapping[str, int]) -> Iterator[Fault]:
+def _looks(one: ColumnCheck, counts: Mapping[str, int], form: Csv | None) -> Iterator[Fault]:
     """Yield what a column of text without a declaration looks like, if all of its values do."""
-    if counts[NUMBER] == values:
+    values, has_comma = one.values, form is not None and form.decimal == ","
+    if counts[NUMBER] == values and counts[POINT] and has_comma:
+        words = f"numbers, all of them, some written with a point, while decimal=',': ask {_cast(one)}"
+        yield "point_numbers_as_text", values, words
+    elif counts[NUMBER] == values:
         yield "numbers_as_text", values, "numbers, all of them, read as text: declare Bounds or a Type"
     elif counts[NUMBER] + counts[COMMA] == values:
-        words = "numbers with a comma, all of them, read as text: declare Bounds, and Csv(…, decimal=',')"
+        grouped = ", thousands='.'" if counts[GROUPED] else ""
+        stated = has_comma and (not grouped or (form is not None and form.thousands == "."))
+        words = "numbers with a comma, all of them, read as text: declare Bounds"
+        words += "" if stated else f", and Csv(…, decimal=','{grouped})"
         yield "comma_numbers_as_text", values, words
     elif counts[DAY] == values:
         yield "days_as_text", values, "days, all of them, read as text: declare Dates or a Type"

@@ -20,9 +20,9 @@ from discreet.data.engines.base import count_present, double, fetch
 from discreet.data.language.declarations import EACH_ROW, Bounds, Dates, Declared, Keys
 from discreet.data.language.types import Type
 from discreet.data.reading.lost import Lost
-from discreet.data.reading.written_forms import FORMS
+from discreet.data.reading.written_forms import ALL_FORMS
 from discreet.data.tables.check_report import Check, ColumnCheck
-from discreet.data.tables.check_words import column_findings, group_findings, row_findings
+from discreet.data.tables.check_words import REPLACEMENT, column_findings, group_findings, row_findings
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def checked_rows(table: Table) -> Check:
         counts = found.of(place)
         one = _column(table, name, counts, rows=found.rows, stored=stored[place], lost=lost)
         columns.append(one)
-        findings += column_findings(one, table, counts, lost.written.get(name, {}))
+        findings += column_findings(one, table, counts, lost)
     nobody = _nobody(table, columns, found.rows)
     shares = _shares(table)
     rows = row_findings(table, lost, {**shares, **nobody})
@@ -100,11 +100,12 @@ def _questions(table: Table, rows: Rows, name: str) -> dict[str, Value]:
             conditions["near"] = outside & _folded(column).isin([_plain(str(one)) for one in known])
     if column.type().is_string():
         conditions["padded"] = column != column.strip()
+        conditions["replaced"] = column.contains(REPLACEMENT)
         if name == table.person:
             conditions["blank"] = column.strip() == ""
             asked |= {"distinct": column.nunique(), "folded": _folded(column).nunique()}
         elif declared is None:
-            conditions |= {form: column.re_search(pattern) for form, pattern in FORMS.items()}
+            conditions |= {form: column.re_search(pattern) for form, pattern in ALL_FORMS.items()}
     return asked | {what: rows.count(where=condition) for what, condition in conditions.items()}
 
 

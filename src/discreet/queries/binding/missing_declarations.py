@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from discreet.data import Bounds, Keys
 from discreet.data.language.column_facts import Columns
+from discreet.data.language.types import Type
 from discreet.errors import UndeclaredColumn
 
 __all__ = ["NotDeclared", "missing_bounds", "missing_keys"]
@@ -86,6 +87,14 @@ def missing_bounds(
             f"the {function} of {name!r} needs bounds, which the person column cannot "
             f"have; {f'take that of {others}' if others else 'ask for COUNT(*)'}"
         )
+    if columns[name].type is Type.TEXT:
+        quoted = name.replace('"', '""')
+        problem = f"the {function} of {name!r} needs bounds, and it is text, which has none; "
+        problem += f"take that of {others}, {'or ' if table is None else ''}" if others else ""
+        problem += f'read it as numbers, as in CLIP(CAST("{quoted}" AS FLOAT), 0, 100)'
+        if table is None:
+            return UndeclaredColumn(problem)
+        return NotDeclared(f"{problem}, or have its owner declare", table, name, Bounds)
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
     problem += f"take that of {others}, {'or ' if table is None else ''}" if others else ""
     if table is None:

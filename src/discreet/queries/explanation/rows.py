@@ -92,8 +92,12 @@ def _beside(outer: bool) -> str:
 
 def _limits(limits: Limits) -> str:
     if limits.rows is not None:
-        return f"{limits.rows} rows of each person"
-    return f"{limits.rows_per_group} rows of each person in each of {limits.groups} groups"
+        return f"{_rows(limits.rows)} of each person"
+    return f"{_rows(limits.rows_per_group)} of each person in each of {limits.groups} groups"
+
+
+def _rows(number: int | None) -> str:
+    return "1 row" if number == 1 else f"{number} rows"
 
 
 def _indented(lines: Iterator[str], mark: str) -> Iterator[str]:

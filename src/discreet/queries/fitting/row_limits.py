@@ -105,7 +105,8 @@ def limit_in_words(persons: SizeCounts, limit: int, confidence: Fraction) -> str
         max(1, persons.total),
         most_above(persons, limit, confidence),
     )
+    rows = "1 row" if limit == 1 else f"{limit} rows"
     return (
-        f"at most {limit} rows of each person, a limit that was bought: about {over:,} of "
+        f"at most {rows} of each person, a limit that was bought: about {over:,} of "
         f"{total:,} persons have more, at most {most:,} at {float(confidence):.0%}"
     )
