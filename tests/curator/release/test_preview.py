@@ -77,13 +77,14 @@ def test_the_cap_that_binds_is_the_one_that_is_told(place):
         (
             "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
             {"epsilon": 2},
-            "costs 10.00% of the budget (epsilon 2), of which 80.00% is left (16 of 20 in epsilon): fits 8 times",
+            "costs 10.00% of the budget (epsilon 2), of which 80.00% is left (16 of 20 in epsilon): fits 8 "
+            "times",
         ),
         (
             "SELECT note, COUNT(DISTINCT patient) AS n FROM visits GROUP BY note",
             {"epsilon": 2, "delta": "1e-6"},
-            "costs epsilon 2 and delta 1e-6 of the budget, of which 16 of 20 in epsilon and 7.3e-6 of 7.3e-6 in "
-            "delta are left for such requests: fits 7 times",
+            "costs epsilon 2 and delta 1e-6 of the budget, of which 16 of 20 in epsilon and 7.3e-6 of 7.3e-6 "
+            "in delta are left for such requests: fits 7 times",
         ),
         (
             COUNT,
