@@ -273,8 +273,8 @@ def about_many_groups(groups: int) -> str:
 def _loss(event: Event) -> str:
     """Return the loss of an event by itself: its epsilon, or else its rho, with the delta; empty without."""
     alone = Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
-    known = [("epsilon", alone.epsilon)] if alone.epsilon is not None else [("rho", alone.rho)]
-    named = [*known, *([("delta", alone.delta)] if alone.delta else [])]
+    first = ("rho", alone.rho) if alone.epsilon is None else ("epsilon", alone.epsilon)
+    named: list[tuple[str, Fraction | None]] = [first, ("delta", alone.delta or None)]
     return " and ".join(f"{name} {show_above(value)}" for name, value in named if value is not None)
 
 

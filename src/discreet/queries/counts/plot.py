@@ -48,7 +48,7 @@ def plot_cells(release: RangeRelease, ax: Panels | None, label: str | None) -> A
         return _maps(release, ax, label)
     (axis,) = release.axes
     edges = np.array(labels(axis), np.float64)
-    edges = np.append(edges, _end(axis))
+    edges = np.append(edges, _end(axis, edges[-1]))
     column, count = release.outputs[0], axis.cells
     groups = _groups(release)
 
@@ -71,11 +71,11 @@ def plot_cells(release: RangeRelease, ax: Panels | None, label: str | None) -> A
     )
 
 
-def _end(axis: Axis) -> float:
+def _end(axis: Axis, last: float) -> float:
     """Return where the last cell ends: one step behind its highest number, which may be all that it holds."""
     if isinstance(axis.values, Bounds):
         return float(highest(axis, axis.cells - 1) + axis.values.step)
-    return float(labels(axis)[-1]) + 1.0
+    return last + 1.0
 
 
 def plot_cumulative(release: ColumnRelease, ax: Panels | None, label: str | None) -> Axes:
