@@ -193,3 +193,13 @@ def test_what_is_no_event():
     for function in (curve_of, profile):
         with pytest.raises(ParameterError, match=r"^event is not an event"):
             function("run")
+
+
+def test_they_are_printed_as_sentences():
+    normal = events.Gaussian(noise_multiplier=1)
+    assert str(profile(normal, epsilons=[1, 0])) == (
+        "delta at 2 epsilons (add-remove person): at most 0.382925 at epsilon 0 and 0.126937 at epsilon 1"
+    )
+    assert str(curve_of(normal, deltas=[1e-5])) == (
+        "epsilon at 1 delta (add-remove person): at most 4.37718 at delta 1e-05"
+    )

@@ -236,3 +236,10 @@ def test_rounded_noise_claims_nothing_from_below(event):
     assert found.lower == small.lower == 0
     assert 0 < found.upper < 60
     assert 0 < small.upper < 1
+
+
+def test_an_interval_is_printed_as_a_sentence():
+    shown = str(epsilon(events.Gaussian(noise_multiplier=1), delta=1e-5))
+    assert shown == "at most 4.37718 and at least 4.37717 (closed form; certified; add-remove person)"
+    endless = str(epsilon(events.Gaussian(noise_multiplier=1), delta=0))
+    assert endless == "at most infinity (closed form; certified; add-remove person)"

@@ -20,6 +20,7 @@ from discreet.accounting.filters import Odometer, PureFilter, ZeroConcentratedFi
 from discreet.accounting.ladder import Ladder, Rung
 from discreet.errors import MissingExtra, ParameterError
 from discreet.privacy import events
+from discreet.privacy.neighbors import REPLACE_PERSON
 
 GAUSSIAN = events.Gaussian(noise_multiplier=1)
 
@@ -48,7 +49,7 @@ def test_a_profile_is_drawn_with_its_band():
     assert axes.get_yscale() == "log"
     assert "epsilon" in axes.get_xlabel()
     assert "delta (probability)" in axes.get_ylabel()
-    assert "add-remove person" in axes.get_title()
+    assert legend(axes)[0] == "upper bound, safe to promise (add-remove person)"
 
 
 def test_the_band_reaches_from_bound_to_bound():
@@ -90,6 +91,26 @@ def test_a_tradeoff_is_drawn_with_what_no_attack_reaches():
     assert region.get_paths()[0].vertices[:, 1].min() == 0
     assert "false positive rate" in axes.get_xlabel()
     assert "false negative rate" in axes.get_ylabel()
+
+
+def test_each_curve_names_its_own_relation():
+    axes = tradeoff(GAUSSIAN).plot(label="normal")
+    tradeoff(events.Laplace(epsilon=1, neighbors=REPLACE_PERSON)).plot(ax=axes, label="Laplace")
+    assert axes.get_title() == "Trade-off"
+    assert "normal (add-remove person): advantage at most 0.383" in legend(axes)
+    assert "Laplace (replace person): advantage at most 0.393" in legend(axes)
+
+
+@pytest.mark.parametrize("size", [(7, 4.5), (4, 3)])
+def test_the_numbers_of_a_ladder_are_inside_its_frame(size):
+    rows = [Rung(name="amplified advanced", epsilon=one, delta=1e-5, method="") for one in (1_068_532, 0.9)]
+    _, axes = pyplot.subplots(layout="constrained", figsize=size)
+    for run in ("first", "second"):
+        found = Ladder(rows=tuple(rows), run=run, delta=1e-5, neighbors=None)
+        found.plot(ax=axes, label=run)
+        axes.figure.draw_without_rendering()
+        frame = axes.get_window_extent()
+        assert all(text.get_window_extent().x1 < frame.x1 for text in axes.texts)
 
 
 def test_a_ladder_is_drawn_as_bars():

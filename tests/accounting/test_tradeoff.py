@@ -106,3 +106,10 @@ def test_relation_and_certificate_are_those_of_the_profile():
     assert found.neighbors == REPORT.neighbors
     assert found.certified
     assert not tradeoff(events.Renyi(curve=[(8, 0.1)])).certified
+
+
+def test_it_is_printed_as_a_sentence():
+    assert str(tradeoff(events.Gaussian(noise_multiplier=1))) == (
+        "trade-off (add-remove person): advantage at most 0.382925; the least false negative rate is "
+        "0.907614 at 0.01, 0.610836 at 0.1 of false positives"
+    )

@@ -92,6 +92,18 @@ def test_what_was_spent_and_what_remains(place):
     assert before.fits(request) == 6
 
 
+def test_amounts_are_written_as_they_were_typed(place):
+    """0.1 three times is 0.3, not 0.30000000000000004; and what is left can be offered as it is written."""
+    curator = clinic(place, budget=Budget(epsilon="2.9"))
+    for asked in range(3):
+        curator.ask(f"{COUNT} AND age < {asked}", epsilon="0.1")
+    spent, left = curator.spent, curator.remaining
+    assert (spent.epsilon, spent.lifetime_epsilon, left.epsilon) == (0.3, 0.3, 2.6)
+    assert curator.ask(COUNT, epsilon=left.epsilon).label["budget"]["lifetime_epsilon"] == 2.9
+    assert "<td>0.3</td>" in spent._repr_html_()
+    assert "<td>2.6</td>" in left._repr_html_()
+
+
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_pure_requests_add_up_whether_there_is_a_delta_or_not(place, delta):
     curator = clinic(place, budget=Budget(epsilon=3, delta=delta))

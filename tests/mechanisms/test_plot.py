@@ -41,6 +41,10 @@ def _closed():
     pyplot.close("all")
 
 
+def entries(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
 def bounds(axes):
     lines = [line for line in axes.get_lines() if line.get_gid() == "discreet reference"]
     return sorted(float(line.get_ydata()[0]) for line in lines)
@@ -82,6 +86,27 @@ def test_inputs_farther_apart_are_no_neighbors_and_the_figure_says_so():
     assert "not neighbors" not in Laplace(sensitivity=1, epsilon=1).plot(0, 1).figure.axes[1].get_title()
 
 
+def test_a_bound_is_never_exceeded_by_neighbors_alone():
+    near, far = (Laplace(sensitivity=1, epsilon=1).plot(100, other).figure.axes for other in (101, 102))
+    assert entries(near[1]) == ["epsilon 1, never exceeded"]
+    assert entries(far[1]) == ["epsilon 1 for neighbors; these are 2 apart"]
+    assert entries(near[0]) == ["value 100", "neighbor 101"]
+    assert entries(far[0]) == ["value 100", "value 102"]
+    wide = Gaussian(sensitivity=1, epsilon=1, delta=1e-5).plot(0, 3).figure.axes[1]
+    assert entries(wide) == ["epsilon 1 with delta 1e-05 for neighbors; these are 3 apart"]
+    chosen = Exponential(sensitivity=1, epsilon=1).plot([3, 2], [9, 2]).figure.axes
+    assert entries(chosen[0]) == ["scores", "other scores"]
+    assert entries(chosen[1]) == ["epsilon 1 for neighbors; these are not neighbors"]
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(sensitivity=1, epsilon=0.1), RandomizedResponse(epsilon=1)])
+def test_two_inputs_have_two_colors_and_the_ratio_that_of_the_first(mechanism):
+    above = mechanism.plot()
+    one, other = above.get_lines()
+    assert one.get_color() != other.get_color()
+    assert above.figure.axes[1].get_lines()[0].get_color() == one.get_color()
+
+
 def test_three_mechanisms_share_two_axes():
     _, both = pyplot.subplots(2, layout="constrained")
     for number, mechanism in enumerate(
@@ -93,9 +118,10 @@ def test_three_mechanisms_share_two_axes():
     ):
         assert mechanism.plot(ax=both, label=f"number {number}") is both[0]
     series = [line for line in both[0].get_lines() if line.get_gid()]
-    assert len({line.get_color() for line in series}) == 3
-    entries = [text.get_text() for text in both[1].get_legend().get_texts()]
-    assert [text.split(":")[0] for text in entries] == ["number 0", "number 1", "number 2"]
+    assert len({(line.get_color(), line.get_linestyle()) for line in series}) == 6
+    ratios = [line for line in both[1].get_lines() if line.get_gid() == series[0].get_gid()]
+    assert [line.get_color() for line in ratios] == [line.get_color() for line in series[::2]]
+    assert [text.split(":")[0] for text in entries(both[1])] == ["number 0", "number 1", "number 2"]
 
 
 def test_a_guarantee_without_a_bound_draws_none():

@@ -15,6 +15,7 @@ from discreet.privacy.rational import (
     confidence_level,
     float_above,
     float_below,
+    float_written,
     non_negative,
     positive,
     probability,
@@ -235,3 +236,19 @@ def test_a_number_that_is_spelled_too_long_is_refused_before_it_is_computed():
         with pytest.raises(ParameterError, match="too long"):
             rational(spelled, "scale")
     assert rational("1." + "0" * 1200, "scale") == 1
+
+
+@given(st.fractions())
+def test_a_written_float_reads_as_the_number_or_is_on_the_stated_side(x):
+    for found, on_its_side in (
+        (float_written(x), float_above(x)),
+        (float_written(x, below=True), float_below(x)),
+    ):
+        assert rational(found, "x") == x or found == on_its_side
+
+
+def test_amounts_that_were_typed_are_written_as_typed():
+    tenth = Fraction(1, 10)
+    assert float_written(3 * tenth) == 0.3 < float_above(3 * tenth)
+    assert float_written(26 * tenth, below=True) == 2.6 > float_below(26 * tenth)
+    assert float_written(Fraction(10) ** 400) == math.inf

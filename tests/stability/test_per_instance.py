@@ -11,6 +11,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
+from discreet.stability import median
 from discreet.stability.instance_shifts import mean_shifts, sum_shifts
 from discreet.stability.per_instance import (
     PerInstanceReport,
@@ -137,6 +138,19 @@ def test_the_histogram_is_drawn():
     assert axes.get_title().startswith("Private")
     again = laplace_losses([1, 2], scale=1).plot(ax=axes)
     assert again is axes
+    pyplot.close("all")
+
+
+def test_the_shade_below_an_envelope_follows_the_steps():
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    found = median([1, 2, 3, 5, 9, 12, 15], lower=0, upper=100)
+    axes = found.plot(0.2)
+    (shade,) = axes.collections
+    corners = {(float(x), float(y)) for x, y in shade.get_paths()[0].vertices}
+    assert all((k + 1, float(found.local_at(k))) in corners for k in range(found.reach))
     pyplot.close("all")
 
 

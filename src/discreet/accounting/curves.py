@@ -24,6 +24,7 @@ from discreet.accounting.interval import Interval
 from discreet.accounting.runs.composed_run import WIDTH, Runs
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import float_text_above
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.neighbors import Neighbors
@@ -55,6 +56,16 @@ class _Band:
     certified: bool
     assumption: str = ""
 
+    def _about(self, of: str, at: str, places: Floats) -> str:
+        """Return one sentence: from where to where the number is bounded, and by how much."""
+        relation = "" if self.neighbors is None else f" ({self.neighbors})"
+        first, last = int(places.argmin()), int(places.argmax())
+        ends = [
+            f"{float_text_above(float(self.upper[one]))} at {at} {places[one]:g}" for one in (first, last)
+        ]
+        count = f"1 {at}" if len(places) == 1 else f"{len(places):,} {at}s"
+        return f"{of} at {count}{relation}: at most {' and '.join(dict.fromkeys(ends))}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Curve(_Band):
@@ -71,6 +82,9 @@ class Curve(_Band):
     """
 
     deltas: Floats
+
+    def __str__(self) -> str:
+        return self._about("epsilon", "delta", self.deltas)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,6 +104,9 @@ class Profile(_Band):
     """
 
     epsilons: Floats
+
+    def __str__(self) -> str:
+        return self._about("delta", "epsilon", self.epsilons)
 
     def __call__(self, epsilon: float) -> float:
         """Return an upper bound on delta at any epsilon >= 0.

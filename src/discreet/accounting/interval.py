@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.neighbors import Neighbors
 
 __all__ = ["Interval"]
@@ -37,6 +38,13 @@ class Interval:
 
     def __float__(self) -> float:
         return self.upper
+
+    def __str__(self) -> str:
+        most, least = float_text_above(self.upper), float_text_below(self.lower)
+        known = f"at most {most}" + (f" and at least {least}" if 0 < self.lower < self.upper else "")
+        sure = "certified" if self.certified else "only the upper bound is certain"
+        about = (self.method, sure, str(self.neighbors or ""), self.assumption)
+        return f"{known} ({'; '.join(filter(None, about))})"
 
     @property
     def width(self) -> float:

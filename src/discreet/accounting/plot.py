@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from discreet.accounting.curves import Profile
     from discreet.accounting.ladder import Ladder
     from discreet.accounting.tradeoff import Tradeoff
+    from discreet.privacy.neighbors import Neighbors
 
 __all__ = ["budget", "ladder", "profile", "tradeoff"]
 
 _MOST_MARKED = 60
+_MARGIN = 8
+"""Pixels between a number and the frame, and between a bar and its number."""
 _EPSILON = "epsilon (bound on the privacy loss, natural logarithm)"
 
 
@@ -62,7 +65,8 @@ def profile(found: Profile, *, ax: Axes | None = None, label: str | None = None)
     epsilons, lower, upper = found.epsilons[order], found.lower[order], found.upper[order]
     shown = upper > 0  # a logarithmic scale has no zero
     floor = float(upper[shown].min()) / 10 if shown.any() else 1.0
-    draw_curve(drawn, epsilons[shown], upper[shown], style, label=label or "upper bound, safe to promise")
+    named = f"{label or 'upper bound, safe to promise'}{_relation(found.neighbors)}"
+    draw_curve(drawn, epsilons[shown], upper[shown], style, label=named)
     band(
         drawn,
         epsilons[shown],
@@ -74,9 +78,12 @@ def profile(found: Profile, *, ax: Axes | None = None, label: str | None = None)
     if first and not (shown.any() and upper[shown].max() > 1.01 * upper[shown].min()):
         drawn.set_ylim(floor, 100 * floor)  # nothing, or one height, has no scale of its own
     drawn.set_yscale("log")
-    return label_axes(
-        drawn, x=_EPSILON, y="delta (probability)", title="Privacy profile", about=str(found.neighbors)
-    )
+    return label_axes(drawn, x=_EPSILON, y="delta (probability)", title="Privacy profile")
+
+
+def _relation(neighbors: Neighbors | None) -> str:
+    """Return the relation in brackets, for the legend: curves of one figure may differ in it."""
+    return "" if neighbors is None else f" ({neighbors})"
 
 
 def _band(certified: bool, label: str | None) -> str | None:
@@ -107,7 +114,7 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None, label: str | None = Non
     rates = np.concatenate([[0.0], small, np.linspace(0.01, 0.99, 99)[1:-1], 1 - small[::-1], [1.0]])
     missed = np.asarray(found(rates))
     reference(drawn, rates, 1 - rates, label="guessing")
-    best = f"{label or 'best attack'} (advantage at most {found.advantage:.3g})"
+    best = f"{label or 'best attack'}{_relation(found.neighbors)}: advantage at most {found.advantage:.3g}"
     draw_curve(drawn, rates, missed, style, label=best)
     if first:  # the regions of several attacks would cover each other
         band(drawn, rates, np.zeros_like(rates), missed, style, label=_out_of_reach(label))
@@ -119,7 +126,6 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None, label: str | None = Non
         x="false positive rate (accused, data not there)",
         y="false negative rate (missed, data there)",
         title="Trade-off",
-        about=str(found.neighbors),
     )
 
 
@@ -166,13 +172,34 @@ def ladder(found: Ladder, *, ax: Axes | None = None, label: str | None = None) -
     kept = (least, most) if first else drawn.get_xlim()
     drawn.set_xlim(min(least, kept[0]), max(most, kept[1]))
     proven = all(row.proven for row in rows)
-    return label_axes(
+    label_axes(
         drawn,
         x=_EPSILON,
         y="",
         title="Epsilon by every theorem",
         about="" if proven else "hatched: no guarantee",
     )
+    _make_room(drawn)
+    return drawn
+
+
+def _make_room(drawn: Axes) -> None:
+    """Move the right end of a logarithmic axis until the numbers behind the bars are inside the frame.
+
+    With the ends a < b and a frame W wide, a text of width t that begins at e ends inside it if
+    log(e / a) / log(b / a) <= 1 - t / W.
+    """
+    engine = drawn.figure.figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawn.figure.figure)  # long names beside the axis leave less of the width
+    frame, (left, right) = drawn.get_window_extent(), drawn.get_xlim()
+    for text in drawn.texts:
+        extent = text.get_window_extent()
+        start = float(drawn.transData.inverted().transform((extent.x0, extent.y0))[0])
+        share = 1 - (extent.width + _MARGIN) / frame.width
+        if share > 0:
+            right = max(right, left * (start / left) ** (1 / share))
+    drawn.set_xlim(left, right)
 
 
 def budget(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from discreet.accounting.curves import Profile, profile
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
+from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
 
@@ -25,6 +26,8 @@ __all__ = ["Tradeoff", "tradeoff"]
 
 
 _ABOVE = 1 + 1e-12
+_RATES = (0.01, 0.1)
+"""False positive rates that `str` shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,6 +74,14 @@ class Tradeoff:
     def certified(self) -> bool:
         """Whether every error of the computation is inside the bound."""
         return self.profile.certified
+
+    def __str__(self) -> str:
+        rates = ", ".join(f"{float_text_below(float(self(one)))} at {one:g}" for one in _RATES)
+        relation = "" if self.neighbors is None else f" ({self.neighbors})"
+        return (
+            f"trade-off{relation}: advantage at most {float_text_above(self.advantage)}; the least false "
+            f"negative rate is {rates} of false positives"
+        )
 
     def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the bound and what it leaves to an attacker; see `accounting.plot.tradeoff`."""

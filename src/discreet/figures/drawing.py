@@ -65,8 +65,7 @@ def stems(
         markerfacecolor="white" if hollow else style.color,
         label=_wrapped(label),
     )
-    if not hollow:  # a hollow one belongs to the series before it
-        mark(line)
+    mark(line)
 
 
 def draw_points(

@@ -50,9 +50,9 @@ STYLES = tuple(
 """The styles of the series of an axes, in order."""
 
 
-def next_style(ax: Axes) -> Style:
-    """Return the style of the next series of an axes."""
-    return STYLES[series_of(ax) % len(STYLES)]
+def next_style(ax: Axes, after: int = 0) -> Style:
+    """Return the style of the next series of an axes, or of one that comes after some others."""
+    return STYLES[(series_of(ax) + after) % len(STYLES)]
 
 
 def is_new(ax: Axes) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.curator import Account, Request
 from discreet.errors import ParameterError
-from discreet.privacy.rational import float_above
+from discreet.privacy.decimals import reading, show_below
+from discreet.privacy.rational import float_written, rational
 
 if TYPE_CHECKING:
     from discreet.figures import Axes
@@ -40,6 +40,18 @@ class Spent:
     lifetime_rho: float | None
     requests: int
     _account: Account | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        return _table(
+            {
+                "epsilon": reading(self.epsilon),
+                "delta": reading(self.delta),
+                "rho": "none known" if self.rho is None else reading(self.rho),
+                "epsilon, ever": reading(self.lifetime_epsilon),
+                "requests": f"{self.requests:,}",
+            },
+            "spent: readings, not guarantees",
+        )
 
     def plot(self, analyst: str | None = None, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw what was spent over time, as steps under the cap. It reveals nothing about the data.
@@ -74,9 +86,20 @@ class Remaining:
     _account: Account = field(repr=False)
     _analyst: str = field(repr=False)
 
+    def _repr_html_(self) -> str:
+        largest = show_below(rational(self.epsilon, "epsilon"))
+        return _table({"epsilon": largest}, "left: the largest pure epsilon of the next request")
+
     def fits(self, request: Request) -> int:
         """Return how many such requests still fit."""
         return min(one.remaining(request.event) for _, one in self._account.filters(self._analyst))
+
+
+def _table(cells: dict[str, str], caption: str) -> str:
+    """Write a row of numbers below their names, as HTML; nothing in it was typed by anyone."""
+    names = "".join(f"<th>{name}</th>" for name in cells)
+    values = "".join(f"<td>{value}</td>" for value in cells.values())
+    return f"<table><caption>{caption}</caption><tr>{names}</tr><tr>{values}</tr></table>"
 
 
 def spent_of(account: Account) -> Spent:
@@ -85,16 +108,10 @@ def spent_of(account: Account) -> Spent:
     epsilon, delta = account.spent_now()
     return Spent(
         epsilon=epsilon,
-        delta=_plain(delta),
-        rho=None if now.rho is None else float_above(now.rho),
+        delta=float_written(delta),
+        rho=None if now.rho is None else float_written(now.rho),
         lifetime_epsilon=account.ever_spent()[0],
-        lifetime_rho=None if ever.rho is None else float_above(ever.rho),
+        lifetime_rho=None if ever.rho is None else float_written(ever.rho),
         requests=account.charges,
         _account=account,
     )
-
-
-def _plain(delta: Fraction) -> float:
-    """Return the float that is written like the delta if there is one, else the next above."""
-    near = float(delta)
-    return near if Fraction(repr(near)) == delta else float_above(delta)

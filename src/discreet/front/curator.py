@@ -24,7 +24,7 @@ from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
 from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import float_below
+from discreet.privacy.rational import float_written
 from discreet.queries import TableRequest
 from discreet.queries.asking import Question, settle
 from discreet.queries.asking.remeasure import remeasure
@@ -396,5 +396,5 @@ class Curator(Door):
         """Return what an analyst may still spend."""
         check_analyst(analyst)
         account = self.account()
-        largest = float_below(account.largest_epsilon(analyst))
+        largest = float_written(account.largest_epsilon(analyst), below=True)
         return Remaining(epsilon=largest, _account=account, _analyst=analyst)

@@ -16,6 +16,7 @@ from discreet.figures import (
     LIMIT,
     Axes,
     Panels,
+    Style,
     band,
     draw_curve,
     group_places,
@@ -68,6 +69,8 @@ class NeighboringLaws:
         What an output is called.
     private : bool
         Whether the inputs are data, or made of them: the figure says so.
+    apart : str
+        What to say about inputs that are not neighbors, after "these are": how far apart they are.
     """
 
     outputs: Sequence[str] | NDArray[np.float64]
@@ -80,6 +83,7 @@ class NeighboringLaws:
     density: bool = False
     output: str = "output"
     private: bool = False
+    apart: str = "not neighbors"
 
     @property
     def largest_loss(self) -> float:
@@ -113,16 +117,15 @@ def plot_laws(laws: NeighboringLaws, ax: Panels | None, label: str | None) -> Ax
     above, first, style = drawn[0], is_new(drawn[0]), next_style(drawn[0])
     before = f"{label}: " if label else ""
     names = [before + name for name in laws.names]
-    solid, dashed = replace(style, linestyle="-"), replace(style, linestyle="--")
+    # Two colors: at a small epsilon the curves lie so near each other that dashes alone cannot be seen.
+    solid, dashed = replace(style, linestyle="-"), replace(next_style(above, 1), linestyle="--")
     heights = np.exp(laws.here), np.exp(laws.there)
     if isinstance(laws.outputs, np.ndarray):
         few, steps = len(laws.outputs) <= _MOST_MARKED, laws.steps
         draw_curve(above, laws.outputs, heights[0], solid, label=names[0], steps=steps, marked=few)
         if first:  # more would cover each other
             band(above, laws.outputs, np.zeros_like(heights[0]), heights[0], style, steps=steps)
-        draw_curve(
-            above, laws.outputs, heights[1], dashed, label=names[1], steps=steps, marked=few, counted=False
-        )
+        draw_curve(above, laws.outputs, heights[1], dashed, label=names[1], steps=steps, marked=few)
     else:
         places = np.array(group_places(above, laws.outputs))
         stems(above, places - _APART, heights[0], solid, label=names[0])
@@ -136,13 +139,13 @@ def plot_laws(laws: NeighboringLaws, ax: Panels | None, label: str | None) -> Ax
         about="" if label else laws.of,
     )
     if len(drawn) > 1:
-        _ratio(drawn[1], laws, label)
+        _ratio(drawn[1], laws, label, style)
     return above
 
 
-def _ratio(below: Axes, laws: NeighboringLaws, label: str | None) -> None:
-    style, ratio = next_style(below), laws.here - laws.there
-    bound, words = _bound(laws.guarantee)
+def _ratio(below: Axes, laws: NeighboringLaws, label: str | None, style: Style) -> None:
+    ratio = laws.here - laws.there
+    bound, words = _bound(laws)
     named = f"{label}: {words}" if label and words else label
     if isinstance(laws.outputs, np.ndarray):
         ends = (float(laws.outputs[0]), float(laws.outputs[-1]))
@@ -165,13 +168,16 @@ def _ratio(below: Axes, laws: NeighboringLaws, label: str | None) -> None:
     label_axes(below, x=laws.output, y="log of their ratio", title=title, about=about)
 
 
-def _bound(guarantee: Guarantee) -> tuple[float | None, str]:
-    """Return the bound on the logarithm of the ratio that a guarantee gives, and what it says."""
+def _bound(laws: NeighboringLaws) -> tuple[float | None, str]:
+    """Return the bound on the logarithm of the ratio that a guarantee gives neighbors, and what it says."""
+    guarantee, others = laws.guarantee, "" if laws.neighbors else f" for neighbors; these are {laws.apart}"
     if isinstance(guarantee, PureDP):
         epsilon = float_above(guarantee.epsilon)
-        return epsilon, f"epsilon {epsilon:.4g}, never exceeded"
+        return epsilon, f"epsilon {epsilon:.4g}{others or ', never exceeded'}"
     if isinstance(guarantee, ApproximateDP):
         epsilon, delta = float_above(guarantee.epsilon), float_above(guarantee.delta)
+        if others:
+            return epsilon, f"epsilon {epsilon:.4g} with delta {delta:.2g}{others}"
         return epsilon, f"epsilon {epsilon:.4g}; what lies beyond counts for at most delta {delta:.2g}"
     return None, ""
 

@@ -24,6 +24,7 @@ __all__ = [
     "confidence_level",
     "float_above",
     "float_below",
+    "float_written",
     "non_negative",
     "positive",
     "probability",
@@ -203,6 +204,23 @@ def float_above(x: Fraction) -> float:
 def float_below(x: Fraction) -> float:
     """Return the largest float that is not above x (minus infinity when x is below every float)."""
     return 0.0 - float_above(-x)  # so that 0 has no sign
+
+
+def float_written(x: Fraction, *, below: bool = False) -> float:
+    """Return the float whose shortest decimal is x, if there is one; else the next above, or below.
+
+    A float that is typed is read as its shortest decimal (`rational`), so that the first is x itself.
+
+    Examples
+    --------
+    >>> float_written(Fraction("2.3")), float_above(Fraction("2.3")), float_written(Fraction(1, 3))
+    (2.3, 2.3000000000000003, 0.33333333333333337)
+    """
+    rounded = float_below(x) if below else float_above(x)
+    if math.isinf(rounded):
+        return rounded
+    near = x.numerator / x.denominator
+    return near if Fraction(repr(near)) == x else rounded
 
 
 def show(x: Fraction) -> str:

@@ -117,7 +117,9 @@ def profile(
         named = f"{label}: {words}" if label else words
         draw_curve(drawn, places, envelope, replace(style, linestyle="--"), label=named, counted=False)
         if first:
-            band(drawn, places, local, np.maximum(envelope, local), style)
+            # Along the steps of the one curve and the slope of the other: corners twice, at both heights.
+            corners, below = np.repeat(places, 2)[1:], np.repeat(local, 2)[:-1]
+            band(drawn, corners, below, np.maximum(np.repeat(envelope, 2)[1:], below), style)
         top = max(top, 1.3 * smooth)
     # Far out the envelope leaves every profile behind: it is cut off above the largest sensitivity.
     drawn.set_ylim(0, top or 1.0)

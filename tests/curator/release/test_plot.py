@@ -47,7 +47,17 @@ def test_points_and_bars_are_values_and_intervals(release, output, place_of):
 
 def test_an_axis_may_be_given(release):
     ax = mpl.pyplot.figure().subplots()
-    assert release.plot(ax=ax) is ax
+    assert release.plot("n", ax=ax) is ax
+    both = mpl.pyplot.figure().subplots(2)
+    assert release.plot(ax=both) is both[0]
+    assert [one.get_title() for one in both] == ["n by city", "mean_cost by city"]
+
+
+def test_no_output_is_left_out_silently(release):
+    ax = mpl.pyplot.figure().subplots()
+    with pytest.raises(ParameterError, match=r'2 outputs.* output="n" or output="mean_cost"; or as many'):
+        release.plot(ax=ax)
+    assert not ax.has_data()
 
 
 def test_negative_counts_have_bars_above_only(place):

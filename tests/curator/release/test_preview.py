@@ -61,7 +61,7 @@ def test_the_cap_that_binds_is_the_one_that_is_told(place):
     shown = curator.preview(BY_CITY, epsilon="0.3", analyst="ana")
     assert str(shown).endswith(
         "costs 30.00% of this analyst's share of the budget (epsilon 0.3), of which 60.00% is left "
-        "(a pure epsilon of 0.6): fits 2 times"
+        "(0.6 of 1 in epsilon): fits 2 times"
     )
     with pytest.raises(BudgetExceeded, match=r"of the budget, .* pure epsilon of at most 0\.6 would fit"):
         curator.ask(BY_CITY, epsilon=5, analyst="ana")
@@ -69,6 +69,39 @@ def test_the_cap_that_binds_is_the_one_that_is_told(place):
         BudgetExceeded, match=r"share of the budget, .* pure epsilon of at most 0\.6 would fit"
     ):
         curator.ask(BY_CITY, epsilon="0.7", analyst="ana")
+
+
+@pytest.mark.parametrize(
+    ("question", "offer", "said"),
+    [
+        (
+            "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+            {"epsilon": 2},
+            "costs 10.00% of the budget (epsilon 2), of which 80.00% is left (16 of 20 in epsilon): fits 8 "
+            "times",
+        ),
+        (
+            "SELECT note, COUNT(DISTINCT patient) AS n FROM visits GROUP BY note",
+            {"epsilon": 2, "delta": "1e-6"},
+            "costs epsilon 2 and delta 1e-6 of the budget, of which 16 of 20 in epsilon and 7.3e-6 of 7.3e-6 "
+            "in delta are left for such requests: fits 7 times",
+        ),
+        (
+            COUNT,
+            {"rho": "0.01"},
+            "costs 0.21% of the budget (rho 0.01), of which 74.84% is left (9.45461 of 12.6329 in epsilon at "
+            "order 2.6377): fits 358 times",
+        ),
+    ],
+)
+def test_what_is_left_is_told_in_the_measure_that_is_charged(place, question, offer, said):
+    """One who spent 4 of 20 never reads that everything is left, and the loss is always named."""
+    curator = clinic(place, budget=Budget(epsilon=20, delta="1e-5"))
+    with computing():
+        curator.ask(BY_CITY, epsilon=4)
+    shown = curator.preview(question, **offer)
+    assert str(shown).splitlines()[-1] == said
+    assert said in shown._repr_html_()
 
 
 def test_the_costs_are_exact(place):
@@ -116,12 +149,12 @@ def test_what_is_said(place):
     curator = clinic(place, budget=Budget(epsilon=3))
     lines = str(curator.preview(BY_CITY, epsilon="1/2")).splitlines()
     assert lines[0].split() == ["output", "±", "at", "95%", "std.", "deviation"]
-    said = "costs 16.67% of the budget (epsilon 0.5), of which 100.00% is left (a pure epsilon of 3)"
+    said = "costs 16.67% of the budget (epsilon 0.5), of which 100.00% is left (3 of 3 in epsilon)"
     assert lines[-1] == f"{said}: fits 6 times"
     assert "1000 values" in lines[2]
     curator.ask(COUNT, epsilon=2)
     assert str(curator.preview(BY_CITY, epsilon=1)).endswith(
-        "33.34% of the budget (epsilon 1), of which 33.33% is left (a pure epsilon of 1): fits once"
+        "33.34% of the budget (epsilon 1), of which 33.33% is left (1 of 3 in epsilon): fits once"
     )
     assert str(curator.preview(BY_CITY, epsilon=2)).endswith("does not fit")
     assert "cannot count this kind of noise" in str(curator.preview(COUNT, rho=1))

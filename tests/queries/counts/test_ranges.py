@@ -283,8 +283,13 @@ def test_words_and_figures(clinic):
     assert str(dp.ranges("visits", ["age", "cost"])) == str(dp.ranges("visits", "age", "cost"))
     assert "none is below" in str(ages)
     assert ages.plot().get_xlabel() == "age"
+    wide = clinic.ask(dp.ranges("visits", "age", width=2), epsilon=1)
+    assert wide.plot().get_lines()[0].get_xdata()[-1] == 111  # of 0 to 110 the last cell holds one number
     plane = clinic.ask(dp.ranges("visits", "age", "cost", width={"age": 10, "cost": 50}), epsilon=1)
     assert plane.plot().get_ylabel() == "cost"
+    maps = dp.ranges("visits", "age", "cost", by="city", width={"age": 10, "cost": 50})
+    with pytest.raises(ParameterError, match="3 maps"):
+        clinic.ask(maps, epsilon=1).plot(ax=plane.plot())
     text = clinic.explain(dp.ranges("visits", "age"), epsilon=1, sql=True)
     assert "compared, by root mean square error" in text
     assert "SELECT" in text

@@ -17,7 +17,7 @@ from discreet.curator.budget.budget import Budget, Cap
 from discreet.curator.budget.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError, ParameterError
 from discreet.privacy.events import Event, compose
-from discreet.privacy.rational import float_above
+from discreet.privacy.rational import float_above, float_written
 
 __all__ = ["Account", "ChargeHistory", "Reservation"]
 
@@ -198,10 +198,10 @@ class Account:
         """Return the sum of pure epsilons while the cap holds it; else the least epsilon at its delta."""
         cap, pure, delta = self.caps.epsilon, odometer.epsilon, max(self.caps.delta, odometer.delta)
         if pure is not None and cap is not None and pure <= cap:
-            return float_above(pure), odometer.delta
+            return float_written(pure), odometer.delta
         found = odometer.read(delta).epsilon if delta < 1 else 0.0
         if pure is not None and cap is None and float_above(pure) <= found:
-            return float_above(pure), odometer.delta
+            return float_written(pure), odometer.delta
         return found, delta
 
     def names(self) -> list[str]:

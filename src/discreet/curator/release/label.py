@@ -27,7 +27,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import float_above
+from discreet.privacy.rational import float_written
 
 __all__ = ["LABEL_FORMAT", "NOT_COVERED", "label_of", "schema"]
 
@@ -195,6 +195,6 @@ def _budget(account: Account) -> dict[str, object]:
         "renews": None if caps.renews is None else caps.renews.value,
         "period": account.period or None,
         "lifetime_epsilon": spent if isfinite(spent) else None,
-        "lifetime_delta": float_above(delta),
-        "lifetime_rho": None if lifetime.rho is None else float_above(lifetime.rho),
+        "lifetime_delta": float_written(delta),
+        "lifetime_rho": None if lifetime.rho is None else float_written(lifetime.rho),
     }

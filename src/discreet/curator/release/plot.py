@@ -29,7 +29,7 @@ def plot_release(release: Release, output: str | None, ax: Panels | None, label:
     output : str or None
         The name of an output; by default every output of numbers has a panel of its own.
     ax : Axes, sequence of Axes, or None
-        Where to draw: one for each output, or one for the first; by default a new figure.
+        Where to draw: one for each output that is drawn; by default a new figure.
     label : str or None
         What the series is called in the legend.
 
@@ -45,7 +45,12 @@ def plot_release(release: Release, output: str | None, ax: Panels | None, label:
     if not chosen:
         raise ParameterError("output", "holds keys, which cannot be drawn", "an output of numbers")
     drawn = panels(ax, len(chosen), size=(7.0, 4.0))
-    for panel, column in zip(drawn, chosen, strict=False):
+    if len(drawn) < len(chosen):
+        listed = " or ".join(f'output="{column.name}"' for column in chosen)
+        raise ParameterError(
+            "ax", f"is one axes, and the answer has {len(chosen)} outputs", f"{listed}; or as many axes"
+        )
+    for panel, column in zip(drawn, chosen, strict=True):
         _draw(panel, release, column, label)
     return drawn[0]
 

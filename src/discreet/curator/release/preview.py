@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
+from discreet.accounting.filters import Odometer
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
 from discreet.curator.release.about import counted, counted_groups, with_stated_bounds
@@ -16,8 +17,9 @@ from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
-from discreet.privacy.decimals import percent_above, percent_below, show_below
+from discreet.privacy.decimals import percent_above, percent_below, show_above, show_below
 from discreet.privacy.events import Event, compose
+from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above
 from discreet.visible import visible
 
@@ -141,18 +143,19 @@ class Preview:
         name, cost, left, limit = asked
         if limit == 0 and name == "delta" and cost:
             return f"{self.cap} counts pure epsilon and has no delta to spend: does not fit"
+        loss = _loss(self.event)
+        charged = [_rest(*one) for one in self.costs if one[1]]
+        if len(charged) > 1:
+            # A share of one limit alone would say nothing about the others, of which more may be spent.
+            return (
+                f"costs {loss or 'a part'} of {self.cap}, of which {' and '.join(charged)} are left for such "
+                f"requests: {_times(self.fits)}"
+            )
         takes, rest = percent_above(cost, limit), percent_below(left, limit)
         return (
-            f"costs {takes} of {self.cap}{self._loss()}, of which {rest} is left (a pure epsilon of "
-            f"{show_below(self.left)}): {_times(self.fits)}"
+            f"costs {takes} of {self.cap}{f' ({loss})' if loss else ''}, of which {rest} is left "
+            f"({_rest(*asked)}): {_times(self.fits)}"
         )
-
-    def _loss(self) -> str:
-        """Return the loss by itself, in brackets: epsilon where it is pure, else rho if there is one."""
-        pure, rho = self.event.pure_epsilon, self.event.concentrated_rho
-        if pure is not None:
-            return f" (epsilon {float_above(pure):.6g})"
-        return "" if rho is None else f" (rho {float_above(rho):.6g})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -265,6 +268,20 @@ def about_many_groups(groups: int) -> str:
         "keys='chosen' with an offer of delta shows only groups that enough persons have; or narrow the keys "
         "by conditions, or group by fewer columns"
     )
+
+
+def _loss(event: Event) -> str:
+    """Return the loss of an event by itself: its epsilon, or else its rho, with the delta; empty without."""
+    alone = Odometer(neighbors=event.neighbors or ADD_REMOVE_PERSON).add(event)
+    first = ("rho", alone.rho) if alone.epsilon is None else ("epsilon", alone.epsilon)
+    named: list[tuple[str, Fraction | None]] = [first, ("delta", alone.delta or None)]
+    return " and ".join(f"{name} {show_above(value)}" for name, value in named if value is not None)
+
+
+def _rest(name: str, cost: Fraction | None, left: Fraction, limit: Fraction) -> str:
+    """Say how much is left of a limit, in its own measure: another one would tell another share."""
+    del cost
+    return f"{show_below(left)} of {show_below(limit)} in {name}"
 
 
 def _html(text: str) -> str:

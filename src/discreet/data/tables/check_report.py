@@ -89,6 +89,10 @@ class Check:
         """Return the count of each fault of a column, or of those that are about rows and persons."""
         return {one.fault: one.count for one in self.findings if one.column == column}
 
+    def _repr_html_(self) -> str:
+        """Say how to see it: a notebook keeps what it shows, and these counts are for the owner alone."""
+        return "<p>Exact counts, for the owner alone: <code>print(check)</code> shows them.</p>"
+
     def to_object(self) -> dict[str, object]:
         """Return the counts as plain values of JSON."""
         return {

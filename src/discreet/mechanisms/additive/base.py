@@ -135,13 +135,15 @@ class Additive(Record, ABC):
         per_step = log(step) if density else 0.0
         laws = [log_probabilities(self.event, outputs + (first - at)) - per_step for at in (here, there)]
         shown = [self.lattice.leave(np.array(at, np.int64)) for at in (here, there)]
+        near = abs(there - here) <= self.event.shift
         return NeighboringLaws(
             outputs=np.array([float((first + int(k)) * step) for k in outputs]),
             here=laws[0],
             there=laws[1],
-            names=(f"value {shown[0]:g}", f"neighbor {shown[1]:g}"),
+            names=(f"value {shown[0]:g}", f"{'neighbor' if near else 'value'} {shown[1]:g}"),
             guarantee=self.guarantee,
-            neighbors=abs(there - here) <= self.event.shift,
+            neighbors=near,
+            apart=f"{float(abs(there - here) * step):g} apart",
             of=repr(self),
             density=density,
         )

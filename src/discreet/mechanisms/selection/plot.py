@@ -66,15 +66,17 @@ def plot_choices(
             raise ParameterError("neighbor", "has another number of candidates", "one score for each")
         (outcomes, log_here), (_, log_there) = law(here), law(there)
         moves = there - here
+        near = bool((abs(moves) <= scores.shift).all())
+        if scores.monotone:
+            near = near and bool((moves >= 0).all() or (moves <= 0).all())
         drawn.append(
             NeighboringLaws(
                 outputs=outcomes,
                 here=log_here,
                 there=log_there,
-                names=(names[0], f"{names[0]} of a neighbor"),
+                names=(names[0], f"{names[0]} of a neighbor" if near else f"other {names[0]}"),
                 guarantee=mechanism.guarantee,
-                neighbors=bool((abs(moves) <= scores.shift).all())
-                and (not scores.monotone or bool((moves >= 0).all() or (moves <= 0).all())),
+                neighbors=near,
                 of=repr(mechanism),
                 output=names[1],
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.figures import (
     Axes,
@@ -21,7 +22,7 @@ from discreet.figures import (
     next_style,
     panels,
 )
-from discreet.queries.counts.cells import labels, lowest
+from discreet.queries.counts.cells import highest, labels, lowest
 
 if TYPE_CHECKING:
     from discreet.queries.counts.column_release import ColumnRelease
@@ -47,8 +48,7 @@ def plot_cells(release: RangeRelease, ax: Panels | None, label: str | None) -> A
         return _maps(release, ax, label)
     (axis,) = release.axes
     edges = np.array(labels(axis), np.float64)
-    # The last cell is as wide as the others: without this edge its step would have no width.
-    edges = np.append(edges, edges[-1] + (edges[1] - edges[0] if len(edges) > 1 else 1.0))
+    edges = np.append(edges, _end(axis, edges[-1]))
     column, count = release.outputs[0], axis.cells
     groups = _groups(release)
 
@@ -69,6 +69,13 @@ def plot_cells(release: RangeRelease, ax: Panels | None, label: str | None) -> A
         y=f"rows ({float(release.request.confidence):.0%} intervals)",
         title=f"Rows by {axis.column}",
     )
+
+
+def _end(axis: Axis, last: float) -> float:
+    """Return where the last cell ends: one step behind its highest number, which may be all that it holds."""
+    if isinstance(axis.values, Bounds):
+        return float(highest(axis, axis.cells - 1) + axis.values.step)
+    return last + 1.0
 
 
 def plot_cumulative(release: ColumnRelease, ax: Panels | None, label: str | None) -> Axes:
@@ -148,7 +155,9 @@ def _maps(release: RangeRelease, ax: Panels | None, label: str | None) -> Axes:
     """Draw a map for every group."""
     groups, (across, up) = _groups(release), release.axes
     drawn = panels(ax, len(groups), size=(7.0, 4.5))
-    for panel, group, released in zip(drawn, groups, release.released, strict=False):
+    if len(drawn) < len(groups):
+        raise ParameterError("ax", f"is one axes, and there are {len(groups)} maps", f"{len(groups)} axes")
+    for panel, group, released in zip(drawn, groups, release.released, strict=True):
         _map(panel, released.cells.reshape(across.cells, up.cells), [labels(across), labels(up)])
         title = f"Rows by {across.column} and {up.column}"
         label_axes(
