@@ -67,7 +67,7 @@ def _delivered(options: Namespace, release: Release, bill: Bill) -> str:
         new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
     if options.output is not None:
         new_files.write(options.output, content, overwrite=options.overwrite)
-        return "\n".join([f"wrote {options.output}", *rendering.remarks(release), str(bill)])
+        return "\n".join([f"wrote {options.output}", *rendering.shell_remarks(release), str(bill)])
     text = content.decode().removesuffix("\n")
     if form == "table":
         return f"{text}\n\n{bill}"

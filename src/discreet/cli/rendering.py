@@ -20,7 +20,7 @@ from discreet.visible import visible_json
 if TYPE_CHECKING:
     from discreet.curator import Release
 
-__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "remarks", "render"]
+__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "shell_remarks"]
 
 FORMATS = ("table", "csv", "json", "parquet")
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".table": "table"}
@@ -85,10 +85,10 @@ def _table(release: Release) -> str:
     """Write every group as Python prints it, and what has to be said below."""
     header, rows = release.texts()
     left = next((place for place, name in enumerate(release.shown) if name not in release.keys), len(header))
-    return "\n".join([grid([header, *rows], left=left), *remarks(release)])
+    return "\n".join([grid([header, *rows], left=left), *shell_remarks(release)])
 
 
-def remarks(release: Release) -> list[str]:
+def shell_remarks(release: Release) -> list[str]:
     """Return what has to be said below an answer."""
     return [in_shell(one) for one in release.remarks()]
 
