@@ -12,6 +12,9 @@ from cli.program import Outcome, discreet
 from discreet.privacy import events
 from front.declared_clinic import DECLARATION, write_clinic
 
+BESUCHE = "Fall;Ort;Kosten;Tag;Größe\nA1;Köln;1.234,50;31.01.2026;3\n".encode("cp1252")
+"""A CSV file of another country."""
+
 ALL_VISITS = "SELECT COUNT(*) AS n FROM visits"
 
 
@@ -19,6 +22,7 @@ def prepare(directory: Path, monkeypatch: pytest.MonkeyPatch, declaration: str =
     """Write the clinic into a directory and go there; return the file of its declaration."""
     monkeypatch.chdir(directory)
     (directory / "spent.json").write_text((events.Laplace(epsilon=0.1) * 3).to_json())
+    (directory / "besuche.csv").write_bytes(BESUCHE)
     return write_clinic(directory, declaration)
 
 

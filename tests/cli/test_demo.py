@@ -63,7 +63,7 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
 
 def test_a_directory_that_is_there_is_left_alone():
     Path("clinic").mkdir()
-    assert "--directory already exists" in refused("demo --rows 1000 --directory clinic")
+    assert "--directory already exists" in refused("demo --rows 1000 --directory clinic", code=7)
     assert list(Path("clinic").iterdir()) == []
 
 

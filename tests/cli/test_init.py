@@ -157,9 +157,36 @@ UNREADABLE = {
 }
 
 
+GERMAN = "--encoding cp1252 --delimiter ; --decimal , --thousands . --dates %d.%m.%Y"
+
+
+def test_a_csv_file_of_another_country():
+    reason = refused("init --source besuche.csv", code=5)
+    assert reason.endswith("allowed: its encoding, as in --encoding cp1252")
+    reason = refused("init --source besuche.csv --encoding cp1252", code=5)
+    assert reason.endswith("allowed: what separates its fields, as in --delimiter ';'")
+    answered(f"init --source besuche.csv --each-row --budget 1 --bounds Kosten=0:5000:0.01 {GERMAN}")
+    written = (
+        'csv = { delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }'
+    )
+    assert f'\nsource = "besuche.csv"\n{written}\n' in Path("clinic.toml").read_text()
+    table = read_declaration("clinic.toml").tables["besuche"].open()
+    assert list(table.schema) == ["Fall", "Ort", "Kosten", "Tag", "Größe"]
+    assert table.check().faults("Kosten") == {}
+    Path("tabs.txt").write_text("a\tb\n1\t2\n")
+    answered("init tab.toml --source tabs.txt --delimiter tab")
+    assert 'delimiter = "\\t"' in Path("tab.toml").read_text()
+
+
+def test_how_a_csv_file_is_written_needs_one():
+    for source in ("", "--source ward.parquet"):
+        assert "--decimal says how a CSV file is written" in refused(f"init {source} --decimal ,")
+    assert "--decimal is not a decimal mark" in refused("init --source besuche.csv --decimal x")
+
+
 def test_nothing_is_overwritten():
     Path("clinic.toml").write_text("mine")
-    assert "not overwritten" in refused(f"init {FULL}")
+    assert "not overwritten" in refused(f"init {FULL}", code=7)
     assert Path("clinic.toml").read_text() == "mine"
 
 

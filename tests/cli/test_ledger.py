@@ -51,6 +51,31 @@ def test_every_changed_byte_of_an_entry_is_noticed():
     ledger_trouble("query --epsilon 2", COUNT)
 
 
+@pytest.mark.parametrize(("content", "what"), [(b"", "is empty"), (None, "is not a ledger")])
+def test_a_file_that_is_not_a_ledger_is_restored_not_amended(content, what):
+    Path("clinic.ledger").unlink()
+    if content is None:
+        with sqlite3.connect("clinic.ledger") as connection:
+            connection.execute("CREATE TABLE t (x)")
+        connection.close()
+    else:
+        Path("clinic.ledger").write_bytes(content)
+    for command in ("query --epsilon 1", "preview --epsilon 1"):
+        reason = ledger_trouble(command, COUNT)
+        assert f"clinic.ledger {what}" in reason
+        assert "restore its latest copy" in reason
+        assert "amend" not in reason
+    for command in ("ledger spent", "ledger verify --ledger clinic.ledger"):
+        assert "restore its latest copy" in ledger_trouble(command)
+    assert "restore its latest copy" in ledger_trouble("ledger amend --reason x")
+
+
+def test_the_declared_anchor_is_the_one_that_is_looked_for(clinic):
+    clinic.write_text(DECLARATION.replace("[ledger]", '[ledger]\nanchor = "kept"'))
+    assert "the declared anchor file was missing, and is written now" in answered("ledger verify").output
+    assert f"holds the anchor {Path('kept').read_text().strip()}" in answered("ledger verify").output
+
+
 def test_an_old_copy_is_noticed_by_an_anchor():
     shutil.copy("clinic.ledger", "old")
     answered("query --epsilon 2", COUNT)
@@ -93,8 +118,10 @@ def test_an_export_is_checked_without_the_ledger():
         "4 entries and what is stored for 2 of them"
         in answered("ledger verify --export entries.jsonl").output
     )
-    assert "is not overwritten" in refused("ledger export entries.jsonl")
-    assert "is not overwritten" in refused("ledger export clinic.ledger")
+    assert "already exists" in refused("ledger export entries.jsonl", code=7)
+    assert "already exists" in refused("ledger export clinic.ledger", code=7)
+    assert "another file" in refused("ledger export clinic.ledger --ledger clinic.ledger --overwrite", code=7)
+    answered("ledger export entries.jsonl --overwrite")
     text = Path("entries.jsonl").read_text()
     Path("entries.jsonl").write_text(text.replace('"ana"', '"ben"'))
     ledger_trouble("ledger verify --export entries.jsonl")

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from cli.folder import BY_CITY, COUNT, answered, prepare
-from cli.program import refused
+from cli.program import discreet, refused
 from curator.doors import usual_visits
 from discreet.accounting import epsilon
 from discreet.curator import Budget
+from discreet.curator.ledger import Ledger
 from discreet.errors import LedgerTampered
 from discreet.front import Curator
 from discreet.front.opening import open_file
@@ -40,6 +41,32 @@ def test_every_entry_has_its_line(clinic):
     assert lines[4][4] == "rho 0.1; visits (version 1): count rows"
     assert lines[6][4] == "epsilon 2 for train a model"
     assert lines[7][4] == "epsilon 0.3"
+
+
+def test_a_charge_without_its_answer_is_named(monkeypatch):
+    """A process that was killed after it paid: the charge stands, and asking again is free."""
+    answered("query --epsilon 1", COUNT)
+    keep = Ledger.keep_answer
+
+    def killed(ledger, charge, content):
+        if charge.kind == "charge":
+            raise KeyboardInterrupt
+        return keep(ledger, charge, content)  # the secret of a new ledger
+
+    with monkeypatch.context() as killing:
+        killing.setattr(Ledger, "keep_answer", killed)
+        assert discreet("query --epsilon 2", COUNT).code == 130
+    words = "charged, not yet answered: ask again, it costs nothing"
+    *_, last = answered("ledger show").output.splitlines()
+    assert last.split()[0] == "5"
+    assert last.endswith(f"count rows; {words}")
+    assert f"entry 5 {words}" in " ".join(answered("ledger spent").output.split())
+    assert json.loads(answered("ledger spent --json").output)["unanswered"] == [5]
+    again = json.loads(answered("query --epsilon 2 --format json", COUNT).output)
+    assert (again["stored"], again["paid"]) == (False, "nothing")
+    for what in ("show", "spent"):
+        assert "not yet answered" not in answered(f"ledger {what}").output
+    assert json.loads(answered("ledger spent --json").output)["unanswered"] == []
 
 
 def test_entries_as_json_are_those_of_the_ledger(clinic):

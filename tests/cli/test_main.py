@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,8 +13,11 @@ import pytest
 
 from canary import COUNT
 from cli.program import discreet, refused
+from discreet import __version__
 from discreet.cli.main import COMMANDS
 from discreet.errors import BudgetExceeded
+
+main_module = importlib.import_module("discreet.cli.main")
 
 
 def test_python_dash_m_discreet_runs():
@@ -53,6 +58,22 @@ def test_the_help_of_a_command_teaches_by_examples(command):
     found = discreet(f"{command.name} --help")
     assert found.code == 0
     assert command.lesson.strip() in found.output
+
+
+def test_the_version():
+    found = discreet("--version")
+    assert (found.code, found.output) == (0, f"discreet {__version__}\n")
+
+
+def test_the_reference_lists_every_command_and_every_exit_code():
+    text = (Path(__file__).parents[2] / "docs" / "reference.md").read_text().split("## The command line")[1]
+    assert [name for name in (f"| `{one.name}` |" for one in COMMANDS) if name not in text] == []
+    told = set(re.findall(r"^\| (\d+)(?:, (\d+))? \|", text, re.MULTILINE))
+    written = set(re.findall(r"^(\d+) {3,}", str(main_module.__doc__), re.MULTILINE))
+    written |= set(re.findall(r"^(130|141) ", str(main_module.__doc__), re.MULTILINE))
+    assert {code for pair in told for code in pair if code} == written
+    helped = set(re.findall(r"\d+", discreet("--help").output.split("Exit codes")[1]))
+    assert helped | {"1"} == written
 
 
 def test_without_a_command_and_with_an_unknown_one():

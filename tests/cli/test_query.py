@@ -86,7 +86,34 @@ def test_a_new_ledger_is_said_beside_the_answer():
     first = answered("query --epsilon 1 --format csv", COUNT)
     assert "a new ledger was made" in first.errors
     assert first.output.splitlines()[0] == "n,n_lower,n_upper"
-    assert answered("query --epsilon 1 --format csv", COUNT).errors == ""
+    assert "new ledger" not in answered("query --epsilon 1 --format csv", COUNT).errors
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_what_was_paid_is_said_beside_an_answer_for_programs(form):
+    first = answered(f"query --epsilon 5 --format {form}", COUNT)
+    assert first.errors.splitlines()[-2:] == [
+        "paid  epsilon 5",
+        "left  a pure epsilon of 15, or 3 more of this cost",
+    ]
+    again = answered(f"query --epsilon 5 --format {form}", COUNT)
+    assert again.errors.splitlines() == [
+        "paid  nothing: answered from the store",
+        "left  a pure epsilon of 15, or 3 more of this cost",
+    ]
+    assert "paid  " not in first.output + again.output
+
+
+def test_json_begins_with_whether_the_answer_was_stored():
+    first = json.loads(answered("query --epsilon 5 --format json", COUNT).output)
+    again = json.loads(answered("query --epsilon 5 --format json", COUNT).output)
+    assert list(first) == ["stored", "paid", "left", "rows", "confidence", "label"]
+    left = {"epsilon": 15.0, "more_of_this_cost": 3}
+    assert [first[name] for name in ("stored", "paid", "left")] == [False, "epsilon 5", left]
+    assert [again[name] for name in ("stored", "paid", "left")] == [True, "nothing", left]
+    assert again["rows"] == first["rows"]
+    answered("query --epsilon 5 --output n.json", COUNT)
+    assert json.loads(Path("n.json").read_text())["stored"] is True
 
 
 def test_csv_and_json_hold_the_same_numbers():
@@ -136,10 +163,32 @@ def test_a_file_of_an_unknown_form_is_refused_before_the_charge():
 @pytest.mark.parametrize("path", ["visits.csv", "none/answer.csv"])
 def test_files_that_cannot_be_written_are_refused_before_the_charge(options, path):
     before = Path("visits.csv").read_bytes()
-    refused(f"query --epsilon 1 {options.format(path)}", COUNT)
+    refused(f"query --epsilon 1 {options.format(path)}", COUNT, code=7 if path == "visits.csv" else 2)
     assert Path("visits.csv").read_bytes() == before
     assert not Path("clinic.ledger").exists()
-    assert "another file" in refused("query --epsilon 1 --output a.json --label a.json", COUNT)
+    assert "another file" in refused("query --epsilon 1 --output a.json --label ./a.json", COUNT)
+
+
+def test_a_file_that_exists_has_a_code_of_its_own_and_may_be_overwritten():
+    Path("n.csv").write_text("old")
+    assert "--overwrite" in refused("query --epsilon 1 --output n.csv", COUNT, code=7)
+    answered("query --epsilon 1 --output n.csv --overwrite", COUNT)
+    assert Path("n.csv").read_text().startswith("n,n_lower")
+    answered("query --epsilon 1 --output new.csv --label new.json --overwrite", COUNT)
+    Path("sub").mkdir()
+    refused("query --epsilon 1 --overwrite --format csv --output sub", COUNT, code=7)
+
+
+@pytest.mark.parametrize("path", ["visits.csv", "clinic.toml", "clinic.ledger", "./visits.csv"])
+def test_what_is_declared_is_never_overwritten(path):
+    answered("query --epsilon 1", COUNT)
+    before = Path(path).read_bytes()
+    for options in (f"--format csv --output {path}", f"--label {path}"):
+        reason = refused(f"query --epsilon 2 --overwrite {options}", COUNT, code=7)
+        assert "another file" in reason
+    assert "another file" in refused(f"ledger export {path} --overwrite", code=7)
+    assert Path(path).read_bytes() == before
+    assert charges() == 1
 
 
 def test_an_error_instead_of_an_offer():
@@ -290,9 +339,9 @@ def test_in_a_process_of_its_own():
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n,n_lower,n_upper"), done.stderr
-    assert done.stderr == (
-        "a new ledger was made; keep it: another one over the same data voids the guarantee\n"
-    )
+    first, paid, left = done.stderr.splitlines()
+    assert first == "a new ledger was made; keep it: another one over the same data voids the guarantee"
+    assert (paid, left) == ("paid  epsilon 1", "left  a pure epsilon of 19, or 19 more of this cost")
     Path("clinic.ledger").write_bytes(b"x")
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.cli.rendering import grid, render, write
+from discreet.cli.rendering import grid, render
 from discreet.curator import Release
 from discreet.curator.request.request import AnswerColumn
 from discreet.privacy import events
@@ -87,13 +87,12 @@ def test_text_ends_with_one_line_break(form):
     assert not render(ODD, form).endswith(b"\n\n")
 
 
+def test_the_bill_is_first_in_json_and_nowhere_else():
+    bill = {"stored": True, "paid": "nothing"}
+    assert list(json.loads(render(ODD, "json", bill=bill)))[:3] == ["stored", "paid", "rows"]
+    for form in ("csv", "table"):
+        assert render(ODD, form, bill=bill) == render(ODD, form)
+
+
 def test_a_grid():
     assert grid([["a", "b"], ["long", "1"]], left=1) == "a     b\nlong  1"
-
-
-def test_a_file_that_appeared_meanwhile_stays(tmp_path):
-    place = tmp_path / "answer.csv"
-    write(str(place), b"first")
-    with pytest.raises(FileExistsError):
-        write(str(place), b"second")
-    assert place.read_bytes() == b"first"

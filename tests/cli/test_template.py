@@ -51,6 +51,15 @@ def test_nothing_is_known():
     assert len(draft.blanks) == 4
 
 
+def test_every_comment_is_a_line_of_its_own():
+    lines = declaration_text(Draft(ledger="a.ledger")).splitlines()
+    public = next(line for line in lines if "A public table to join with" in line)
+    assert public.startswith("# A public table")
+    assert lines[lines.index(public) - 1].startswith("#   prepare = true ")
+    (form,) = [line.removeprefix("#   ") for line in lines if line.startswith("#   csv = ")]
+    assert tomllib.loads(form)["csv"]["decimal"] == ","
+
+
 @pytest.mark.parametrize("number", ["0", "-5", "0.01", "1e-6", "1/3", ".5", "5.", "007", "+1"])
 def test_numbers_are_what_was_typed(number):
     from discreet.privacy.rational import rational

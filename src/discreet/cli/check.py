@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from discreet.cli import declared, formatting
 from discreet.cli.command import Command
 from discreet.cli.progress import working
+from discreet.cli.shell_words import in_shell
 
 __all__ = ["CHECK", "FOUND"]
 
@@ -51,7 +52,7 @@ def _run(options: Namespace) -> str:
         options.code = FOUND
     if options.json:
         return formatting.as_json({"tables": {name: one.to_object() for name, one in found.items()}})
-    return "\n\n".join(f"table {name}\n{one}" for name, one in found.items())
+    return "\n\n".join(f"table {name}\n{in_shell(str(one))}" for name, one in found.items())
 
 
 CHECK = Command(

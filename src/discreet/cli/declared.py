@@ -9,6 +9,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli.progress import working
@@ -28,9 +29,26 @@ if TYPE_CHECKING:
     from discreet.front.declaration import Declaration, LedgerPlace
     from discreet.front.rehearsal import Rehearsal
 
-__all__ = ["DEFAULT", "add_file_option", "declaration", "exists", "in_toml", "ledger", "real", "rehearsal"]
+__all__ = [
+    "DEFAULT",
+    "add_file_option",
+    "declaration",
+    "exists",
+    "files",
+    "in_toml",
+    "ledger",
+    "ledger_place",
+    "real",
+    "rehearsal",
+    "remedies",
+]
 
 DEFAULT = "clinic.toml"
+NOT_A_LEDGER = "the file is not a ledger"
+_RESTORE = (
+    "restore its latest copy, and count what that may lack: discreet ledger recover --reason WORDS. Only if "
+    "nothing was ever asked, remove the file or declare another location"
+)
 
 
 def add_file_option(parser: ArgumentParser) -> None:
@@ -67,6 +85,15 @@ def in_toml(error: UndeclaredColumn, file: str) -> str:
     return f"{error.problem} it in {file}: [tables.{table}.columns] {column} = {{ {inside} }}"
 
 
+def files(options: Namespace, read: Declaration) -> list[Path]:
+    """Return the files that a declaration is made of: itself, its ledger and anchor, and the tables."""
+    found = [Path(options.file), read.ledger.file, read.ledger.anchor]
+    for facts in read.tables.values():
+        source = getattr(facts.source, "paths", facts.source)
+        found += source if isinstance(source, tuple) else [source] if isinstance(source, Path) else []
+    return [one for one in found if one is not None]
+
+
 def exists(place: LedgerPlace) -> bool:
     """Return whether there is a ledger already."""
     from discreet.curator.ledger.messages import MISSING
@@ -98,10 +125,8 @@ def real(declared: Declaration, rehearsed: Rehearsal) -> Iterator[Curator]:
     """Open the same tables with the declared ledger, which is created if there is none."""
     from discreet.front.opening import open_declared
 
-    try:
+    with remedies(declared.ledger):
         curator = open_declared(declared, tables=rehearsed.tables)
-    except LedgerMismatch as error:
-        raise LedgerMismatch(f"{error}; from a shell: discreet ledger amend --reason WORDS") from None
     with closing(curator):
         yield curator
 
@@ -109,13 +134,36 @@ def real(declared: Declaration, rehearsed: Rehearsal) -> Iterator[Curator]:
 @contextmanager
 def ledger(options: Namespace) -> Iterator[Ledger[Account]]:
     """Open an existing ledger, without its tables: that of ``--ledger``, or the one declared."""
-    from discreet.front.declaration import LedgerPlace
-
-    place = LedgerPlace(location=options.ledger) if options.ledger else declaration(options).ledger
+    place = ledger_place(options)
     try:
-        with working("reading the ledger"):
+        with working("reading the ledger"), remedies(place):
             opened = place.open()
     except RequestRefused:
         raise LedgerTampered("it records more than its caps allow") from None
     with closing(opened):
         yield opened
+
+
+def ledger_place(options: Namespace) -> LedgerPlace:
+    """Return where the ledger is: at ``--ledger``, or where it is declared to be."""
+    from discreet.front.declaration import LedgerPlace
+
+    return LedgerPlace(location=options.ledger) if options.ledger else declaration(options).ledger
+
+
+@contextmanager
+def remedies(place: LedgerPlace) -> Iterator[None]:
+    """Say what helps if a ledger does not fit: amending it only if it is one, and declares something else."""
+    try:
+        yield
+    except LedgerMismatch as error:
+        problem, amended, _ = str(error).partition("; open it as it was, then change it")
+        if amended:
+            raise LedgerMismatch(
+                f"{problem}; record the change: discreet ledger amend --reason WORDS"
+            ) from None
+        if place.file is None or problem != NOT_A_LEDGER:
+            raise
+        is_empty = place.file.is_file() and place.file.stat().st_size == 0
+        what = "is empty, which a ledger never is" if is_empty else "is not a ledger"
+        raise LedgerMismatch(f"{place.file} {what}; {_RESTORE}") from None

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from discreet.cli import rendering
 from discreet.cli.command import Command
+from discreet.cli.new_files import FileTaken
 from discreet.cli.runs import whole_number
-from discreet.errors import MissingExtra, ParameterError, RequestRefused
+from discreet.errors import MissingExtra, RequestRefused
 
 if TYPE_CHECKING:
     import pyarrow
@@ -98,7 +99,7 @@ def _directory(options: Namespace) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ParameterError("directory", "already exists", "a new one") from None
+        raise FileTaken("directory", "already exists", "a new one") from None
     return directory
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli.command import Command
 from discreet.cli.declared import DEFAULT
+from discreet.cli.new_files import FileTaken
 from discreet.cli.progress import working
 from discreet.cli.runs import whole_number
 from discreet.cli.template import TABLE, Draft, declaration_text
@@ -29,6 +30,9 @@ examples:
     discreet init ward.toml --source visits.csv --person patient_id
   a file that is complete, and opens as it is
     discreet init counts.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 1
+  for a CSV file that is written otherwise: 1.234,50 and 31.01.2026, between semicolons
+    discreet init besuche.toml --source besuche.csv --person Fall --delimiter ';' --decimal , \\
+        --thousands . --encoding cp1252 --dates %d.%m.%Y
   with bounds and keys that are known without looking at the data
     discreet init means.toml --source visits.csv --person patient_id --rows-per-person 10 --budget 3 \\
         --bounds cost=0:5000:0.01 --bounds age=0:110 --keys city=Taipei,Hamilton
@@ -38,11 +42,22 @@ and limits taken from the data would reveal something about it.
 """
 
 
+_FORM = {
+    "delimiter": "what separates the fields of a CSV file: , ; | or tab (,)",
+    "decimal": "the decimal mark of its numbers, . or , (.)",
+    "thousands": "what groups their digits, such as . or a blank (nothing)",
+    "encoding": "its encoding, such as cp1252 (utf-8)",
+    "dates": "how its days are written, such as %%d.%%m.%%Y (2026-01-31)",
+}
+
+
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", default=DEFAULT, metavar="FILE", help=f"the file to write ({DEFAULT})"
     )
     parser.add_argument("--source", metavar="FILE", help="the table: a CSV or Parquet file")
+    for name, words in _FORM.items():
+        parser.add_argument(f"--{name}", metavar="TEXT", help=words)
     parser.add_argument("--table", metavar="NAME", help="what questions call it (the name of its file)")
     unit = parser.add_mutually_exclusive_group()
     unit.add_argument("--person", metavar="COLUMN", help="rows with the same value here are one person's")
@@ -72,7 +87,7 @@ def _configure(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> str:
     file = Path(options.file)
     if file.exists():
-        raise ParameterError(
+        raise FileTaken(
             file.name, "already exists, and is not overwritten", "another name: discreet init other.toml …"
         )
     draft = _draft(options, file)
@@ -116,12 +131,18 @@ def _draft(options: Namespace, file: Path) -> Draft:
     keys = {name: typed.split(",") for name, typed in _pairs(options.keys, "keys").items()}
     if options.source is None and (bounds or keys):
         raise ParameterError("source", "is missing, which bounds and keys need", "--source FILE")
-    schema, listed = ({}, {}) if options.source is None else _checked(options, bounds, keys)
+    form = {name: typed for name in _FORM if (typed := getattr(options, name)) is not None}
+    if form.get("delimiter") in {"tab", r"\t"}:
+        form["delimiter"] = "\t"
+    if form and not _is_csv(options.source):
+        raise ParameterError(next(iter(form)), "says how a CSV file is written", "with --source FILE.csv")
+    schema, listed = ({}, {}) if options.source is None else _checked(options, form, bounds, keys)
     return Draft(
         ledger=f"{file.stem}.ledger",
         table=_name(options),
         source=None if options.source is None else _path(options.source, file),
         is_csv=_is_csv(options.source),
+        form=form,
         person=options.person,
         each_row=options.each_row,
         rows=options.rows_per_person,
@@ -134,12 +155,16 @@ def _draft(options: Namespace, file: Path) -> Draft:
 
 
 def _checked(
-    options: Namespace, bounds: Mapping[str, list[str]], keys: Mapping[str, list[str]]
+    options: Namespace,
+    form: Mapping[str, str],
+    bounds: Mapping[str, list[str]],
+    keys: Mapping[str, list[str]],
 ) -> tuple[Schema, Mapping[str, list[object]]]:
     """Open the table with what is declared so far; return its names and types, and the keys as they are."""
-    from discreet.data import EACH_ROW, Keys, Limits, Table
+    from discreet.data import EACH_ROW, Csv, Keys, Limits, Table
 
-    source = Path(options.source).expanduser()
+    path = Path(options.source).expanduser()
+    source: Path | Csv = Csv(path, **form) if form else path
     with working("reading names and types"):
         types: Schema = {} if _is_csv(options.source) or not keys else Table(source, person=EACH_ROW).schema
         listed = {name: _typed_keys(name, typed, types) for name, typed in keys.items()}
@@ -156,7 +181,9 @@ def _checked(
 
 
 def _is_csv(source: str | None) -> bool:
-    return source is not None and Path(source).suffix.lower() == ".csv"
+    from discreet.data.reading.csv_format import is_records
+
+    return source is not None and is_records(Path(source))
 
 
 def _bounds(name: str, ends: list[str]) -> Bounds:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli import declared, ledger_readings, questions
 from discreet.cli.command import Command
+from discreet.cli.new_files import refuse_declared, refuse_taken
 from discreet.cli.progress import working
 from discreet.errors import ParameterError
 
@@ -60,6 +61,7 @@ def _configure(parser: ArgumentParser) -> None:
     one.add_argument("--json", action="store_true", help="answer as JSON")
     one = _action(actions, "export", "Write all entries to a file, one line of JSON each.", _export)
     one.add_argument("output", metavar="FILE", help="a new file")
+    one.add_argument("--overwrite", action="store_true", help="the file may exist, and is replaced")
     _action(actions, "anchor", "Print the head, to keep elsewhere.", _anchor)
     one = _action(actions, "recover", "Count as spent what an accident may have lost.", _recover)
     one.add_argument("--reason", required=True, metavar="WORDS", help="what happened, for the record")
@@ -92,13 +94,20 @@ def _run(options: Namespace) -> str:
 
 def _verify(options: Namespace) -> str:
     from discreet.curator.ledger import verify_export
+    from discreet.curator.ledger.anchor_file import AnchorFile
 
     anchor = _anchor_of(options)
     if options.export is not None:
         with working("verifying"):
             return str(verify_export(options.export, anchor))
+    place = declared.ledger_place(options)
+    is_declared = anchor is None and place.anchor is not None
+    if anchor is None and place.anchor is not None:
+        anchor = AnchorFile(place.anchor).read()  # before the ledger is opened, which moves it on
     with declared.ledger(options) as ledger, working("verifying"):
-        return str(ledger.verify(anchor))
+        found = str(ledger.verify(anchor))
+    missing = "the declared anchor file was missing, and is written now"
+    return found.replace("no anchor was given", missing) if is_declared else found
 
 
 def _anchor_of(options: Namespace) -> Anchor | None:
@@ -117,8 +126,11 @@ def _anchor_of(options: Namespace) -> Anchor | None:
 
 
 def _export(options: Namespace) -> str:
-    if Path(options.output).exists():
-        raise ParameterError("FILE", "already exists, and is not overwritten", "a new file")
+    refuse_taken("FILE", options.output, overwrite=options.overwrite)
+    if options.overwrite and Path(options.output).exists():
+        known = [Path(options.ledger)] if options.ledger else []
+        known += [] if options.ledger else declared.files(options, declared.declaration(options))
+        refuse_declared("FILE", options.output, known)
     with declared.ledger(options) as ledger, working("writing"):
         head = ledger.export(options.output)
     return f"wrote {options.output}: {head.sequence} entries; head {head}"
@@ -131,13 +143,12 @@ def _anchor(options: Namespace) -> str:
 
 def _recover(options: Namespace) -> str:
     from discreet.curator.budget.budget import offered
-    from discreet.front.declaration import LedgerPlace
     from discreet.front.opening import recover_ledger
 
     amount = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
     event = None if all(one is None for one in amount.values()) else offered(**amount)
-    place = LedgerPlace(location=options.ledger) if options.ledger else declared.declaration(options).ledger
-    with working("reading the ledger"):
+    place = declared.ledger_place(options)
+    with working("reading the ledger"), declared.remedies(place):
         head, lost = recover_ledger(place, reason=options.reason, event=event, analyst=options.analyst)
     return f"wrote off {questions.cost(lost)}; head {head}"
 
@@ -147,8 +158,8 @@ def _amend(options: Namespace) -> str:
 
     if options.ledger is not None:
         raise ParameterError("ledger", "declares nothing", "--file, the declaration as it is now")
-    declared.declaration(options)
-    with working("opening the tables"):
+    read = declared.declaration(options)
+    with working("opening the tables"), declared.remedies(read.ledger):
         curator = amend_file(options.file, reason=options.reason)
     head = curator.ledger.anchor()
     curator.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from discreet.visible import visible
 
 __all__ = ["replay_ledger", "show_entries", "spent"]
 
+_WAITING = "charged, not yet answered: ask again, it costs nothing"
 _FREES_NOTHING = "information only: it holds if all questions were fixed in advance; the caps hold for any"
 
 
@@ -32,11 +33,31 @@ def show_entries(options: Namespace) -> str:
     with declared.ledger(options) as ledger:
         if options.json:
             return "\n".join(entry.to_json() for entry in ledger.entries())
-        lines = [_line(entry) for entry in ledger.entries()]
+        entries = list(ledger.entries())
+    waiting = unanswered(entries)
+    lines = [_line(entry, is_waiting=entry.sequence in waiting) for entry in entries]
     return rendering.grid([["", "time (UTC)", "entry", "analyst", "what"], *lines], left=5)
 
 
-def _line(entry: Entry) -> list[str]:
+def unanswered(entries: Iterable[Entry]) -> list[int]:
+    """Return the charges without a stored answer: a crash came between both, or it is being computed."""
+    charged: dict[int, None] = {}
+    for entry in entries:
+        if entry.kind == "charge":
+            charged[entry.sequence] = None
+        elif entry.kind == "answer":
+            charged.pop(_charge(entry), None)
+    return list(charged)
+
+
+def _charge(entry: Entry) -> int:
+    found = entry.body.get("charge")
+    if not isinstance(found, int):
+        raise LedgerTampered("an entry could not have been recorded")
+    return found
+
+
+def _line(entry: Entry, *, is_waiting: bool) -> list[str]:
     body = entry.body
     time = entry.time[:19].replace("T", " ")
     return [
@@ -44,7 +65,7 @@ def _line(entry: Entry) -> list[str]:
         time,
         entry.kind,
         visible(body.get("analyst", "")),
-        _words(entry.kind, body),
+        "; ".join(filter(None, [_words(entry.kind, body), _WAITING if is_waiting else ""])),
     ]
 
 
@@ -79,6 +100,7 @@ def spent(options: Namespace) -> str:
     with declared.ledger(options) as ledger:
         account = ledger.state()
         due = account.due(ledger.time())
+        waiting = unanswered(ledger.entries())
     account = account if due is None else account.renewed(due)
     caps = account.caps
     current, lifetime = account.counted(account.current), account.counted(account.lifetime)
@@ -96,6 +118,7 @@ def spent(options: Namespace) -> str:
                 "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left(options.analyst)),
                 "charges": account.charges,
+                "unanswered": waiting,
                 "open_reservations": len(account.reserved),
                 "analysts": {name: float_below(left(name)) for name in sorted(account.analysts)},
                 "by_analyst": {
@@ -125,10 +148,18 @@ def spent(options: Namespace) -> str:
             "ever": _loss(account, lifetime, ever, ever_delta) if account.period else "",
             "left": _left(account, options.analyst),
             "charges": f"{account.charges:,}",
+            "waiting": f"{_entries(waiting)} {_WAITING}" if waiting else "",
             "reserved": f"{len(account.reserved)} open permits" if account.reserved else "",
         }
     )
     return f"{whole}\n\n{by_analyst}" if named else whole
+
+
+def _entries(sequences: list[int]) -> str:
+    """Name entries, the first of many."""
+    more = f" and {len(sequences) - 5} more" if len(sequences) > 5 else ""
+    listed = ", ".join(map(str, sequences[:5]))
+    return f"{'entry' if len(sequences) == 1 else 'entries'} {listed}{more}"
 
 
 def _epsilon(value: float, exact: Fraction | None, delta: Fraction) -> str:

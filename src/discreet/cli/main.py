@@ -10,6 +10,7 @@ code  what it says
 4     the budget is too small for what was asked
 5     a file, a table or the engine that holds it could not be read
 6     ``discreet check --strict`` found something
+7     a file to be written exists already
 130   interrupted
 141   the output is no longer read
 ====  ==========================================================================================
@@ -23,6 +24,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import NoReturn
 
+from discreet import __version__
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
 from discreet.cli.check import CHECK
@@ -31,8 +33,10 @@ from discreet.cli.demo import DEMO
 from discreet.cli.explain import EXPLAIN
 from discreet.cli.init import INIT
 from discreet.cli.ledger import LEDGER
+from discreet.cli.new_files import FileTaken
 from discreet.cli.preview import PREVIEW
 from discreet.cli.query import QUERY
+from discreet.cli.shell_words import in_shell
 from discreet.cli.terminal import let_go, make_printable
 from discreet.errors import (
     BudgetExceeded,
@@ -52,12 +56,13 @@ _REFUSED = 2
 _LEDGER_TROUBLE = 3
 _NO_BUDGET = 4
 _UNREADABLE = 5
+_FILE_TAKEN = 7
 _INTERRUPTED = 130
 _NOBODY_READS = 141
 _CODES = (
     "Exit codes: 0 done, 2 refused (write it differently), 3 ledger cannot be trusted or used, 4 budget too "
-    "small,\n5 a file or the engine cannot be read, 6 check --strict found something, 130 interrupted,\n"
-    "141 output no longer read."
+    "small,\n5 a file or the engine cannot be read, 6 check --strict found something,\n"
+    "7 a file to be written exists already, 130 interrupted, 141 output no longer read."
 )
 _OPTION = re.compile(r"--?[a-z][a-z-]{,30}")
 _REPEATED = re.compile(r""": (['"]).*\1(?= \(choose|$)""", re.DOTALL)
@@ -94,6 +99,7 @@ def _run(options: Namespace) -> int:
         return int(getattr(options, "code", 0))
     except ParameterError as error:
         code = _UNREADABLE if error.parameter.split()[-1] == "source" else _REFUSED
+        code = _FILE_TAKEN if isinstance(error, FileTaken) else code
         return _refuse(
             options, f"{_typed(error.parameter, options)} {error.problem}; allowed: {error.allowed}", code
         )
@@ -109,6 +115,8 @@ def _run(options: Namespace) -> int:
         return _refuse(options, str(error))
     except BrokenPipeError:
         raise
+    except FileExistsError as error:  # it appeared after it was looked for
+        return _refuse(options, f"{error.filename} already exists, and is not overwritten", _FILE_TAKEN)
     except OSError as error:
         return _refuse(options, f"{error.filename}: {error.strerror}", _UNREADABLE)
     except (ArithmeticError, MemoryError):
@@ -145,6 +153,7 @@ def _parser() -> ArgumentParser:
         epilog="Every command explains itself: discreet COMMAND --help\n\n" + _CODES,
         formatter_class=RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"discreet {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         one = commands.add_parser(
@@ -167,5 +176,8 @@ def _typed(parameter: str, options: Namespace) -> str:
 
 
 def _refuse(options: Namespace, reason: str, code: int = _REFUSED) -> int:
-    print(visible_lines(f"discreet {options.command.name}: error: {reason}"), file=sys.stderr)
+    print(
+        visible_lines(f"discreet {options.command.name}: error: {in_shell(reason, vars(options))}"),
+        file=sys.stderr,
+    )
     return code

@@ -6,14 +6,13 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from discreet.cli import declared, formatting, questions, rendering
+from discreet.cli import declared, new_files, questions, rendering
+from discreet.cli.bill import Bill, bill_of
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
-from discreet.privacy.decimals import below
 
 if TYPE_CHECKING:
     from discreet.curator import Release
-    from discreet.front import Curator
 
 __all__ = ["QUERY"]
 
@@ -43,6 +42,8 @@ def _run(options: Namespace) -> str:
     offer = questions.offer_of(options)
     question = questions.question_of(options)
     read = declared.declaration(options)
+    for name in ("output", "label") if options.overwrite else ():
+        new_files.refuse_declared(name, getattr(options, name), declared.files(options, read))
     with declared.rehearsal(read) as rehearsed:
         rehearsed.preview(question, analyst=options.analyst, **offer)
         is_new = not declared.exists(read.ledger)
@@ -54,39 +55,24 @@ def _run(options: Namespace) -> str:
             paid = curator.preview(question, analyst=options.analyst, **offer).answered
             with working("answering"):
                 release = curator.ask(question, analyst=options.analyst, **offer)
-            return _delivered(options, release, _bill(options, curator, release, paid=paid))
+            return _delivered(options, release, bill_of(curator, release, options.analyst, paid_before=paid))
 
 
-def _bill(options: Namespace, curator: Curator, release: Release, *, paid: bool) -> str:
-    """Say what was paid, and what is left; `paid` if it was charged before."""
-    price = questions.cost(release.event)
-    if release.stored:
-        price = "nothing: answered from the store"
-    elif paid:
-        price = "nothing: it was paid before"
-    account = curator.account()
-    largest = below(account.largest_epsilon(options.analyst))
-    more = min(one.remaining(release.event) for _, one in account.filters(options.analyst))
-    return formatting.as_table(
-        {
-            "paid": price,
-            "left": f"a pure epsilon of {largest}, or {more:,} more of this cost",
-        }
-    )
-
-
-def _delivered(options: Namespace, release: Release, bill: str) -> str:
+def _delivered(options: Namespace, release: Release, bill: Bill) -> str:
     """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
     form = rendering.format_of(options)
-    content = rendering.render(release, form)
+    content = rendering.render(release, form, bill=bill.to_object())
     if options.label is not None:
         label = json.dumps(release.label, indent=2, ensure_ascii=False, allow_nan=False)
-        rendering.write(options.label, f"{label}\n".encode())
+        new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
     if options.output is not None:
-        rendering.write(options.output, content)
-        return "\n".join([f"wrote {options.output}", *release.remarks(), bill])
+        new_files.write(options.output, content, overwrite=options.overwrite)
+        return "\n".join([f"wrote {options.output}", *rendering.shell_remarks(release), str(bill)])
     text = content.decode().removesuffix("\n")
-    return f"{text}\n\n{bill}" if form == "table" else text
+    if form == "table":
+        return f"{text}\n\n{bill}"
+    note(str(bill))
+    return text
 
 
 QUERY = Command(

@@ -8,17 +8,19 @@ import io
 import json
 import math
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.cli.new_files import refuse_taken
+from discreet.cli.shell_words import in_shell
 from discreet.errors import ParameterError
 from discreet.visible import visible_json
 
 if TYPE_CHECKING:
     from discreet.curator import Release
 
-__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "write"]
+__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "shell_remarks"]
 
 FORMATS = ("table", "csv", "json", "parquet")
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".table": "table"}
@@ -30,6 +32,7 @@ def add_output_options(parser: ArgumentParser) -> None:
     output.add_argument("--format", choices=FORMATS, help="by default that of the file's name, or a table")
     output.add_argument("--output", metavar="FILE", help="write the answer to a new file")
     output.add_argument("--label", metavar="FILE", help="write what the answer promises to a new JSON file")
+    output.add_argument("--overwrite", action="store_true", help="the files may exist, and are replaced")
 
 
 def format_of(options: Namespace) -> str:
@@ -48,31 +51,22 @@ def format_of(options: Namespace) -> str:
 
 
 def check_output(options: Namespace) -> None:
-    """Refuse files that cannot be written, before anything is charged. Nothing is ever overwritten."""
+    """Refuse files that cannot be written, before anything is charged."""
     for name in ("output", "label"):
-        path = getattr(options, name)
-        if path is not None and Path(path).exists():
-            raise ParameterError(name, "names a file that already exists", "a new file")
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ParameterError(
-                name, "is in a directory that does not exist", "a file in an existing directory"
-            )
-    if options.output is not None and options.output == options.label:
+        refuse_taken(name, getattr(options, name), overwrite=options.overwrite)
+    if options.output is not None and options.label is not None and _same(options.output, options.label):
         raise ParameterError("label", "is the file of the answer", "another file")
     if format_of(options) == "parquet" and options.output is None:
         raise ParameterError("output", "is missing, which Parquet needs", "--output FILE")
 
 
-def render(release: Release, form: str) -> bytes:
-    """Return an answer as the bytes of a file."""
-    written: Mapping[str, Callable[[Release], str]] = {"table": _table, "csv": _csv, "json": _json}
-    return _parquet(release) if form == "parquet" else f"{written[form](release)}\n".encode()
-
-
-def write(path: str, content: bytes) -> None:
-    """Write a new file; an existing one is not changed."""
-    with Path(path).open("xb") as file:
-        file.write(content)
+def render(release: Release, form: str, *, bill: Mapping[str, object] | None = None) -> bytes:
+    """Return an answer as the bytes of a file; JSON begins with the bill."""
+    if form == "parquet":
+        return _parquet(release)
+    if form == "json":
+        return f"{_json(release, bill or {})}\n".encode()
+    return f"{_csv(release) if form == 'csv' else _table(release)}\n".encode()
 
 
 def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
@@ -91,7 +85,12 @@ def _table(release: Release) -> str:
     """Write every group as Python prints it, and what has to be said below."""
     header, rows = release.texts()
     left = next((place for place, name in enumerate(release.shown) if name not in release.keys), len(header))
-    return "\n".join([grid([header, *rows], left=left), *release.remarks()])
+    return "\n".join([grid([header, *rows], left=left), *shell_remarks(release)])
+
+
+def shell_remarks(release: Release) -> list[str]:
+    """Return what has to be said below an answer."""
+    return [in_shell(one) for one in release.remarks()]
 
 
 def _csv(release: Release) -> str:
@@ -103,8 +102,9 @@ def _csv(release: Release) -> str:
     return stream.getvalue().removesuffix("\n")
 
 
-def _json(release: Release) -> str:
+def _json(release: Release, bill: Mapping[str, object]) -> str:
     content = {
+        **bill,
         "rows": list(_rows(release)),
         "confidence": float(release.request.confidence),
         "label": release.label,
@@ -127,6 +127,10 @@ def _rows(release: Release) -> Iterator[dict[str, object]]:
     columns = release.columns()
     for row in zip(*columns.values(), strict=True):
         yield {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+
+
+def _same(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()
 
 
 def _plain(value: object) -> object:

@@ -15,6 +15,7 @@ TABLE = "visits"
 _BLANK = "FILL IN"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_GERMAN = '{ delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }'
 _NUMBERS = ("integer", "decimal", "float")
 
 _HEAD = """\
@@ -44,14 +45,15 @@ epsilon = {epsilon}
 _TABLE = """
 [tables.{table}]
 source = {source}
+{csv}
 #   source_env = "DISCREET_VISITS"            instead: holds postgresql://user@host/database#table
 # All rows with the same value in this column belong to one person, who is protected as a whole.
 # If every row is a different person, write each_row = true instead, and no limits.
 {person}
 # Change this when the data change, so that no stored answer is returned for other data.
 version = "1"
-#   prepare = true                            keeps the table ready: faster; limits on rows are then applied
-# first A public table to join with is declared in the same way, by its source and public = true:
+#   prepare = true                            keeps the table ready: faster; applies limits on rows in advance
+# A public table to join with is declared in the same way, by its source and public = true:
 #   [tables.cities]
 #   source = "cities.csv"
 #   public = true
@@ -76,6 +78,8 @@ class Draft:
     table: str = TABLE
     source: str | None = None
     is_csv: bool = False
+    form: Mapping[str, str] = field(default_factory=dict)
+    """How a CSV file is written, where it is not as usual."""
     person: str | None = None
     each_row: bool = False
     rows: int | None = None
@@ -116,6 +120,7 @@ def declaration_text(draft: Draft) -> str:
         + _TABLE.format(
             table=toml_key(draft.table),
             source=_text(draft.source),
+            csv=_csv(draft.form),
             person=_person(draft),
         )
         + "".join(f"{line}\n" for line in _columns(draft))
@@ -130,6 +135,15 @@ def quoted(text: str) -> str:
 def toml_key(name: str) -> str:
     """Write a key as TOML does."""
     return name if _BARE.fullmatch(name) else quoted(name)
+
+
+def _csv(form: Mapping[str, str]) -> str:
+    if form:
+        return f"csv = {{ {', '.join(f'{name} = {quoted(value)}' for name, value in form.items())} }}"
+    return (
+        "# If a CSV file is not written with commas, points and UTF-8, how it is written:\n"
+        f"#   csv = {_GERMAN}"
+    )
 
 
 def _text(text: str | None) -> str:

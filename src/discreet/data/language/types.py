@@ -91,7 +91,8 @@ def column_type(name: str, schema: Schema) -> Type:
     """Return the type of a column, or say which columns there are."""
     if name in schema:
         return schema[name]
-    raise UndeclaredColumn(f"there is no column {name!r}; known columns: {suggestion(name, schema)}")
+    known = f"known columns: {suggestion(name, schema)}{_unquoted(name, schema)}"
+    raise UndeclaredColumn(f"there is no column {name!r}; {known}")
 
 
 def suggestion(name: str, schema: Schema) -> str:
@@ -99,3 +100,18 @@ def suggestion(name: str, schema: Schema) -> str:
     names = get_close_matches(name, schema, n=3, cutoff=0.6) or list(schema)
     shown = ", ".join(repr(name) for name in names[:20])
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
+
+
+def _unquoted(name: str, schema: Schema) -> str:
+    """Say how SQL writes the columns of which a name is one word, as in Patient-Nr, a difference in SQL."""
+    whole = [one for one in schema if _is_word_at_an_end(name, one)][:3]
+    written = " or ".join('"{}"'.format(one.replace('"', '""')) for one in whole)
+    return f"; in SQL, such a name is written in double quotes: {written}" if whole else ""
+
+
+def _is_word_at_an_end(name: str, whole: str) -> bool:
+    if not name or len(whole) <= len(name):
+        return False
+    before, after = whole[-len(name) - 1], whole[len(name)]
+    begins = whole.startswith(name) and not (after.isalnum() or after == "_")
+    return begins or (whole.endswith(name) and not (before.isalnum() or before == "_"))
