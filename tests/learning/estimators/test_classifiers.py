@@ -14,13 +14,15 @@ import discreet as dp
 from discreet import accounting
 from discreet.errors import ParameterError
 from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
-from discreet.learning.estimators.classifiers import SEEN
+from discreet.learning.estimators.classifiers import SEEN, _labels_of, _numbers
 from discreet.privacy.guarantees import ApproximateDP
 
 KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
 NOISE = "two fits of the same data differ by their noise"
 EXPECTED = dict.fromkeys(
     ["check_classifier_data_not_an_array", "check_supervised_y_2d", "check_fit_idempotent"], NOISE
+)
+    "no rows have a fit: an error would tell that there are none"
 )
 FOR_CHECKS = {"epsilon": 100, "delta": 1e-3, "columns": (-20, 20), "classes": SEEN}
 
@@ -118,3 +120,36 @@ def test_a_person_with_many_rows_costs_more_noise():
     one, many = (model(rows=rows).fit(FRAME, LABELS) for rows in (1, 20))
     assert accounting.epsilon(many.event_, delta=1e-6).upper <= 1 + 1e-9
     assert one.event_ != many.event_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_row_decides_how_another_is_read(kind):
+    """Lists in which one entry would change the type of all: the others are what they were."""
+    columns = [dp.Keys([1, 2]), dp.Keys(["a", "b"]), (0, 1)]
+    rows, labels = [[1, "a", 0.5], [2, "b", 0.25]] * 50, [0, 1] * 50
+    found = model(kind, columns=columns, classes=[0, 1])
+    alone = found.fit(rows, labels).features_
+    numbers = _numbers(_labels_of(labels, seen=False), np.array([0, 1]))
+    for odd in ([1, None, 0.5], ["x", "a", 0.5], [1, "a", "n/a"], [1j, "a", 10**400], [[], {}, -(10**400)]):
+        for label in ("x", None, 0.5, [], 1j):
+            held = found._columns_of([*rows, odd], reset=False)
+            assert (
+                alone.encoded([one[:100] for one in held])
+                == alone.encoded(found._columns_of(rows, reset=False))
+            ).all()
+            more = _labels_of([*labels, label], seen=False)
+            assert (_numbers(more, np.array([0, 1]))[:100] == numbers).all()
+            assert np.isfinite(found.fit([*rows, odd], [*labels, label]).weights_).all()
+    assert (numbers >= 0).all()
+    assert alone.encoded(found._columns_of(rows, reset=False))[:, :4].sum() == 200
+
+
+def test_no_rows_have_a_fit():
+    assert np.isfinite(model().fit(FRAME[:0], LABELS[:0]).weights_).all()
+    found = model(columns=(0, 1), classes=[0, 1]).fit(np.empty((0, 3)), np.empty(0))
+    assert np.isfinite(found.weights_).all()
+
+
+def test_keys_beyond_floats_are_refused():
+    with pytest.raises(ParameterError, match=r"up to 2\^53"):
+        model(columns={"age": (0, 1), "city": dp.Keys([2**53 + 1])}).fit(FRAME, LABELS)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import inf, nan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, Fea
 """What is public about all columns: the same for each, or in order, or by name."""
 
 _BLOCK = 2**14
+_LARGEST_KEY = 2**53  # pandas makes floats of integers where one is missing
 _SAY = 'such as columns={"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}, or columns=(0, 1) for all'
 
 
@@ -59,13 +61,10 @@ class NumberColumn:
         return float((self.upper - self.lower) / 2)
 
     def numbers(self, values: NDArray[Any]) -> Floats:
-        """Return values as floats; what is missing is not a number."""
-        try:
+        """Return values as floats, each by itself; what is not a number is missing."""
+        if values.dtype.kind in "biuf":
             return values.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(
-                "X", f"holds what is not a number in {self.name!r}", "numbers, or Keys"
-            ) from None
+        return np.fromiter((_number(value) for value in values.tolist()), np.float64, len(values))
 
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
@@ -117,6 +116,18 @@ class BinnedColumn:
         numbers = self.column.numbers(values)
         places = np.where(np.isnan(numbers), -1, np.searchsorted(self.edges, numbers, side="right"))
         return np.eye(len(self.edges) + 2)[places][:, :-1]
+
+
+def _number(value: object) -> float:
+    """Return a number as a float; what is not a number, a text among them, is missing."""
+    if isinstance(value, str | bytes) or value is None:
+        return nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return inf if value > 0 else -inf  # type: ignore[operator]
+    except (TypeError, ValueError):
+        return nan
 
 
 def _place(places: Mapping[Any, int], value: object) -> int:
@@ -199,6 +210,10 @@ def _is_pair(declared: object) -> bool:
 
 def _column(declared: object, name: str) -> NumberColumn | KeyColumn:
     if isinstance(declared, Keys):
+        if any(isinstance(key, int) and abs(key) > _LARGEST_KEY for key in declared.values):
+            raise ParameterError(
+                "columns", f"has keys of {name!r} that floats do not hold", "keys up to 2^53"
+            )
         return KeyColumn(name=name, keys=declared)
     if isinstance(declared, Bounds):
         return NumberColumn(name=name, lower=declared.lower, upper=declared.upper)

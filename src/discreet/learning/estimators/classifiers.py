@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -72,7 +72,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         message says anything about it.
         """
         values = self._columns_of(X, reset=True)
-        labels = column_or_1d(y, warn=True)
+        labels = _labels_of(y, seen=isinstance(self.classes, str))
         features = Features.of(
             self.columns,
             list(getattr(self, "feature_names_in_", (f"x{place}" for place in range(len(values))))),
@@ -128,14 +128,24 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _columns_of(self, X: Any, *, reset: bool) -> list[NDArray[Any]]:
-        """Return the columns of a design, each as an array; what it holds is not looked at."""
-        numbers = self.columns is None or all(
-            isinstance(one, NumberColumn) for one in getattr(getattr(self, "features_", None), "columns", ())
+        """Return the columns of a design, each as an array; its type and shape are checked, and no value.
+
+        NumPy would choose one type for all entries of a list, so that one entry could change all others. So
+        lists become arrays of objects, each of which is read by itself.
+        """
+        if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return [np.asarray(X[name]) for name in X.columns]
+        held = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+        if isinstance(held, np.ndarray) and held.dtype.kind in "OSU" and held.ndim == 2 and held.shape[1]:
+            validate_data(self, held, reset=reset, skip_check_array=True)
+            return list(held.T)
+        if np.iscomplexobj(held):
+            raise ParameterError("X", "is complex", "real numbers: Complex data not supported")
+        checked = validate_data(
+            self, held, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=0
         )
-        held = validate_data(
-            self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1 - int(not numbers)
-        )
-        return list(np.asarray(held).T)
+        return list(np.asarray(checked).T)
 
     def _set_coefficients(self) -> None:
         """State the weights in the units of the columns, where each column is a number."""
@@ -165,14 +175,26 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _labels_of(y: Any, *, seen: bool) -> NDArray[Any]:
+    """Return labels in one dimension; those of a list are read one by one, unless classes are public."""
+    if isinstance(y, list | tuple) and not seen:
+        held = np.empty(len(y), dtype=object)
+        held[:] = y
+        return held
+    return np.asarray(column_or_1d(y, warn=True))
+
+
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
-    """Return the number of each label's class, or -1."""
+    """Return the number of each label's class, or -1: of each label by itself."""
+    known = {one: place for place, one in enumerate(classes.tolist())}
+    return np.fromiter((_number_of(one, known) for one in labels.tolist()), np.int64, len(labels))
+
+
+def _number_of(label: object, known: Mapping[Any, int]) -> int:
     try:
-        places = np.searchsorted(classes, labels).clip(0, len(classes) - 1)
-        return np.where(classes[places] == labels, places, -1).astype(np.int64)
-    except TypeError:
-        known = {one: place for place, one in enumerate(classes.tolist())}
-        return np.array([known.get(one, -1) for one in labels.tolist()], dtype=np.int64)
+        return known.get(label, -1)
+    except TypeError:  # not hashable, so not a class
+        return -1
 
 
 class LogisticRegression(_LinearClassifier):
