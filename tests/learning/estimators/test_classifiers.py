@@ -22,8 +22,6 @@ NOISE = "two fits of the same data differ by their noise"
 EXPECTED = dict.fromkeys(
     ["check_classifier_data_not_an_array", "check_supervised_y_2d", "check_fit_idempotent"], NOISE
 )
-    "no rows have a fit: an error would tell that there are none"
-)
 FOR_CHECKS = {"epsilon": 100, "delta": 1e-3, "columns": (-20, 20), "classes": SEEN}
 
 
