@@ -173,3 +173,18 @@ def test_one_person_moves_one_bought_count_by_one(place):
     for person in "pqrs":
         rest = exact(FRAME[FRAME["who"] != person], place / person)
         assert sorted(whole - rest) == [0, 0, 0, 1]
+
+
+def test_persons_with_names_of_two_types_are_refused_before_any_charge(place):
+    """7 and "7" would be two persons, and one person would move two counts."""
+    numbers, texts = (
+        Table(pd.DataFrame({"who": who}), person="who", limits=Limits(rows=1)) for who in ([7, 8], ["7", "8"])
+    )
+    curator = Curator({"one": numbers, "other": texts}, budget=Budget(epsilon=9), ledger=place / "two")
+    answers = [curator.ask(curator.table(name).agg(n=dp.count()), epsilon=1) for name in ("one", "other")]
+    before = curator.spent
+    with pytest.raises(ParameterError, match="different types"):
+        curator.revealed(answers)
+    with pytest.raises(ParameterError, match="different types"):
+        curator.count_revealed(answers, edges=[1], epsilon=1)
+    assert curator.spent == before

@@ -19,6 +19,7 @@ from discreet.accounting import epsilon, instance_event
 from discreet.curator import Release, Request
 from discreet.curator.budget.entries import CHARGE, RESERVE, SETTLE, USE
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.data import Table
 from discreet.data.person_shifts import Shift, person_shifts
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
@@ -124,6 +125,7 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
         At which epsilons are stated, from 0 to below 1. At 0, normal noise has none.
     """
     failure = probability(delta, "delta", one=False)
+    _check_names(curator)
     people, rest, whole = _events(curator, releases)
     loss = lru_cache(maxsize=None)(lambda event: epsilon(event, delta=failure).upper)
     return Revealed(
@@ -165,6 +167,7 @@ def count_revealed(
     if not ends or sorted(set(ends)) != ends:
         raise ParameterError("edges", "do not increase", "the upper ends of bins, one after the other")
     failure = probability(delta, "delta", one=False)
+    _check_names(curator)
     mechanism = Laplace(sensitivity=1, epsilon=epsilon, size=len(ends) + 1)
     with curator.permit("how many persons lost how much", mechanism.event, analyst=analyst) as permit:
         permit.charge(mechanism.event)
@@ -176,6 +179,15 @@ def count_revealed(
         margin=mechanism.error.quantile(0.95),
         delta=failure,
     )
+
+
+def _check_names(curator: Curator) -> None:
+    """Refuse tables whose persons have names of several types: one person would be two, 7 and "7"."""
+    named = [one for one in curator.tables.values() if isinstance(one, Table) and isinstance(one.person, str)]
+    if len({one.schema[one.person] for one in named}) > 1:  # type: ignore[index]
+        raise ParameterError(
+            "tables", "name persons by values of different types", "tables whose persons are of one type"
+        )
 
 
 def _binned(
