@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.exports import publish
+from discreet.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
     from discreet.queries.counts import cdf, marginals, ranges
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AUTO",

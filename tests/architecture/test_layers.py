@@ -14,7 +14,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. Packages on one line may not import each other.
 LEVELS = [
-    {"array_types", "exports"},
+    {"array_types", "exports", "version"},
     {"errors", "records", "visible"},
     {"figures", "noise", "privacy"},
     {"stability"},

@@ -24,7 +24,6 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import NoReturn
 
-from discreet import __version__
 from discreet.cli.account import ACCOUNT
 from discreet.cli.calibrate import CALIBRATE
 from discreet.cli.check import CHECK
@@ -46,6 +45,7 @@ from discreet.errors import (
     ParameterError,
     UndeclaredColumn,
 )
+from discreet.version import __version__
 from discreet.visible import visible_lines
 
 __all__ = ["COMMANDS", "main"]
