@@ -8,7 +8,7 @@ long come in two sizes, in one of three ways:
 - ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
 - `sizes`: one body is run with a small number, and with a large one, which is slow.
 
-`make coverage` simulates 25 times as many releases as `make test-slow` (`releases`), and ``CORPUS=all make
+`make coverage` simulates 40 times as many releases as `make test-slow` (`releases`), and ``CORPUS=all make
 test-slow`` asks the whole corpus on every engine.
 
 Whatever needs Spark is slow, so that `make test` starts no Java.
@@ -31,7 +31,7 @@ def register_profiles() -> None:
 
     There is no deadline: how long an example takes depends on the machine.
     """
-    settings.register_profile("thorough", deadline=None, max_examples=60)
+    settings.register_profile("thorough", deadline=None, max_examples=40)
     settings.register_profile("usual", deadline=None, max_examples=12)
     settings.load_profile("usual")
 
@@ -45,7 +45,7 @@ def examples(full: int) -> int:
 
 def releases(full: int) -> int:
     """Return how many releases to simulate: all of them in `make coverage`, else a few."""
-    return full if os.environ.get("RELEASES") == "all" else full // 25
+    return full if os.environ.get("RELEASES") == "all" else full // 40
 
 
 def sizes(small: object, *full: object) -> list[object]:

@@ -59,13 +59,13 @@ def test_on_duckdb(query, embedded):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::3])
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::5])
 def test_on_postgres(query, on_postgres):
     check(query, outcome(query, on_postgres))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::12])  # one takes Spark seconds
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::20])  # one takes Spark seconds
 def test_on_spark(query, on_spark):
     check(query, outcome(query, on_spark))
 
