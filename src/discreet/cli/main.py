@@ -24,17 +24,17 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import NoReturn
 
-from discreet.cli.account import ACCOUNT
-from discreet.cli.calibrate import CALIBRATE
-from discreet.cli.check import CHECK
+from discreet.cli.commands.account import ACCOUNT
+from discreet.cli.commands.calibrate import CALIBRATE
+from discreet.cli.commands.check import CHECK
+from discreet.cli.commands.demo import DEMO
+from discreet.cli.commands.explain import EXPLAIN
+from discreet.cli.commands.init import INIT
+from discreet.cli.commands.ledger import LEDGER
+from discreet.cli.commands.preview import PREVIEW
+from discreet.cli.commands.query import QUERY
 from discreet.cli.declared import in_toml
-from discreet.cli.demo import DEMO
-from discreet.cli.explain import EXPLAIN
-from discreet.cli.init import INIT
-from discreet.cli.ledger import LEDGER
 from discreet.cli.new_files import FileTaken
-from discreet.cli.preview import PREVIEW
-from discreet.cli.query import QUERY
 from discreet.cli.shell_words import in_shell
 from discreet.cli.terminal import let_go, make_printable
 from discreet.errors import (

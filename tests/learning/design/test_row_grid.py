@@ -46,5 +46,10 @@ def test_blocks_are_all_rows_in_order():
 def test_what_is_not_a_design_is_refused():
     with pytest.raises(ParameterError, match="rows of 200 numbers"):
         WIDE.rounded([[1.0, 2.0]])
-    with pytest.raises(ParameterError, match="out of range"):
-        public_bound(2**801, "largest")
+
+
+def test_bounds_out_of_range_are_refused():
+    assert public_bound("0.5", "largest") == Fraction(1, 2)
+    for wrong in (0, -1, Fraction(2) ** 801, Fraction(1, 2**801)):
+        with pytest.raises(ParameterError, match="largest"):
+            public_bound(wrong, "largest")

@@ -151,3 +151,15 @@ def test_no_rows_have_a_fit():
 def test_keys_beyond_floats_are_refused():
     with pytest.raises(ParameterError, match=r"up to 2\^53"):
         model(columns={"age": (0, 1), "city": dp.Keys([2**53 + 1])}).fit(FRAME, LABELS)
+    with pytest.raises(ParameterError, match=r"up to 2\^53"):
+        model(classes=[0, 2**53 + 1]).fit(FRAME, LABELS)
+
+
+NO_TABLES = [[123456.0, 2.0], [[123456.0], [1.0, 2.0]], np.full((1, 1, 1), 123456.0), np.array([[123456j]])]
+
+
+@pytest.mark.parametrize("wrong", NO_TABLES, ids=["a row", "ragged", "a cube", "complex"])
+def test_what_is_no_table_is_refused_without_its_values(wrong):
+    with pytest.raises(ParameterError, match=r"2D array|Complex") as caught:
+        model(columns=(0, 1), classes=[0, 1]).fit(wrong, [0, 1])
+    assert "123456" not in str(caught.value)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from discreet.errors import ParameterError
 from discreet.learning.regression.linear_fit import Units
-from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.linear_rows import rows_on_grid
 
 UNITS = Units(steps=16, row_steps=15, largest=Fraction(2), response=Fraction(5))
 
@@ -22,10 +20,3 @@ def test_rows_are_within_their_bounds_and_each_by_itself():
     for place in range(4):
         alone, _ = rows_on_grid(design[[place]], [0], columns=2, units=UNITS)
         assert alone[0].tolist() == rows[place].tolist()
-
-
-def test_bounds_out_of_range_are_refused():
-    assert checked_bound("0.5", "largest") == Fraction(1, 2)
-    for wrong in (0, -1, Fraction(2) ** 801, Fraction(1, 2**801)):
-        with pytest.raises(ParameterError, match="largest"):
-            checked_bound(wrong, "largest")

@@ -25,7 +25,15 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["BinnedColumn", "FeatureFact", "FeatureFacts", "Features", "KeyColumn", "NumberColumn"]
+__all__ = [
+    "LARGEST_KEY",
+    "BinnedColumn",
+    "FeatureFact",
+    "FeatureFacts",
+    "Features",
+    "KeyColumn",
+    "NumberColumn",
+]
 
 FeatureFact: TypeAlias = Bounds | Keys | tuple[Number, Number]
 """What is public about one column: the bounds of numbers, or the keys that it may hold."""
@@ -33,7 +41,8 @@ FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, Fea
 """What is public about all columns: the same for each, or in order, or by name."""
 
 _BLOCK = 2**14
-_LARGEST_KEY = 2**53  # pandas makes floats of integers where one is missing
+LARGEST_KEY = 2**53
+"""The largest integer among keys: pandas makes floats of integers where one is missing."""
 _SAY = 'such as columns={"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}, or columns=(0, 1) for all'
 
 
@@ -210,7 +219,7 @@ def _is_pair(declared: object) -> bool:
 
 def _column(declared: object, name: str) -> NumberColumn | KeyColumn:
     if isinstance(declared, Keys):
-        if any(isinstance(key, int) and abs(key) > _LARGEST_KEY for key in declared.values):
+        if any(isinstance(key, int) and abs(key) > LARGEST_KEY for key in declared.values):
             raise ParameterError(
                 "columns", f"has keys of {name!r} that floats do not hold", "keys up to 2^53"
             )

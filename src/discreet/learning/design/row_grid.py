@@ -16,7 +16,7 @@ from discreet.privacy.rational import Number, rational
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["ROW_BITS", "GridRows", "RowGrid", "blocks_of", "public_bound"]
+__all__ = ["ROW_BITS", "GridRows", "RowGrid", "blocks_of", "public_bound", "rounded_rows"]
 
 _MOST = Fraction(2**800)
 _BLOCK = 2**14  # rows at a time: a few megabytes at a hundred columns
@@ -62,17 +62,28 @@ class RowGrid:
             raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
         found = np.empty(rows.shape, dtype=np.int16)
         for start in range(0, len(rows), _BLOCK):
-            found[start : start + _BLOCK] = self._rounded(rows[start : start + _BLOCK])
+            found[start : start + _BLOCK] = rounded_rows(
+                rows[start : start + _BLOCK],
+                largest=float(self.largest),
+                row_steps=self.row_steps,
+                steps=self.steps,
+            )
         return found
 
-    def _rounded(self, rows: Floats) -> NDArray[np.int64]:
-        fine = 2.0 ** ((62 - self.columns.bit_length()) // 2)  # squares of a row add up below 2^63
-        rows = np.nan_to_num(rows, nan=0.0)
-        parts = rows / np.maximum(np.abs(rows).max(axis=1), float(self.largest))[:, None]  # none beyond 1
-        # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
-        lengths = np.sqrt((np.rint(parts * fine).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
-        parts = parts / np.maximum(lengths / fine, 1.0)[:, None]
-        return scaled_rows(np.rint(parts * self.row_steps).astype(np.int64), self.steps)
+
+def rounded_rows(rows: Floats, *, largest: float, row_steps: int, steps: int) -> NDArray[np.int64]:
+    """Return rows in steps, `row_steps` of them to `largest`; none is longer than `steps`.
+
+    Not a number counts as 0, and longer rows are shortened: each row by itself, rounding included.
+    """
+    bits = min(28, (62 - (rows.shape[1] - 1).bit_length()) // 2)  # squares of a row add up to 2^62 at most
+    fine = 2.0**bits
+    held = np.nan_to_num(rows, nan=0.0)
+    parts = held / np.maximum(np.abs(held).max(axis=1), largest)[:, None]  # of `largest`, none beyond 1
+    # Lengths are those of integers, whose sums do not depend on the order: no row on another row.
+    lengths = np.sqrt((np.rint(parts * fine).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
+    parts = parts / np.maximum(lengths / fine, 1.0)[:, None]
+    return scaled_rows(np.rint(parts * row_steps).astype(np.int64), steps)
 
 
 def blocks_of(rows: GridRows) -> Iterator[tuple[slice, Floats]]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
+from discreet.learning.design.features import LARGEST_KEY, FeatureFacts, Features, NumberColumn
 from discreet.learning.training.budgets import TrainingBudget, stated_budget
 from discreet.learning.training.noisy_newton import NoisyNewton
 from discreet.learning.training.score_losses import (
@@ -123,6 +123,8 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = np.unique(labels)
         else:
             found = np.unique(np.asarray(self.classes))
+        if any(isinstance(one, int) and abs(one) > LARGEST_KEY for one in found.tolist()):
+            raise ParameterError("classes", "hold integers that floats do not hold", "integers up to 2^53")
         if len(found) < 2:
             raise ParameterError("classes", "are one class, or none", "two classes or more")
         return found
@@ -140,8 +142,11 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(held, np.ndarray) and held.dtype.kind in "OSU" and held.ndim == 2 and held.shape[1]:
             validate_data(self, held, reset=reset, skip_check_array=True)
             return list(held.T)
+        # scikit-learn would print the values of what it refuses.
         if np.iscomplexobj(held):
             raise ParameterError("X", "is complex", "real numbers: Complex data not supported")
+        if isinstance(held, np.ndarray) and held.ndim != 2:
+            raise ParameterError("X", f"has {held.ndim} dimensions", "Expected 2D array: Reshape your data")
         checked = validate_data(
             self, held, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=0
         )

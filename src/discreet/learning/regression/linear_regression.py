@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
+from discreet.learning.design.row_grid import public_bound
 from discreet.learning.regression.linear_fit import LinearFit, Noise, Units
-from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.linear_rows import rows_on_grid
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.gaussian_privacy import largest_mu
 from discreet.noise import current
@@ -112,8 +113,8 @@ class LinearRegression(Record):
         units = Units(
             steps=steps,
             row_steps=steps - (isqrt(width - 1) // 2 + 1),
-            largest=checked_bound(largest, "largest"),
-            response=checked_bound(response, "response"),
+            largest=public_bound(largest, "largest"),
+            response=public_bound(response, "response"),
         )
         (third_rho, third_mu), guarantee = _thirds(rho, epsilon, delta)
         half, weight = units.response_steps, units.weight

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
+from discreet.learning.design.row_grid import public_bound
 from discreet.learning.regression.linear_fit import Units
-from discreet.learning.regression.linear_rows import checked_bound, rows_on_grid
+from discreet.learning.regression.linear_rows import rows_on_grid
 from discreet.learning.regression.posterior_fit import PosteriorFit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
@@ -127,8 +128,8 @@ class PosteriorRegression(Record):
         units = Units(
             steps=steps,
             row_steps=steps - (isqrt(width - 1) // 2 + 1),
-            largest=checked_bound(largest, "largest"),
-            response=checked_bound(response, "response"),
+            largest=public_bound(largest, "largest"),
+            response=public_bound(response, "response"),
         )
         most = min(int(_MOST_POINTS ** (1 / width) + 1e-9), 129)
         across = most if points is None else whole(points, "points", least=3, most=2**14)
@@ -138,7 +139,7 @@ class PosteriorRegression(Record):
             )
         half = (across - 1) // 2
         ratio = units.response * units.row_steps / (units.response_steps * units.largest)
-        reach = checked_bound(radius, "radius") / ratio  # in steps of y per step of x
+        reach = public_bound(radius, "radius") / ratio  # in steps of y per step of x
         if reach > 2**16:
             raise ParameterError(
                 "radius", "is too large for the bounds", "about response / largest, or some times that"
