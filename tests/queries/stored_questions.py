@@ -3,8 +3,8 @@
 `stored_identities.json` was written before modules and classes got their present names. It is never written
 again: `write` is kept to say what is in it, and to write one for questions of a later form. The question with
 quantiles has a later one: since intervals are chosen around values, it is another measurement. So has a
-distribution function under pure epsilon: its strategy is searched for in floats, and the last digit of what is
-found depends on the processor (SECURITY says so), so that the strategy is left out here.
+distribution function under pure epsilon: its strategy is searched for in floats, and the last digit of what
+is found depends on the processor (SECURITY says so), so that the strategy is left out here.
 """
 
 from __future__ import annotations
