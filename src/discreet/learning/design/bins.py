@@ -15,15 +15,24 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats, Integers
 from discreet.learning.design.features import NumberColumn
 
-__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges"]
+__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges", "most_bins"]
 
 CELLS = 256
-"""How many cells a column has."""
+"""How many cells a column has, at most."""
 
 
 def cell_edges(column: NumberColumn) -> Floats:
-    """Return the inner edges of the cells of a column."""
-    return np.linspace(float(column.lower), float(column.upper), CELLS + 1)[1:-1]
+    """Return the inner edges of the cells of a column.
+
+    Cells are equally wide. If a grid was declared they hold equally many of its points, so that none holds
+    what no value can be.
+    """
+    if column.step is None:
+        return np.linspace(float(column.lower), float(column.upper), CELLS + 1)[1:-1]
+    points = int((column.upper - column.lower) / column.step) + 1
+    each = -(-points // CELLS)
+    first = column.lower - column.step / 2
+    return np.array([float(first + place * column.step) for place in range(each, points, each)])
 
 
 def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]]) -> Integers:
@@ -39,12 +48,23 @@ def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]])
     return found
 
 
+def most_bins(bins: int) -> int:
+    """Return how many bins `chosen_edges` makes at most, whatever the counts are.
+
+    Let h cells be bins of their own. Each has two ends, and the others are divided into b - h parts, at b - h
+    - 1 places: b + h - 1 edges at most, and h is b - 1 at most.
+    """
+    return min(2 * bins - 1, CELLS)
+
+
 def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
-    """Return inner edges of at most as many bins, with about equal counts.
+    """Return inner edges of about as many bins, with about equal counts, and never more than `most_bins`.
 
     A cell that holds more than its share is a bin of its own; what is left is divided among the others.
     """
-    held, own, left = np.maximum(counts, 0.0), np.zeros(CELLS, dtype=bool), bins
+    edges = cell_edges(column)
+    cells = len(edges) + 1
+    held, own, left = np.maximum(counts[:cells], 0.0), np.zeros(cells, dtype=bool), bins
     while left > 1:
         share = held[~own].sum() / left
         heavy = ~own & (held > share)
@@ -56,7 +76,8 @@ def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
     rest = np.where(own, 0.0, held)
     total = max(float(rest.sum()), 1e-300)
     filled = ((np.cumsum(rest) - rest / 2) / total * left).astype(np.int64)  # by the middle of each cell
+    filled = np.maximum.accumulate(np.minimum(filled, left - 1))
     # A new bin begins where a heavy cell begins or ends, and where another part of the rest is filled.
-    begins = np.zeros(CELLS, dtype=bool)
+    begins = np.zeros(cells, dtype=bool)
     begins[1:] = (own[1:] | own[:-1]) | (filled[1:] != filled[:-1])
-    return cell_edges(column)[np.flatnonzero(begins[1:])]
+    return edges[np.flatnonzero(begins[1:])]

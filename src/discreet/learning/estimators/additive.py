@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from discreet.learning.design.bins import CELLS, cell_counts, chosen_edges
-from discreet.learning.design.features import BinnedColumn, FeatureFacts, Features, NumberColumn
+from discreet.array_types import Floats
+from discreet.curator.request.learner import Learner
+from discreet.errors import ParameterError
+from discreet.learning.design.bins import CELLS
+from discreet.learning.design.features import BinnedColumn, FeatureFacts, Features, KeyColumn, NumberColumn
+from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.classifiers import LogisticRegression
+from discreet.learning.training.additive_learner import AdditiveLearner
 from discreet.learning.training.budgets import TrainingBudget
-from discreet.learning.training.noisy_newton import NoisyNewton
-from discreet.learning.training.score_losses import ScoreLoss
-from discreet.noise import current
-from discreet.privacy.events import Event
-from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, whole
-from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["AdditiveClassifier"]
+__all__ = ["AdditiveClassifier", "Shape"]
 
-_BINS_SHARE = Fraction(1, 20)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shape:
+    """The function of one column of an additive model: a number for each of its steps and each score.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The keys, or the bins, in words.
+    ends : array or None
+        Of a column of numbers: where its bins begin, and where the last one ends.
+    values : array (steps, scores)
+        What each step adds.
+    """
+
+    names: tuple[str, ...]
+    ends: Floats | None
+    values: Floats
 
 
 class AdditiveClassifier(LogisticRegression):
@@ -57,29 +73,33 @@ class AdditiveClassifier(LogisticRegression):
         super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, classes=classes, rows=rows)
         self.bins = bins
 
-    def _planned(
-        self, features: Features, values: Sequence[NDArray[Any]], loss: ScoreLoss, budget: TrainingBudget
-    ) -> tuple[Features, NoisyNewton, Event]:
+    def _learner(
+        self, features: Features, target: Target | None, budget: TrainingBudget, rows: int
+    ) -> Learner:
         bins = whole(self.bins, "bins", least=2, most=CELLS)
-        numbers = {place: one for place, one in enumerate(features.columns) if isinstance(one, NumberColumn)}
-        if not numbers:
-            return super()._planned(features, values, loss, budget)
-        places, columns = list(numbers), list(numbers.values())
-        count, held = len(columns), whole(self.rows, "rows", least=1, most=2**20)
-        sensitivity = Sensitivity(
-            l0=count * held,
-            l1=count * held,
-            squared_l2=count * held**2,
-            linf=held,
-            neighbors=ADD_REMOVE_PERSON,
+        if not any(isinstance(one, NumberColumn) for one in features.columns):
+            return super()._learner(features, target, budget, rows)
+        if not isinstance(target, Classes):
+            raise ParameterError("target", "is not a column of classes", "a column of declared keys")
+        return AdditiveLearner(
+            features=features,
+            target=target,
+            loss=self._loss(len(target.labels)),
+            budget=budget,
+            rows=rows,
+            bins=bins,
         )
-        noise = budget.share(_BINS_SHARE).noise(sensitivity, count * CELLS)
-        released = noise.release(cell_counts(columns, [values[place] for place in places]).ravel())
-        counts = current().mark(np.asarray(released, dtype=np.float64)).reshape(count, CELLS)
-        found = list(features.columns)
-        for place, column, of_column in zip(places, columns, counts, strict=True):
-            found[place] = BinnedColumn(column=column, edges=chosen_edges(column, of_column, bins))
-        binned = Features(columns=tuple(found))
-        rest = budget.share(1 - _BINS_SHARE)
-        newton = NoisyNewton(grid=binned.grid, loss=loss, budget=rest, rows=held)
-        return binned, newton, noise.event + newton.event
+
+    def shapes(self) -> dict[str, Shape]:
+        """Return the function of each column: what a value adds to the scores, 0 on average over steps."""
+        check_is_fitted(self)
+        found, start = {}, 0
+        for column in self.features_.columns:
+            steps = self.weights_[start : start + len(column.names)]
+            start += len(column.names)
+            ends = None
+            if isinstance(column, BinnedColumn):
+                ends = np.array([float(column.column.lower), *column.edges, float(column.column.upper)])
+            names = tuple(map(str, column.keys.values)) if isinstance(column, KeyColumn) else column.names
+            found[column.name] = Shape(names=names, ends=ends, values=steps - steps.mean(axis=0))
+        return found
