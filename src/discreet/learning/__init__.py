@@ -7,8 +7,8 @@ Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when t
 from typing import TYPE_CHECKING
 
 from discreet.exports import publish
+from discreet.learning.regression.adaptive_ridge import AdaptiveRidge
 from discreet.learning.regression.linear_fit import LinearFit
-from discreet.learning.regression.linear_regression import LinearRegression
 from discreet.learning.regression.posterior_fit import PosteriorFit
 from discreet.learning.regression.posterior_regression import PosteriorRegression
 from discreet.learning.trees.decision_tree import DecisionTree
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
 
 __all__ = [
+    "AdaptiveRidge",
     "AdditiveClassifier",
     "DecisionTree",
     "LinearFit",
-    "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
     "PosteriorFit",
