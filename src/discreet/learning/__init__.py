@@ -17,16 +17,19 @@ from discreet.learning.trees.tree_fit import Split, TreeFit
 if TYPE_CHECKING:
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
+    from discreet.learning.estimators.regressors import LinearRegression, Ridge
 
 __all__ = [
     "AdaptiveRidge",
     "AdditiveClassifier",
     "DecisionTree",
     "LinearFit",
+    "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
     "PosteriorFit",
     "PosteriorRegression",
+    "Ridge",
     "Split",
     "TreeFit",
 ]
@@ -35,7 +38,9 @@ publish(
     __name__,
     homes={
         "AdditiveClassifier": "discreet.learning.estimators.additive",
+        "LinearRegression": "discreet.learning.estimators.regressors",
         "LinearSVC": "discreet.learning.estimators.classifiers",
         "LogisticRegression": "discreet.learning.estimators.classifiers",
+        "Ridge": "discreet.learning.estimators.regressors",
     },
 )
