@@ -19,7 +19,7 @@ import numpy as np
 from picture import save
 
 from discreet.figures import Axes, draw_points, group_places, label_axes, next_style, panels
-from discreet.learning import LinearRegression
+from discreet.learning import AdaptiveRidge
 
 RHO = Fraction(1, 2)
 BETA = np.array([0.5, 1.0, -0.7, 0.4])
@@ -35,9 +35,9 @@ def made_up(rows: int, weak: float, source: np.random.Generator) -> tuple[np.nda
 def prediction_errors(rows: int, weak: float, runs: int = 20) -> dict[str, float]:
     """Return the mean squared error of predictions, above that of the errors themselves."""
     source = np.random.default_rng(17)
-    adaptive = LinearRegression(columns=4, largest=2, response=4, rho=RHO)
+    adaptive = AdaptiveRidge(columns=4, largest=2, response=4, rho=RHO)
     # Without the eigenvalue, two releases share the budget of three.
-    fixed = LinearRegression(columns=4, largest=2, response=4, rho=RHO * Fraction(3, 2))
+    fixed = AdaptiveRidge(columns=4, largest=2, response=4, rho=RHO * Fraction(3, 2))
     totals = dict.fromkeys(("least squares", "adaptive ridge", "fixed ridge"), 0.0)
     for _ in range(runs):
         design, response = made_up(rows, weak, source)
@@ -73,7 +73,7 @@ def main(folder: str | None = None) -> None:
         errors = table[f"{rows} rows, weak {weak:g}"] = prediction_errors(rows, weak)
         print(f"{rows:>8} {weak:>12} " + " ".join(f"{error:>15.2g}" for error in errors.values()))
     design, response = made_up(20_000, 1.0, np.random.default_rng(3))
-    fit = LinearRegression(columns=4, largest=2, response=4, rho=RHO).release(design, response)
+    fit = AdaptiveRidge(columns=4, largest=2, response=4, rho=RHO).release(design, response)
     print("\n20,000 rows: the true coefficient, the private one, and its 95% interval")
     for true, found, (low, high) in zip(BETA, fit.coefficients, fit.intervals(), strict=True):
         print(f"{true:>8.2f} {found:>8.3f}   [{low:.3f}, {high:.3f}]")

@@ -7,8 +7,8 @@ Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when t
 from typing import TYPE_CHECKING
 
 from discreet.exports import publish
+from discreet.learning.regression.adaptive_ridge import AdaptiveRidge
 from discreet.learning.regression.linear_fit import LinearFit
-from discreet.learning.regression.linear_regression import LinearRegression
 from discreet.learning.regression.posterior_fit import PosteriorFit
 from discreet.learning.regression.posterior_regression import PosteriorRegression
 from discreet.learning.trees.decision_tree import DecisionTree
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from discreet.learning import plot
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
+    from discreet.learning.estimators.regressors import LinearRegression, Ridge
 
 __all__ = [
+    "AdaptiveRidge",
     "AdditiveClassifier",
     "DecisionTree",
     "LinearFit",
@@ -28,6 +30,7 @@ __all__ = [
     "LogisticRegression",
     "PosteriorFit",
     "PosteriorRegression",
+    "Ridge",
     "Split",
     "TreeFit",
     "plot",
@@ -37,7 +40,9 @@ publish(
     __name__,
     homes={
         "AdditiveClassifier": "discreet.learning.estimators.additive",
+        "LinearRegression": "discreet.learning.estimators.regressors",
         "LinearSVC": "discreet.learning.estimators.classifiers",
         "LogisticRegression": "discreet.learning.estimators.classifiers",
+        "Ridge": "discreet.learning.estimators.regressors",
     },
 )

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import ParameterError
-from discreet.learning import LinearRegression
+from discreet.learning import AdaptiveRidge
 from significance import FALSE_ALARM
 
 BETA = np.array([0.5, 1.0, -0.7])
@@ -22,7 +22,7 @@ def made_up(count, source, deviation=0.3):
 
 
 def regression(rho):
-    return LinearRegression(columns=3, largest=str(LENGTH), response=4, rho=rho)
+    return AdaptiveRidge(columns=3, largest=str(LENGTH), response=4, rho=rho)
 
 
 @pytest.mark.statistical
@@ -119,7 +119,7 @@ def test_wrong_levels_are_refused(options):
 def test_intervals_cover_where_all_rows_are_at_their_bound():
     """Rounding is the same in every row, and does not fall with their number as noise and errors do."""
     source, count, beta = np.random.default_rng(), 300_000, np.array([0.6, 0.5])
-    mechanism = LinearRegression(columns=2, largest=1, response=1, rho=1)
+    mechanism = AdaptiveRidge(columns=2, largest=1, response=1, rho=1)
     off = []
     for _ in range(3):
         angles = source.uniform(0, 2 * np.pi, count)
@@ -135,7 +135,7 @@ def test_intervals_cover_where_all_rows_are_at_their_bound():
 @pytest.mark.statistical
 def test_intervals_cover_where_every_row_is_rounded_to_the_same_side():
     """One row half a step off the grid, a hundred thousand times: the worst that rounding can do."""
-    mechanism = LinearRegression(columns=1, largest=1, response=1, rho=10, resolution=16)
+    mechanism = AdaptiveRidge(columns=1, largest=1, response=1, rho=10, resolution=16)
     design = np.full((100_000, 1), 6.49 / mechanism.units.row_steps)
     response = design[:, 0] * 0.9 + np.random.default_rng(3).normal(0, 0.001, len(design))
     low, high = mechanism.release(design, response).intervals(0.99999)[0]
@@ -143,7 +143,7 @@ def test_intervals_cover_where_every_row_is_rounded_to_the_same_side():
 
 
 def test_no_interval_ends_in_nothing():
-    fit = LinearRegression(columns=1, largest=1, response=1, rho=1).release(np.zeros((0, 1)), [])
+    fit = AdaptiveRidge(columns=1, largest=1, response=1, rho=1).release(np.zeros((0, 1)), [])
     for size in (-4, 0, 4):
         made = replace(fit, matrix=np.array([[size * fit.noise.matrix]]), moments=np.zeros(3), eigenvalue=0.0)
         for known in (None, 1):

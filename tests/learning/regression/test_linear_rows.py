@@ -1,4 +1,4 @@
-"""Rows on the public grid of a regression; `test_linear_regression` has what the estimators rely on."""
+"""Rows on the public grid of a regression; `test_adaptive_ridge` has what the estimators rely on."""
 
 from __future__ import annotations
 

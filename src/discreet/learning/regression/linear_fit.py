@@ -61,7 +61,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearFit:
-    """What a `LinearRegression` released. All of it is public.
+    """What an `AdaptiveRidge` released. All of it is public.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ def rows_on_grid(
     """Return rows and responses in steps, none of them beyond its bound.
 
     Every row by a rule that looks at this row alone, the rounding of floats included (proof:
-    docs/proofs/linear_regression.md).
+    docs/proofs/adaptive_ridge.md).
     """
     rows, target = reals(design, "design"), reals(response, "response")
     if rows.ndim != 2 or rows.shape[1] != columns:

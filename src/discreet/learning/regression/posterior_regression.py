@@ -65,7 +65,7 @@ class PosteriorRegression(Record):
         How many points a grid has in every direction, odd. By default at most 129, and at most 2^14 in
         all.
     resolution : int
-        In how many steps `largest` is divided; as for `LinearRegression`.
+        In how many steps `largest` is divided; as for `AdaptiveRidge`.
 
     Guarantee
     ---------

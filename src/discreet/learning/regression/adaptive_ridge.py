@@ -26,11 +26,11 @@ from discreet.records import Record
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses, rounded_gaussian_losses
 
-__all__ = ["LinearRegression"]
+__all__ = ["AdaptiveRidge"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
-class LinearRegression(Record):
+class AdaptiveRidge(Record):
     """Least squares under differential privacy: adaptive sufficient statistics perturbation.
 
     Three things are released: the smallest eigenvalue of X^T X, the matrix X^T X itself, and the vector of
@@ -61,7 +61,7 @@ class LinearRegression(Record):
     releases has a third of rho, or of the square of the largest mu that implies them. In steps, N for
     `largest` and M = N / 2 for `response`, one row moves the eigenvalue by at most N^2, X^T X (its upper
     half) by at most N^2 in L2, and the vector by at most sqrt(N^2 M^2 + M^4 + w^2), where w = N M / 2 is the
-    weight of the count (Wang 2018; proof: docs/proofs/linear_regression.md).
+    weight of the count (Wang 2018; proof: docs/proofs/adaptive_ridge.md).
 
     Finite precision
     ----------------
@@ -78,8 +78,8 @@ class LinearRegression(Record):
 
     Examples
     --------
-    >>> from discreet.learning import LinearRegression
-    >>> regression = LinearRegression(columns=3, largest=2, response=5, rho=0.5)
+    >>> from discreet.learning import AdaptiveRidge
+    >>> regression = AdaptiveRidge(columns=3, largest=2, response=5, rho=0.5)
     >>> regression.guarantee
     ZeroConcentratedDP(rho=0.5)
     """
@@ -142,7 +142,7 @@ class LinearRegression(Record):
 
     def __repr__(self) -> str:
         return (
-            f"LinearRegression(columns={self.columns}, largest={show(self.units.largest)}, "
+            f"AdaptiveRidge(columns={self.columns}, largest={show(self.units.largest)}, "
             f"response={show(self.units.response)}, {self.guarantee!r})"
         )
 

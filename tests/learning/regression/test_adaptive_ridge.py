@@ -10,7 +10,7 @@ import pytest
 
 from discreet import accounting
 from discreet.errors import ParameterError
-from discreet.learning import LinearRegression
+from discreet.learning import AdaptiveRidge
 from discreet.noise import entropy
 from discreet.noise.replayed import is_private
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
@@ -19,7 +19,7 @@ from discreet.stability.per_instance import gaussian_losses
 
 
 def regression(**options):
-    return LinearRegression(**{"columns": 3, "largest": 2, "response": 5, "rho": Fraction(1, 2), **options})
+    return AdaptiveRidge(**{"columns": 3, "largest": 2, "response": 5, "rho": Fraction(1, 2), **options})
 
 
 def test_the_event_is_the_composition_of_three_releases_with_a_third_each():
