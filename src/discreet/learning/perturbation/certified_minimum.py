@@ -7,24 +7,26 @@ certificate is arithmetic of fractions on a sum with a proven error; how w was f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from discreet.array_types import Floats
 from discreet.learning.design.row_grid import ROW_BITS, GridRows, blocks_of
 from discreet.learning.perturbation.smooth_slopes import SlopeSum, SmoothSlopes
+from discreet.privacy.directed import sqrt_interval
 
 __all__ = ["CertifiedMinimum", "certified_minimum"]
 
-_MOST_IN_DOUBLES = 200
+_MOST_STEPS = 200  # with numbers of one length
 _FIRST_BITS = 64
 _MORE_BITS = 32
 _SHORTEST = 2.0**-10
 
-Weights = tuple[Fraction, ...]
+Weights: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +37,125 @@ class CertifiedMinimum:
     gradient: Fraction
 
 
+class _Numbers(Protocol):
+    """The numbers that weights are kept to, and the sums that are computed with them."""
+
+    def rounded(self, weights: Weights) -> Weights:
+        """Return the nearest such numbers."""
+
+    def summed(self, weights: Weights) -> SlopeSum:
+        """Return the sum of slopes times rows at such weights."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Objective:
-    """What is minimized, with a matrix M that is at least the second derivatives everywhere."""
+class _Data:
+    """The rows, and what is asked of them."""
 
     slopes: SmoothSlopes
     rows: GridRows
     signs: Floats
+
+
+class _Doubles(_Data):
+    """Weights that are doubles; sums with a proven error."""
+
+    def rounded(self, weights: Weights) -> Weights:
+        """Return the nearest doubles."""
+        return tuple(map(Fraction, _floats(weights).tolist()))
+
+    def summed(self, weights: Weights) -> SlopeSum:
+        """Return the sum by doubles."""
+        return self.slopes.rounded_sum(self.rows, self.signs, _floats(weights))
+
+
+@dataclass(frozen=True, slots=True)
+class _Integers(_Data):
+    """Weights that are multiples of 2^-bits; sums without error."""
+
+    bits: int
+
+    def rounded(self, weights: Weights) -> Weights:
+        """Return the nearest multiples."""
+        return tuple(Fraction(round(one * (1 << self.bits)), 1 << self.bits) for one in weights)
+
+    def summed(self, weights: Weights) -> SlopeSum:
+        """Return the sum by integers."""
+        steps = [int(one * (1 << self.bits)) for one in weights]
+        return self.slopes.exact_sum(self.rows, self.signs, steps, self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """Weights, the gradient there, and what it may be off by."""
+
+    weights: Weights
+    gradient: Weights
+    error: Fraction
+
+    @property
+    def bound(self) -> Fraction:
+        """The length of the true gradient at most."""
+        return sqrt_interval(sum((one * one for one in self.gradient), Fraction(0)))[1] + self.error
+
+
+@dataclass(frozen=True, slots=True)
+class _Objective:
+    """What is minimized, with a matrix M that is at least the second derivatives everywhere."""
+
+    data: _Data
     ridge: Fraction
     linear: Weights
     root: Floats
     """A triangular root of M."""
 
-    def gradient(self, weights: Weights, total: SlopeSum) -> Weights:
-        """Return the gradient, up to the error of the sum."""
-        return tuple(
-            self.ridge * w + b - one for w, b, one in zip(weights, self.linear, total.values, strict=True)
+    def moved(self, weights: Weights, step: Floats, numbers: _Numbers) -> _Point:
+        """Return the point a step away from weights."""
+        there = numbers.rounded(
+            tuple(w - Fraction(one) for w, one in zip(weights, step.tolist(), strict=True))
         )
+        total = numbers.summed(there)
+        parts = zip(there, self.linear, total.values, strict=True)
+        return _Point(there, tuple(self.ridge * w + b - one for w, b, one in parts), total.error)
 
-    def merit(self, gradient: Weights) -> float:
-        """Return |M^(-1/2) gradient|, which a step by M^-1 shortens by a factor below 1 (lemma 5)."""
-        return float(np.linalg.norm(np.linalg.solve(self.root, _floats(gradient))))
+    def merit(self, point: _Point) -> float:
+        """Return |M^(-1/2) gradient|, which a step by M^-1 shortens by a factor below 1."""
+        return float(np.linalg.norm(np.linalg.solve(self.root, _floats(point.gradient))))
 
-    def majorized(self, gradient: Weights) -> Floats:
-        """Return M^-1 gradient."""
-        step: Floats = np.linalg.solve(self.root.T, np.linalg.solve(self.root, _floats(gradient)))
-        return step
-
-    def newton(self, weights: Weights, gradient: Weights) -> Floats:
+    def newton(self, point: _Point) -> Floats:
         """Return the step of Newton's method."""
-        bent = self.slopes.second_derivatives(self.rows, self.signs, _floats(weights))
-        step: Floats = np.linalg.solve(bent + float(self.ridge) * np.eye(len(weights)), _floats(gradient))
+        held = self.data
+        bent = held.slopes.second_derivatives(held.rows, held.signs, _floats(point.weights))
+        np.fill_diagonal(bent, bent.diagonal() + float(self.ridge))
+        try:
+            step: Floats = np.linalg.solve(bent, _floats(point.gradient))
+        except np.linalg.LinAlgError:
+            return self.cautious(point)
+        return step if np.isfinite(step).all() else self.cautious(point)
+
+    def cautious(self, point: _Point) -> Floats:
+        """Return the step M^-1 gradient, which is never too long."""
+        step: Floats = np.linalg.solve(self.root.T, np.linalg.solve(self.root, _floats(point.gradient)))
         return step
+
+    def better(self, point: _Point, numbers: _Numbers) -> _Point | None:
+        """Return a point with a smaller merit: by a part of Newton's step if that is enough."""
+        merit, step, part = self.merit(point), self.newton(point), 1.0
+        while part >= _SHORTEST:
+            tried = self.moved(point.weights, part * step, numbers)
+            if self.merit(tried) <= (1 - part / 4) * merit:
+                return tried
+            part /= 2
+        tried = self.moved(point.weights, self.cautious(point), numbers)
+        return tried if self.merit(tried) < merit else None
+
+    def descended(self, weights: Weights, numbers: _Numbers, tolerance: Fraction, most: int) -> _Point:
+        """Return where the gradient is short for certain, or where steps no longer help."""
+        point = self.moved(weights, np.zeros(len(weights)), numbers)
+        for _ in range(most):
+            if point.bound <= tolerance or (tried := self.better(point, numbers)) is None:
+                break
+            point = tried
+        return point
 
 
 def certified_minimum(
@@ -101,84 +190,20 @@ def certified_minimum(
     products = np.zeros((columns, columns))
     for _, part in blocks_of(rows):
         products += part.T @ part
-    # A millionth more than the bound on second derivatives, for what doubles lose.
-    most = float(slopes.curvature) * (1 + 1e-6) * products / 4.0**ROW_BITS
-    most += float(ridge) * (1 + 1e-6) * np.eye(columns)
-    objective = _Objective(slopes, rows, signs, ridge, tuple(linear), np.linalg.cholesky(most))
-    start: Weights = (Fraction(0),) * columns
-    found = _descended(
-        objective,
-        start,
-        lambda weights: slopes.rounded_sum(rows, signs, _floats(weights)),
-        lambda weights: tuple(map(Fraction, _floats(weights).tolist())),
-        tolerance,
-        most=_MOST_IN_DOUBLES,
+    # More than the bound on second derivatives, by what doubles lose: no rows make a matrix without a root.
+    most = float(slopes.curvature) * products / 4.0**ROW_BITS
+    most += (float(ridge) * (1 + 2.0**-20) + len(rows) * 2.0**-30) * np.eye(columns)
+    data = _Data(slopes, rows, signs)
+    objective = _Objective(data, ridge, tuple(linear), np.linalg.cholesky(most))
+    point = objective.descended(
+        (Fraction(0),) * columns, _Doubles(slopes, rows, signs), tolerance, _MOST_STEPS
     )
     bits = _FIRST_BITS
-    while not found.gradient <= tolerance:
-        found = _descended(
-            objective,
-            tuple(Fraction(round(one * (1 << bits)), 1 << bits) for one in found.weights),
-            lambda weights, bits=bits: slopes.exact_sum(  # type: ignore[misc]
-                rows, signs, [int(one * (1 << bits)) for one in weights], bits
-            ),
-            lambda weights, bits=bits: tuple(  # type: ignore[misc]
-                Fraction(round(one * (1 << bits)), 1 << bits) for one in weights
-            ),
-            tolerance,
-            most=None,
-        )
+    while not point.bound <= tolerance:
+        numbers = _Integers(slopes, rows, signs, bits)
+        point = objective.descended(point.weights, numbers, tolerance, _MOST_STEPS)
         bits += _MORE_BITS
-    return found
-
-
-def _descended(
-    objective: _Objective,
-    weights: Weights,
-    summed: Callable[[Weights], SlopeSum],
-    rounded: Callable[[Weights], Weights],
-    tolerance: Fraction,
-    *,
-    most: int | None,
-) -> CertifiedMinimum:
-    """Take steps until the gradient is short enough, or steps make it no shorter."""
-    total = summed(weights)
-    gradient = objective.gradient(weights, total)
-    times = 0
-    while not (bound := _length(gradient) + total.error) <= tolerance and times != most:
-        merit, times = objective.merit(gradient), times + 1
-        moves = [(objective.newton(weights, gradient), 1.0)]
-        while moves:
-            step, part = moves.pop()
-            tried = rounded(
-                tuple(w - Fraction(part * one) for w, one in zip(weights, step.tolist(), strict=True))
-            )
-            total_there = summed(tried)
-            there = objective.gradient(tried, total_there)
-            if objective.merit(there) <= (1 - part / 4) * merit:
-                break
-            if part > _SHORTEST:
-                moves.append((step, part / 2))
-        else:
-            tried = rounded(
-                tuple(
-                    w - Fraction(one)
-                    for w, one in zip(weights, objective.majorized(gradient).tolist(), strict=True)
-                )
-            )
-            total_there = summed(tried)
-            there = objective.gradient(tried, total_there)
-            if not objective.merit(there) < merit:
-                break
-        weights, total, gradient = tried, total_there, there
-    return CertifiedMinimum(weights, bound)
-
-
-def _length(vector: Weights) -> Fraction:
-    """Return the Euclidean length, rounded up."""
-    from discreet.privacy.directed import sqrt_interval
-
-    return sqrt_interval(sum((one * one for one in vector), Fraction(0)))[1]
+    return CertifiedMinimum(point.weights, point.bound)
 
 
 def _floats(vector: Weights) -> Floats:

@@ -13,7 +13,7 @@ from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.learning.perturbation.certified_minimum import certified_minimum
 from discreet.learning.perturbation.euclidean_noise import EuclideanNoise, power_of_two
 from discreet.learning.perturbation.linear_terms import EuclideanTerm, NormalTerm, PureTerms, RowTerms
-from discreet.learning.perturbation.regularization import for_objective
+from discreet.learning.perturbation.regularization import for_objective, stated_regularization
 from discreet.learning.perturbation.smooth_slopes import SmoothSlopes, signs_of
 from discreet.learning.training.budgets import GaussianBudget, PureBudget, TrainingBudget
 from discreet.learning.training.score_losses import MarginLoss
@@ -21,7 +21,7 @@ from discreet.noise import current
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, Guarantee
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, whole
 from discreet.records import Record
 
 __all__ = ["ObjectivePerturbation"]
@@ -103,7 +103,7 @@ class ObjectivePerturbation(Record):
         if regularization is None:
             chosen = for_objective(terms.without_bending().deviation(width), least)
         else:
-            chosen = max(rational(regularization, "regularization", positive=True), least)
+            chosen = max(stated_regularization(regularization), least)
         term = terms.term(slopes.curvature, chosen)
         root = sqrt_interval(Fraction(width))[1]
         tolerance = term.scale * _PART

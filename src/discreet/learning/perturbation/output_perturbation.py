@@ -12,7 +12,11 @@ from discreet.array_types import Floats, Integers
 from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.learning.perturbation.certified_minimum import certified_minimum
 from discreet.learning.perturbation.euclidean_noise import EuclideanNoise, power_of_two
-from discreet.learning.perturbation.regularization import euclidean_deviation, for_output
+from discreet.learning.perturbation.regularization import (
+    euclidean_deviation,
+    for_output,
+    stated_regularization,
+)
 from discreet.learning.perturbation.smooth_slopes import SmoothSlopes, signs_of
 from discreet.learning.training.budgets import PureBudget, TrainingBudget
 from discreet.learning.training.score_losses import MarginLoss
@@ -23,7 +27,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
-from discreet.privacy.rational import Number, rational, whole
+from discreet.privacy.rational import Number, whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 
@@ -99,7 +103,7 @@ class OutputPerturbation(Record):
         if regularization is None:
             chosen = for_output(_deviation(budget, width) * held, expected)
         else:
-            chosen = rational(regularization, "regularization", positive=True)
+            chosen = stated_regularization(regularization)
         tolerance = held * _PART
         step = power_of_two(held * _PART / chosen / sqrt_interval(Fraction(width))[1])
         sensitivity = (held + 2 * tolerance) / chosen / step + sqrt_interval(Fraction(width))[1]

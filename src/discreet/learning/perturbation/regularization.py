@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
+from discreet.privacy.rational import Number, rational
 
-__all__ = ["euclidean_deviation", "for_objective", "for_output"]
+__all__ = ["euclidean_deviation", "for_objective", "for_output", "stated_regularization"]
 
 _STEPS = 16
+_LEAST, _MOST = Fraction(1, 2**20), Fraction(2**40)
 
 
 def euclidean_deviation(size: int, scale: Fraction) -> Fraction:
@@ -42,6 +45,14 @@ def for_objective(deviation: Fraction, least: Fraction) -> Fraction:
     Where data say little about a weight it is noise / Lambda: 3/2 at two thirds of the deviation.
     """
     return _rounded(max(2 * deviation / 3, least))
+
+
+def stated_regularization(value: Number) -> Fraction:
+    """Return a Lambda that a user states."""
+    stated = rational(value, "regularization", positive=True)
+    if not _LEAST <= stated <= _MOST:
+        raise ParameterError("regularization", "is out of range", "from 2^-20 to 2^40")
+    return stated
 
 
 def _rounded(value: Fraction) -> Fraction:
