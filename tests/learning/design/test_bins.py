@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.learning.design.bins import CELLS, cell_counts, cell_edges, chosen_edges
+from discreet.learning.design.bins import CELLS, cell_counts, cell_edges, chosen_edges, most_bins
 from discreet.learning.design.features import NumberColumn
 
 COLUMN = NumberColumn(name="age", lower=Fraction(0), upper=Fraction(256))
@@ -49,4 +49,4 @@ def test_there_are_no_more_cells_than_bins_need():
             edges = chosen_edges(COLUMN, counts, bins)
             assert (np.diff(edges) > 0).all()
             assert np.isin(edges, cell_edges(COLUMN)).all()
-            assert len(edges) <= 2 * bins
+            assert len(edges) < most_bins(bins)

@@ -14,7 +14,8 @@ import discreet as dp
 from discreet import accounting
 from discreet.errors import ParameterError
 from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
-from discreet.learning.estimators.classifiers import SEEN, _labels_of, _numbers
+from discreet.learning.design.targets import Classes
+from discreet.learning.estimators.classifiers import SEEN, _labels_of
 from discreet.privacy.guarantees import ApproximateDP
 
 KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
@@ -127,7 +128,8 @@ def test_no_row_decides_how_another_is_read(kind):
     rows, labels = [[1, "a", 0.5], [2, "b", 0.25]] * 50, [0, 1] * 50
     found = model(kind, columns=columns, classes=[0, 1])
     alone = found.fit(rows, labels).features_
-    numbers = _numbers(_labels_of(labels, seen=False), np.array([0, 1]))
+    target = Classes.of("y", [0, 1])
+    numbers = target.numbers(_labels_of(labels, seen=False))
     for odd in ([1, None, 0.5], ["x", "a", 0.5], [1, "a", "n/a"], [1j, "a", 10**400], [[], {}, -(10**400)]):
         for label in ("x", None, 0.5, [], 1j):
             held = found._columns_of([*rows, odd], reset=False)
@@ -136,7 +138,7 @@ def test_no_row_decides_how_another_is_read(kind):
                 == alone.encoded(found._columns_of(rows, reset=False))
             ).all()
             more = _labels_of([*labels, label], seen=False)
-            assert (_numbers(more, np.array([0, 1]))[:100] == numbers).all()
+            assert (target.numbers(more)[:100] == numbers).all()
             assert np.isfinite(found.fit([*rows, odd], [*labels, label]).weights_).all()
     assert (numbers >= 0).all()
     assert alone.encoded(found._columns_of(rows, reset=False))[:, :4].sum() == 200

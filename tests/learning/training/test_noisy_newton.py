@@ -136,3 +136,14 @@ def test_labels_that_are_no_classes_are_refused_without_a_word_about_them(labels
     assert "a" not in str(caught.value).split("allowed")[0].replace(
         "labels are not one class for each row", ""
     )
+
+
+def test_rows_of_fewer_columns_have_weights_for_these_alone():
+    """Columns beyond are 0: their noise is drawn and dropped, and the event is that of the wider grid."""
+    design, labels = made_up(4_000, np.random.default_rng(3))
+    found, wide = (newton(columns=columns, rho=Fraction(10**6)) for columns in (3, 6))
+    rows = wide.grid.rounded(np.column_stack([design, np.zeros((4_000, 3))]))
+    padded = wide.release_steps(rows[:, :3], labels)
+    assert padded.shape == (3, 1)
+    assert np.abs(padded - found.release(design, labels)).max() < 0.05
+    assert wide.matrix.size == 21

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats, Integers
 from discreet.learning.design.features import NumberColumn
 
-__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges"]
+__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges", "most_bins"]
 
 CELLS = 256
 """How many cells a column has."""
@@ -39,8 +39,17 @@ def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]])
     return found
 
 
+def most_bins(bins: int) -> int:
+    """Return how many bins `chosen_edges` makes at most, whatever the counts are.
+
+    Let h cells be bins of their own. Each has two ends, and the others are divided into b - h parts, at b - h
+    - 1 places: b + h - 1 edges at most, and h is b - 1 at most.
+    """
+    return min(2 * bins - 1, CELLS)
+
+
 def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
-    """Return inner edges of at most as many bins, with about equal counts.
+    """Return inner edges of about as many bins, with about equal counts, and never more than `most_bins`.
 
     A cell that holds more than its share is a bin of its own; what is left is divided among the others.
     """
@@ -56,6 +65,7 @@ def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
     rest = np.where(own, 0.0, held)
     total = max(float(rest.sum()), 1e-300)
     filled = ((np.cumsum(rest) - rest / 2) / total * left).astype(np.int64)  # by the middle of each cell
+    filled = np.maximum.accumulate(np.minimum(filled, left - 1))
     # A new bin begins where a heavy cell begins or ends, and where another part of the rest is filled.
     begins = np.zeros(CELLS, dtype=bool)
     begins[1:] = (own[1:] | own[:-1]) | (filled[1:] != filled[:-1])

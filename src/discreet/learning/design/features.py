@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Floats
-from discreet.data import Bounds, Keys
+from discreet.curator.ledger import JsonValue
+from discreet.data import Bounds, Keys, to_object
 from discreet.errors import ParameterError
 from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.privacy.directed import sqrt_interval
@@ -60,6 +61,11 @@ class NumberColumn:
         return (self.name,)
 
     @property
+    def parameters(self) -> dict[str, JsonValue]:
+        """What it is, as plain JSON values."""
+        return {"name": self.name, "lower": str(self.lower), "upper": str(self.upper)}
+
+    @property
     def middle(self) -> float:
         """What becomes 0."""
         return float((self.lower + self.upper) / 2)
@@ -94,6 +100,11 @@ class KeyColumn:
         """The name of each key's coordinate."""
         return tuple(f"{self.name}={key}" for key in self.keys.values)
 
+    @property
+    def parameters(self) -> dict[str, JsonValue]:
+        """What it is, as plain JSON values."""
+        return {"name": self.name, "keys": to_object(self.keys)}
+
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column for each key."""
         places = {key: place for place, key in enumerate(self.keys.values)}
@@ -119,6 +130,11 @@ class BinnedColumn:
         """The name of each bin's coordinate."""
         ends = [f"{edge:.6g}" for edge in (float(self.column.lower), *self.edges, float(self.column.upper))]
         return tuple(f"{self.name} from {low} to {high}" for low, high in pairwise(ends))
+
+    @property
+    def parameters(self) -> dict[str, JsonValue]:
+        """What it is, as plain JSON values."""
+        return {**self.column.parameters, "edges": [repr(float(edge)) for edge in self.edges]}
 
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column for each bin."""
@@ -168,11 +184,23 @@ class Features:
         return tuple(name for column in self.columns for name in column.names)
 
     @property
+    def parameters(self) -> list[JsonValue]:
+        """What they are, as plain JSON values."""
+        return [column.parameters for column in self.columns]
+
+    @property
     def grid(self) -> RowGrid:
         """The grid of rows: as many steps for the longest."""
-        entries = len(self.columns) + 1  # one of each column, and the intercept
+        return self.grid_of(len(self.names) + 1)
+
+    def grid_of(self, coordinates: int) -> RowGrid:
+        """Return the grid of rows of so many coordinates, of which those of one row are one of each column.
+
+        With the intercept that is one more than there are columns.
+        """
+        entries = len(self.columns) + 1
         longest = sqrt_interval(Fraction(entries))[1]
-        return RowGrid(columns=len(self.names) + 1, largest=longest, entries=entries)
+        return RowGrid(columns=coordinates, largest=longest, entries=entries)
 
     def encoded(self, values: Sequence[NDArray[Any]]) -> Floats:
         """Return the coordinates of rows, given column by column; the last one is the intercept."""
@@ -180,12 +208,12 @@ class Features:
         count = len(values[0]) if values else 0
         return np.concatenate([*parts, np.ones((count, 1))], axis=1)
 
-    def rows(self, values: Sequence[NDArray[Any]]) -> GridRows:
-        """Return the rows of a design in steps, made part by part."""
-        grid = self.grid
+    def rows(self, values: Sequence[NDArray[Any]], grid: RowGrid | None = None) -> GridRows:
+        """Return the rows of a design in steps, made part by part; on their own grid, or on a wider one."""
+        grid = grid or self.grid
         unit = grid.row_steps / float(grid.largest)
         count = len(values[0]) if values else 0
-        found = np.empty((count, grid.columns), dtype=np.int16)
+        found = np.empty((count, len(self.names) + 1), dtype=np.int16)
         for part in _parts(count):
             steps = np.rint(self.encoded([one[part] for one in values]) * unit).astype(np.int64)
             found[part] = scaled_rows(steps, grid.steps)

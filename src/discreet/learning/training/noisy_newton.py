@@ -165,14 +165,18 @@ class NoisyNewton(Record):
         return self.release_steps(self.grid.rounded(design), labels)
 
     def release_steps(self, rows: GridRows, labels: ArrayLike) -> Floats:
-        """Return the weights for rows that are already on the grid."""
-        numbers = np.asarray(labels)
+        """Return the weights for rows that are already on the grid.
+
+        Rows may have fewer columns than the grid: those beyond are 0. They have their noise as all others,
+        and no weights.
+        """
+        numbers, width = np.asarray(labels), rows.shape[1]
         most = max(self.loss.scores, 2)
         if numbers.shape != rows.shape[:1] or not np.isin(numbers, np.arange(most)).all():
             raise ParameterError("labels", "are not one class for each row", f"numbers from 0 to {most - 1}")
         numbers = numbers.astype(np.int64)
         inverse = self._inverse(self._released_matrix(rows))
-        weights, kept = (np.zeros((self.grid.columns, self.loss.scores)) for _ in range(2))
+        weights, kept = (np.zeros((width, self.loss.scores)) for _ in range(2))
         late = self.plan.iterations // 2
         for time in range(self.plan.iterations):
             weights = _shortened(weights + inverse @ self._released_gradient(rows, numbers, weights))
@@ -182,29 +186,32 @@ class NoisyNewton(Record):
 
     def _released_matrix(self, rows: GridRows) -> Floats:
         """Release X^T X, for rows of length 1 at most."""
+        width = rows.shape[1]
         products = np.zeros((self.grid.columns, self.grid.columns), dtype=np.int64)
         for _, part in blocks_of(rows):
-            products += (part.T @ part).astype(np.int64)
+            products[:width, :width] += (part.T @ part).astype(np.int64)
         upper = np.triu_indices(self.grid.columns)
         square = np.zeros(products.shape)
         square[upper] = np.asarray(self.matrix.release(products[upper]), dtype=np.float64)
         found: Floats = current().mark((np.triu(square, 1).T + square) / self.grid.steps**2)
-        return found
+        return found[:width, :width]
 
     def _inverse(self, matrix: Floats) -> Floats:
         """Return (c G + ridge)^-1, with negative eigenvalues of a noisy G raised to 0."""
         scale = sqrt(self.matrix.error.variance) / self.grid.steps**2
         values, vectors = np.linalg.eigh(matrix)
         bent = self.loss.curvature * np.maximum(values, 0.0)
-        inverse: Floats = (vectors / (bent + self.plan.ridge * scale * sqrt(self.grid.columns))) @ vectors.T
+        inverse: Floats = (vectors / (bent + self.plan.ridge * scale * sqrt(len(matrix)))) @ vectors.T
         return inverse
 
     def _released_gradient(self, rows: GridRows, labels: Integers, weights: Floats) -> Floats:
         """Release the negative gradient at weights, for rows of length 1 at most."""
-        moved = self.gradient.release(self.gradient_steps(rows, labels, weights).ravel())
-        steps = np.asarray(moved, dtype=np.float64).reshape(weights.shape)
+        width, scores = weights.shape
+        exact = np.zeros((self.grid.columns, scores), dtype=np.int64)
+        exact[:width] = self.gradient_steps(rows, labels, weights)
+        steps = np.asarray(self.gradient.release(exact.ravel()), dtype=np.float64).reshape(exact.shape)
         found: Floats = current().mark(steps / (self.grid.steps * SLOPE_STEPS))
-        return found
+        return found[:width]
 
     def gradient_steps(self, rows: GridRows, labels: Integers, weights: Floats) -> Integers:
         """Return the sum of rows times slopes, in steps: exact."""

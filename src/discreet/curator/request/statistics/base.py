@@ -19,14 +19,14 @@ from discreet.privacy.offer import Offer
 
 __all__ = [
     "AnswerKeys",
-    "Drawn",
+    "DrawnNumbers",
     "ReleasedStatistic",
     "offer_object",
     "offered_epsilon",
     "offered_with_delta",
 ]
 
-Drawn: TypeAlias = "list[int | float | None]"
+DrawnNumbers: TypeAlias = "list[int | float | None]"
 """What was drawn, as the ledger keeps it: numbers; None for no answer."""
 
 AnswerKeys: TypeAlias = "Mapping[str, Sequence[object]]"
@@ -71,7 +71,7 @@ class ReleasedStatistic(ABC):
         """Return whether it was made for what a table declares."""
 
     @abstractmethod
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Compute the statistic and release it. The only function that reads rows."""
 
     @abstractmethod
@@ -79,7 +79,7 @@ class ReleasedStatistic(ABC):
         """Return whether a stored list can be what `draw` returned."""
 
     @abstractmethod
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the keys and the column of the answer, by public arithmetic."""
 
     @abstractmethod

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import (
     AnswerKeys,
-    Drawn,
+    DrawnNumbers,
     ReleasedStatistic,
     offer_object,
     offered_with_delta,
@@ -126,7 +126,7 @@ class BySmoothSensitivity(ByProfile):
         """The offer: nothing more is known about laws that depend on the data."""
         return self.mechanism.event
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Release the value of the profile."""
         del confidence
         return [int(self.mechanism.release(self.statistic.profile(table)))]
@@ -136,7 +136,7 @@ class BySmoothSensitivity(ByProfile):
         low, high = self.statistic.ends
         return len(drawn) == 1 and isinstance(drawn[0], int) and low <= drawn[0] <= high
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the value alone."""
         del confidence
         offers = "the size of its noise is private, so that there is no interval"
@@ -200,7 +200,7 @@ class ByProposal(ByProfile):
         """The test, and the noise, which are charged together whether or not there is an answer."""
         return self.mechanism.event
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Test how far the data are from needing more noise, and release the value if they are far."""
         del confidence
         profile = self.statistic.profile(table)
@@ -211,7 +211,7 @@ class ByProposal(ByProfile):
         """Return whether this is one integer, or no answer."""
         return len(drawn) == 1 and (drawn[0] is None or type(drawn[0]) is int)
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the value with its interval, or that there is no answer."""
         steps = None if drawn[0] is None else _whole(drawn[0])
         return {}, self._column(steps, self.mechanism.noise.error.quantile(confidence))
@@ -266,7 +266,7 @@ class ByBoughtBound(ByProfile):
         """The bound and the noise together."""
         return self.mechanism.event
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Buy a bound on the local sensitivity, and release the value with noise for it."""
         del confidence
         profile = self.statistic.profile(table)
@@ -278,7 +278,7 @@ class ByBoughtBound(ByProfile):
         whole = [number for number in drawn if type(number) is int]
         return len(whole) == len(drawn) == 2 and 1 <= whole[1] <= self.statistic.largest_local
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the value with the interval that its bound gives, which was released as well."""
         margin = self.mechanism.noise_for(_whole(drawn[1])).error.quantile(confidence)
         return {}, self._column(_whole(drawn[0]), margin)

@@ -18,7 +18,7 @@ from discreet.array_types import Integers
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import (
     AnswerKeys,
-    Drawn,
+    DrawnNumbers,
     ReleasedStatistic,
     offer_object,
     offered_epsilon,
@@ -178,7 +178,7 @@ class SmallDatabaseCells(CellEstimates):
         """One number of records for each cell."""
         return self.axes.cells
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Choose a database."""
         chosen = self.mechanism(confidence).release(self.axes.counts(table))
         return [int(count) for count in chosen.records]
@@ -188,7 +188,7 @@ class SmallDatabaseCells(CellEstimates):
         counts = [number for number in drawn if type(number) is int and number >= 0]
         return len(counts) == len(drawn) == self.size and sum(counts) == self.records
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the records scaled to the public number of rows."""
         scale = self.rows / self.records
         error = self.mechanism(confidence).error_bound(confidence)
@@ -259,12 +259,12 @@ class LearnedCells(CellEstimates):
         """An estimate for each cell, and the error that was found."""
         return self.axes.cells + 1
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Learn the cells; the estimate whose error is bounded best, and that bound."""
         learned = self.mechanism(confidence).release(self.axes.counts(table))
         return [*(float(cell) for cell in learned.best), float(learned.max_error)]
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the estimates, with the error that the measurements showed."""
         del confidence
         *cells, error = (float(number or 0) for number in drawn)

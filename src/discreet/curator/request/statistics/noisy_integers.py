@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.array_types import Integers
 from discreet.curator.request.request import AnswerColumn, Expectation
-from discreet.curator.request.statistics.base import AnswerKeys, Drawn, ReleasedStatistic
+from discreet.curator.request.statistics.base import AnswerKeys, DrawnNumbers, ReleasedStatistic
 from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
@@ -86,7 +86,7 @@ class NoisyIntegers(ReleasedStatistic):
         """The law of the noise."""
         return self.mechanism.event
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Add noise to the exact integers."""
         del confidence
         noisy = self.mechanism.release(self.exact(table))
@@ -96,7 +96,7 @@ class NoisyIntegers(ReleasedStatistic):
         """Return whether these are as many integers."""
         return len(drawn) == self.size and all(type(number) is int for number in drawn)
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the noisy integers in their unit, each with its interval."""
         scale, (low, high) = float(self.unit), self.ends
         values: Integers | NDArray[np.float64] = np.array(drawn, np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import (
     AnswerKeys,
-    Drawn,
+    DrawnNumbers,
     ReleasedStatistic,
     offer_object,
     offered_with_delta,
@@ -74,7 +74,7 @@ class StableMode(ReleasedStatistic):
         """Return whether the table declares the same."""
         return self.axes.fit(table, self.rows)
 
-    def draw(self, table: RelatedTable, confidence: Fraction) -> Drawn:
+    def draw(self, table: RelatedTable, confidence: Fraction) -> DrawnNumbers:
         """Return the place of the mode among the keys, or no answer."""
         del confidence
         found = self.mechanism.release(self.axes.counts(table))
@@ -86,7 +86,7 @@ class StableMode(ReleasedStatistic):
             return False
         return drawn[0] is None or (isinstance(drawn[0], int) and 0 <= drawn[0] < self.axes.cells)
 
-    def finish(self, drawn: Drawn, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+    def finish(self, drawn: DrawnNumbers, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the key."""
         del confidence
         values = np.empty(1, np.object_)
