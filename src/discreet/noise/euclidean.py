@@ -1,15 +1,15 @@
 """Vectors with a density in proportion to exp(-|x| / scale), |x| the Euclidean length, rounded exactly.
 
-Such a vector is a length with the law Gamma(size, scale) times a direction with the uniform law. The length is
-the sum of -log U over as many uniform numbers. For the direction, a point (a, b) of the quarter of the unit
-disk, with s = a^2 + b^2, and signs, gives two independent normal numbers a sqrt(-2 log s / s) and
-b sqrt(-2 log s / s) (the polar method). So roots and logarithms are all that it takes, and these are enclosed
+Such a vector is a length with the law Gamma(size, scale) times a direction with the uniform law. The length
+is the sum of -log U over as many uniform numbers. For the direction, a point (a, b) of the quarter of the
+unit disk, with s = a^2 + b^2, and signs, gives two independent normal numbers a sqrt(-2 log s / s) and b
+sqrt(-2 log s / s) (the polar method). So roots and logarithms are all that it takes, and these are enclosed
 by integers (`elementary`).
 
 Every uniform number is revealed bit by bit: 128 bits at first. Where the enclosure of a coordinate holds a
 border between two integers, all are revealed further, until the nearest integers are beyond doubt. So what is
-drawn is the rounding of the ideal vector itself, and v + round(X) = round(v + X) for integers v: what a theorem
-says about the real-valued law holds for the integers (docs/proofs/output_perturbation.md, lemma 3).
+drawn is the rounding of the ideal vector itself, and v + round(X) = round(v + X) for integers v: what a
+theorem says about the real-valued law holds for the integers (docs/proofs/output_perturbation.md, lemma 3).
 """
 
 from __future__ import annotations

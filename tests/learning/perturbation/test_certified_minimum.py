@@ -17,7 +17,7 @@ from .test_smooth_slopes import plain_sum, some_rows
 LOSSES = [LOGISTIC, HUBER_HINGE]
 
 
-def gradient(slopes, rows, signs, ridge, linear, weights):
+def gradient(slopes, rows, signs, weights, *, ridge, linear):
     total = plain_sum(slopes, rows, signs, list(weights))
     return [ridge * w + b - one for w, b, one in zip(weights, linear, total, strict=True)]
 
@@ -28,7 +28,7 @@ def squared(vector) -> Fraction:
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize(
-    ("count", "columns", "ridge", "push", "tolerance"),
+    "case",
     [
         (60, 3, Fraction(1), 0, Fraction(1, 2**24)),
         (60, 3, Fraction(1, 1000), 5, Fraction(1, 2**20)),
@@ -39,26 +39,29 @@ def squared(vector) -> Fraction:
         (12, 1, Fraction(1, 10**9), 0, Fraction(1, 2**20)),
     ],
 )
-def test_the_gradient_is_as_short_as_certified(loss, count, columns, ridge, push, tolerance):
+def test_the_gradient_is_as_short_as_certified(loss, case):
+    count, columns, ridge, push, tolerance = case
     slopes = SmoothSlopes(loss)
     rows, signs = some_rows(count + columns, count, columns)
     linear = [Fraction(push * (place + 1), 3) for place in range(columns)]
     found = certified_minimum(slopes, rows, signs, ridge=ridge, linear=linear, tolerance=tolerance)
-    length = squared(gradient(slopes, rows, signs, ridge, linear, found.weights))
+    length = squared(gradient(slopes, rows, signs, found.weights, ridge=ridge, linear=linear))
     assert length <= found.gradient**2
     assert found.gradient <= tolerance
 
 
 def test_a_solver_that_goes_astray_is_slow_and_never_wrong(monkeypatch):
-    """Planted: steps of Newton's method that point anywhere. What is certified is the gradient, not the way."""
+    """Planted: steps that point anywhere. What is certified is the gradient, not the way."""
     slopes = SmoothSlopes(LOGISTIC)
     rows, signs = some_rows(8, 50, 2)
     source = np.random.default_rng(1)
-    monkeypatch.setattr(module._Objective, "newton", lambda self, point: source.normal(size=2) * 1e3)  # noqa: ARG005
+    monkeypatch.setattr(module._Objective, "newton", lambda self, point: source.normal(size=2) * 1e3)
     found = certified_minimum(
         slopes, rows, signs, ridge=Fraction(2), linear=[Fraction(1)] * 2, tolerance=Fraction(1, 2**20)
     )
-    length = squared(gradient(slopes, rows, signs, Fraction(2), [Fraction(1)] * 2, found.weights))
+    length = squared(
+        gradient(slopes, rows, signs, found.weights, ridge=Fraction(2), linear=[Fraction(1)] * 2)
+    )
     assert length <= Fraction(1, 2**20) ** 2
 
 
@@ -85,6 +88,8 @@ def test_a_distance_follows_from_the_gradient():
     rows, signs = some_rows(4, 50, 3)
     linear = [Fraction(1)] * 3
     rough = certified_minimum(slopes, rows, signs, ridge=Fraction(2), linear=linear, tolerance=Fraction(1, 4))
-    fine = certified_minimum(slopes, rows, signs, ridge=Fraction(2), linear=linear, tolerance=Fraction(1, 2**40))
+    fine = certified_minimum(
+        slopes, rows, signs, ridge=Fraction(2), linear=linear, tolerance=Fraction(1, 2**40)
+    )
     apart = squared([a - b for a, b in zip(rough.weights, fine.weights, strict=True)])
     assert apart <= ((rough.gradient + fine.gradient) / 2) ** 2

@@ -21,7 +21,9 @@ def plain_sum(slopes: SmoothSlopes, rows, signs, weights: list[Fraction]) -> lis
     table, last = slopes.table.tolist(), len(slopes.table) - 1
     total = [Fraction(0)] * len(weights)
     for row, sign in zip(rows.tolist(), signs.tolist(), strict=True):
-        score = int(sign) * sum((Fraction(x, 2**12) * w for x, w in zip(row, weights, strict=True)), Fraction(0))
+        score = int(sign) * sum(
+            (Fraction(x, 2**12) * w for x, w in zip(row, weights, strict=True)), Fraction(0)
+        )
         place = min(max(score * 2**10 + last // 2, 0), last)
         line = min(int(place), last - 1)
         slope = Fraction(table[line]) + (table[line + 1] - table[line]) * (place - line)
@@ -44,7 +46,11 @@ def test_a_table_falls_from_one_to_zero_and_no_line_is_steeper_than_the_curvatur
     assert slopes.table[0] == 2**30
     assert slopes.table[-1] == 0
     assert falls.min() >= 0
-    assert Fraction(int(falls.max()), 2**20) <= slopes.curvature <= Fraction(loss.curvature) * (1 + Fraction(1, 2**17))
+    assert (
+        Fraction(int(falls.max()), 2**20)
+        <= slopes.curvature
+        <= Fraction(loss.curvature) * (1 + Fraction(1, 2**17))
+    )
 
 
 def test_a_loss_that_is_steeper_than_it_says_is_refused():
@@ -98,7 +104,9 @@ def test_a_bound_without_the_error_of_scores_would_not_hold():
         direction = rows.astype(float)[0]
         weights -= direction * (direction @ weights - 4096 * signs[0]) / (direction @ direction)
         found = slopes.rounded_sum(rows[:1], signs[:1], weights)
-        true = slopes.exact_sum(rows[:1], signs[:1], [int(Fraction(one) * 2**200) for one in weights.tolist()], 200)
+        true = slopes.exact_sum(
+            rows[:1], signs[:1], [int(Fraction(one) * 2**200) for one in weights.tolist()], 200
+        )
         worst = max(worst, sum((a - b) ** 2 for a, b in zip(found.values, true.values, strict=True)))
     assert worst > Fraction(1, 2**46) ** 2 * 4
 

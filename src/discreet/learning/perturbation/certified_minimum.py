@@ -1,8 +1,9 @@
 """Minimizing a strongly convex sum of losses up to a proven distance: Newton steps with a certificate.
 
-F(w) = sum of l(y w x) + ridge |w|^2 / 2 + linear w, over rows x of length 1 at most. As F is strongly convex, w
-is at most |F'(w)| / ridge away from the minimizer, so a bound on a gradient is all that has to be proven. The
-certificate is arithmetic of fractions on a sum with a proven error; how w was found does not matter to it.
+F(w) = sum of l(y w x) + ridge |w|^2 / 2 + linear w, over rows x of length 1 at most. As F is strongly convex,
+w is at most |F'(w)| / ridge away from the minimizer, so a bound on a gradient is all that has to be proven.
+The certificate is arithmetic of fractions on a sum with a proven error; how w was found does not matter to
+it.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class _Objective:
         bent = held.slopes.second_derivatives(held.rows, held.signs, _floats(point.weights))
         np.fill_diagonal(bent, bent.diagonal() + float(self.ridge))
         try:
-            step: Floats = np.linalg.solve(bent, _floats(point.gradient))
+            step = np.asarray(np.linalg.solve(bent, _floats(point.gradient)), dtype=np.float64)
         except np.linalg.LinAlgError:
             return self.cautious(point)
         return step if np.isfinite(step).all() else self.cautious(point)
@@ -194,7 +195,7 @@ def certified_minimum(
     most = float(slopes.curvature) * products / 4.0**ROW_BITS
     most += (float(ridge) * (1 + 2.0**-20) + len(rows) * 2.0**-30) * np.eye(columns)
     data = _Data(slopes, rows, signs)
-    objective = _Objective(data, ridge, tuple(linear), np.linalg.cholesky(most))
+    objective = _Objective(data, ridge, tuple(linear), np.asarray(np.linalg.cholesky(most), dtype=np.float64))
     point = objective.descended(
         (Fraction(0),) * columns, _Doubles(slopes, rows, signs), tolerance, _MOST_STEPS
     )

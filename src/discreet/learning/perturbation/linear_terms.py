@@ -1,8 +1,8 @@
 """The random linear term of objective perturbation: its laws, and what is left of epsilon for it.
 
-The minimizer w tells b = -(gradient of all else at w). A row more changes this b by its slope times itself, of
-length 1 at most, and the volume around w by a factor between 1 and 1 + c / Lambda. Epsilon pays for both, and
-for noise on the answer (docs/proofs/objective_perturbation.md).
+The minimizer w tells b = -(gradient of all else at w). A row more changes this b by its slope times itself,
+of length 1 at most, and the volume around w by a factor between 1 and 1 + c / Lambda. Epsilon pays for both,
+and for noise on the answer (docs/proofs/objective_perturbation.md).
 """
 
 from __future__ import annotations

@@ -50,20 +50,20 @@ class ObjectivePerturbation(Record):
 
     Guarantee
     ---------
-    That of the budget, under add/remove of a person; the number of rows is private. For pure epsilon, a person
-    with r rows costs r / scale for the term, k log(1 + c r / (Lambda k)) for second derivatives, k the lesser of
-    r and the number of columns, and epsilon / 64 for the answer. For epsilon and delta, a row costs what
-    rounded normal noise with sensitivity 1 costs, in delta at an epsilon that is less by log(1 + c / Lambda) and
-    epsilon / 64; r rows are a group (proof: docs/proofs/objective_perturbation.md). As it is usually taught,
-    for the mean over n rows, n public, with lambda = Lambda / n and a row replaced: the length of the
-    noise has the law Gamma(d, 2 / epsilon'), epsilon' = epsilon - 2 log(1 + c / (n lambda)).
+    That of the budget, under add/remove of a person; the number of rows is private. For pure epsilon, a
+    person with r rows costs r / scale for the term, k log(1 + c r / (Lambda k)) for second derivatives, k the
+    lesser of r and the number of columns, and epsilon / 64 for the answer. For epsilon and delta, a row costs
+    what rounded normal noise with sensitivity 1 costs, in delta at an epsilon that is less by log(1 + c /
+    Lambda) and epsilon / 64; r rows are a group (proof: docs/proofs/objective_perturbation.md). As it is
+    usually taught, for the mean over n rows, n public, with lambda = Lambda / n and a row replaced: the
+    length of the noise has the law Gamma(d, 2 / epsilon'), epsilon' = epsilon - 2 log(1 + c / (n lambda)).
 
     Finite precision
     ----------------
-    b is an ideal real vector, of which the nearest multiples of a small step are drawn exactly. The solver stops
-    where the gradient is short for certain, so it is at a proven distance from the ideal minimizer; noise on the
-    answer, which costs epsilon / 64 for twice that distance, hides all that it may tell besides. So the
-    guarantee is that of the numbers that leave.
+    b is an ideal real vector, of which the nearest multiples of a small step are drawn exactly. The solver
+    stops where the gradient is short for certain, so it is at a proven distance from the ideal minimizer;
+    noise on the answer, which costs epsilon / 64 for twice that distance, hides all that it may tell besides.
+    So the guarantee is that of the numbers that leave.
 
     Error
     -----
@@ -104,14 +104,10 @@ class ObjectivePerturbation(Record):
             chosen = for_objective(terms.without_bending().deviation(width), least)
         else:
             chosen = max(stated_regularization(regularization), least)
-        term = terms.term(slopes.curvature, chosen)
-        root = sqrt_interval(Fraction(width))[1]
-        tolerance = term.scale * _PART
-        term_step = power_of_two(tolerance / root)
-        step = power_of_two(tolerance / chosen / root)
-        # From the ideal minimizer to the answer before noise: by the solver, the grid of b, and that of weights.
-        away = (tolerance + term_step * root / 2) / chosen + step * root / 2
-        self._set(
+        term = terms.term(slopes.curvature, chosen) root = sqrt_interval(Fraction(width))[1] tolerance =
+        term.scale * _PART term_step = power_of_two(tolerance / root) step = power_of_two(tolerance / chosen /
+        root) # From the ideal minimizer to the answer before noise: by the solver, the grid of b, and that of
+        weights. away = (tolerance + term_step * root / 2) / chosen + step * root / 2 self._set(
             grid=grid,
             slopes=slopes,
             rows=held,

@@ -35,6 +35,8 @@ __all__ = ["OutputPerturbation"]
 
 _PART = Fraction(1, 2**12)
 """What the solver and the grid may add to the sensitivity, each, as a part of it."""
+_FINE = Fraction(2**20)
+"""How many steps a row's sensitivity has where noise is tried out, to choose Lambda."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -53,27 +55,26 @@ class OutputPerturbation(Record):
         How many rows a person has at most.
     regularization : number, optional
         Lambda, of the sum over rows; by default a rule over public numbers.
-    expected_rows : int, optional
-        About how many rows are expected, if that is public, for that rule.
 
     Guarantee
     ---------
-    That of the budget, under add/remove of a person; the number of rows is private. A person with r rows moves
-    the minimizer by r / Lambda at most. What is released is at most t / Lambda from it, and rounded to a grid,
-    which moves it by sqrt(d) / 2 steps at most; both are charged (proof: docs/proofs/output_perturbation.md). As
-    it is usually taught, for the mean over n rows, n public, with lambda = Lambda / n and a row replaced: the
-    sensitivity is 2 / (lambda n), and the density falls as exp(-(lambda n epsilon / 2) |z|).
+    That of the budget, under add/remove of a person; the number of rows is private. A person with r rows
+    moves the minimizer by r / Lambda at most. What is released is at most t / Lambda from it, and rounded to
+    a grid, which moves it by sqrt(d) / 2 steps at most; both are charged (proof:
+    docs/proofs/output_perturbation.md). As it is usually taught, for the mean over n rows, n public, with
+    lambda = Lambda / n and a row replaced: the sensitivity is 2 / (lambda n), and the density falls as
+    exp(-(lambda n epsilon / 2) |z|).
 
     Finite precision
     ----------------
     The loss is that of a table of integers. The length of the gradient where the solver stops is bounded by
-    fractions and a proven error of doubles, or by integers alone. The noise is the rounding of the ideal vector,
-    exactly, on integers: nothing is charged as if it were exact that is not.
+    fractions and a proven error of doubles, or by integers alone. The noise is the rounding of the ideal
+    vector, exactly, on integers: nothing is charged as if it were exact that is not.
 
     Error
     -----
-    The noise has a length of about d r / (Lambda epsilon), the same in every direction. Data that say much about
-    a weight do not help: that is what `ObjectivePerturbation` does better.
+    The noise has a length of about d r / (Lambda epsilon), the same in every direction. Data that say much
+    about a weight do not help: that is what `ObjectivePerturbation` does better.
     """
 
     grid: RowGrid
@@ -95,13 +96,11 @@ class OutputPerturbation(Record):
         budget: TrainingBudget,
         rows: int = 1,
         regularization: Number | None = None,
-        expected_rows: int | None = None,
     ) -> None:
         width = whole(grid.columns, "columns", least=1, most=1000)
         held = whole(rows, "rows", least=1, most=2**20)
-        expected = None if expected_rows is None else whole(expected_rows, "expected_rows", least=1)
         if regularization is None:
-            chosen = for_output(_deviation(budget, width) * held, expected)
+            chosen = for_output(_coordinate_deviation(_noise(budget, held * _FINE, width)) / _FINE)
         else:
             chosen = stated_regularization(regularization)
         tolerance = held * _PART
@@ -122,6 +121,11 @@ class OutputPerturbation(Record):
     def event(self) -> Event:
         """The law of the noise."""
         return self.noise.event
+
+    @property
+    def deviation(self) -> Fraction:
+        """The standard deviation of the noise in the score of a row of length 1, about."""
+        return _coordinate_deviation(self.noise) * self.step
 
     def minimizer_steps(self, rows: GridRows, labels: Integers) -> list[int]:
         """Return the minimizer, in steps of the grid of weights: private."""
@@ -165,10 +169,8 @@ def _noise(budget: TrainingBudget, sensitivity: Fraction, size: int) -> Euclidea
     )
 
 
-def _deviation(budget: TrainingBudget, size: int) -> Fraction:
-    """Return the standard deviation of a coordinate of the noise for a sensitivity of 1, about."""
-    fine = 2**20
-    noise = _noise(budget, Fraction(fine), size)
+def _coordinate_deviation(noise: EuclideanNoise | Gaussian | Laplace) -> Fraction:
+    """Return the standard deviation of a coordinate of the noise, in steps, about."""
     if isinstance(noise, EuclideanNoise):
-        return euclidean_deviation(size, noise.scale) / fine
-    return sqrt_interval(Fraction(noise.error.variance))[1] / fine
+        return euclidean_deviation(noise.size, noise.scale)
+    return sqrt_interval(Fraction(noise.error.variance))[1]

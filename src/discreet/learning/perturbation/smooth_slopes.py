@@ -24,7 +24,9 @@ __all__ = ["SlopeSum", "SmoothSlopes", "signs_of"]
 _NODE_BITS = 10  # a margin of 1 has 2^10 lines
 _NODE_STEPS = 2**30  # of a slope of 1, in the table
 _SUM_BITS = 45  # of a slope of 1, in sums of doubles
-_LOW_BITS = 22  # sums of the low bits, and of the others, are exact: 2^14 rows of 2^12 times 2^23 are below 2^53
+_LOW_BITS = (
+    22  # sums of the low bits, and of the others, are exact: 2^14 rows of 2^12 times 2^23 are below 2^53
+)
 _FARTHEST = 40 << _NODE_BITS  # beyond, slopes are 0 or 1
 _ROUNDED = Fraction(1, 2**46) + Fraction(1, 2**50)  # a slope to its last step, and what doubles lose before
 
