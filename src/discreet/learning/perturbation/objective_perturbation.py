@@ -104,10 +104,14 @@ class ObjectivePerturbation(Record):
             chosen = for_objective(terms.without_bending().deviation(width), least)
         else:
             chosen = max(stated_regularization(regularization), least)
-        term = terms.term(slopes.curvature, chosen) root = sqrt_interval(Fraction(width))[1] tolerance =
-        term.scale * _PART term_step = power_of_two(tolerance / root) step = power_of_two(tolerance / chosen /
-        root) # From the ideal minimizer to the answer before noise: by the solver, the grid of b, and that of
-        weights. away = (tolerance + term_step * root / 2) / chosen + step * root / 2 self._set(
+        term = terms.term(slopes.curvature, chosen)
+        root = sqrt_interval(Fraction(width))[1]
+        tolerance = term.scale * _PART
+        term_step = power_of_two(tolerance / root)
+        step = power_of_two(tolerance / chosen / root)
+        # From the ideal minimizer to the answer before noise: the solver, the grid of b, that of weights.
+        away = (tolerance + term_step * root / 2) / chosen + step * root / 2
+        self._set(
             grid=grid,
             slopes=slopes,
             rows=held,
