@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.errors import ParameterError
 from discreet.noise import current
-from discreet.noise.euclidean import sample_euclidean
+from discreet.noise.euclidean import LARGEST_LENGTH_SCALE, sample_euclidean
 from discreet.privacy.events import Pure
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 
@@ -20,6 +21,10 @@ class EuclideanNoise:
     sensitivity: Fraction
     epsilon: Fraction
     size: int
+
+    def __post_init__(self) -> None:
+        if self.scale > LARGEST_LENGTH_SCALE:
+            raise ParameterError("epsilon", "needs more noise than can be drawn", "larger")
 
     @property
     def scale(self) -> Fraction:
