@@ -65,13 +65,13 @@ def fits(runs: int = 100) -> dict[str, np.ndarray]:
 
 def plot(found: dict[str, np.ndarray]) -> list[Axes]:
     """Draw the two lines of the machine, and the two clouds of weights."""
-    left, right = panels(None, 2)
+    left, right = panels(None, 2, size=(7.0, 6.0))
     points, labels = two_groups()
     for group, name in ((0, "one group"), (1, "the other")):
         held = points[labels == group]
         draw_points(left, held[:, 0], held[:, 1], next_style(left), spread=None, label=name)
     places = np.array([-2.0, 2.0])
-    for kept, name in ((12, "with the person at the top"), (11, "without")):
+    for kept, name in ((12, "with the person in the middle"), (11, "without")):
         first, second, shift = support_line(points[:kept], labels[:kept])
         draw_curve(left, places, -(first * places + shift) / second, next_style(left), label=name)
     left.set(xlim=(-2, 2), ylim=(-1.6, 1.6))
