@@ -190,6 +190,8 @@ def _names(features: Sequence[str], target: str | None) -> tuple[str, ...]:
     listed = () if isinstance(features, str) else tuple(features)
     if not listed or not all(isinstance(name, str) for name in listed):
         raise ParameterError("features", "are not a list of columns", "such as features=['age', 'city']")
+    if len(set(listed)) != len(listed):
+        raise ParameterError("features", "name a column twice", "each column once")
     if target is not None and target in listed:
         raise ParameterError("target", "is one of the features", "another column")
     return listed
@@ -199,8 +201,8 @@ def _fact(name: str, facts: ColumnFacts) -> Bounds | Keys:
     """Return the bounds of numbers, or else the keys of a column, or refuse it with what to write."""
     if facts.type is Type.BOOLEAN:
         return Keys([False, True])
-    if facts.type.is_number and facts.bounds is not None:
-        return facts.bounds
+    if facts.type.is_number and (bounds := facts.bounds or facts.usual) is not None:
+        return bounds
     if facts.keys is not None:
         return facts.keys
     raise _undeclared(f"the feature {name!r}", name, facts, Bounds if facts.type.is_number else Keys)
@@ -214,9 +216,10 @@ def _target_fact(name: str, facts: ColumnFacts, classes: bool) -> Bounds | Keys:
         if not labels:
             raise _undeclared(f"the target {name!r}", name, facts, Keys)
         return Keys(labels)
-    if facts.bounds is None:
+    bounds = facts.bounds or facts.usual
+    if bounds is None:
         raise _undeclared(f"the target {name!r}", name, facts, Bounds)
-    return facts.bounds
+    return bounds
 
 
 def _undeclared(
