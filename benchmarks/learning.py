@@ -93,12 +93,19 @@ def ours(times: int) -> Iterator[tuple[str, Scores, float]]:
 
     frame, labels = load()
     columns = {name: BOUNDS.get(name) or dp.Keys(sorted(frame[name].unique())) for name in frame}
-    for kind in (learning.LogisticRegression, learning.LinearSVC, learning.AdditiveClassifier):
+    kinds: list[tuple[Any, dict[str, Any]]] = [
+        (learning.LogisticRegression, {}),
+        *((learning.LogisticRegression, {"method": name}) for name in ("newton", "output", "objective")),
+        (learning.LinearSVC, {}),
+        (learning.AdditiveClassifier, {}),
+    ]
+    for kind, more in kinds:
         for epsilon, delta in OFFERS:
-            stated = {"epsilon": epsilon, "delta": delta, "columns": columns, "classes": [0, 1]}
+            stated = {"epsilon": epsilon, "delta": delta, "columns": columns, "classes": [0, 1], **more}
             words = f"epsilon {epsilon:g}" + ("" if delta is None else f", delta {delta:g}")
+            named = f"discreet {kind.__name__}({more.get('method', '')})"
             yield (
-                f"discreet {kind.__name__}, {words}",
+                f"{named}, {words}",
                 *measure(lambda k=kind, s=stated: k(**s), frame, labels, times),
             )
     held, _ = coordinates(frame)

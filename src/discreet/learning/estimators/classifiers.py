@@ -18,11 +18,12 @@ from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
 from discreet.learning.design.targets import Classes, Target
+from discreet.learning.estimators.linear_methods import chosen_learner
 from discreet.learning.estimators.private_estimator import PrivateEstimator
+from discreet.learning.perturbation.margin_learner import MarginLearner
 from discreet.learning.training.additive_learner import AdditiveLearner
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.learning.training.newton_learner import NewtonLearner
-from discreet.learning.training.noisy_newton import NoisyNewton
 from discreet.learning.training.score_losses import (
     HUBER_HINGE,
     LOGISTIC,
@@ -50,9 +51,13 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         columns: FeatureFacts | None = None,
         classes: Sequence[Any] | str | None = None,
         rows: int = 1,
+        method: str | None = None,
+        regularization: Number | None = None,
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, rows=rows)
         self.classes = classes
+        self.method = method
+        self.regularization = regularization
 
     @abstractmethod
     def _loss(self, classes: int) -> ScoreLoss:
@@ -63,18 +68,25 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     ) -> Learner:
         if not isinstance(target, Classes):
             raise ParameterError("target", "is not a column of classes", "a column of declared keys")
-        newton = NoisyNewton(
-            grid=features.grid, loss=self._loss(len(target.labels)), budget=budget, rows=rows
+        loss = self._loss(len(target.labels))
+        return chosen_learner(
+            features,
+            target,
+            loss=loss,
+            budget=budget,
+            rows=rows,
+            method=self.method,
+            regularization=self.regularization,
         )
-        return NewtonLearner(features=features, target=target, newton=newton)
 
     def _adopt(self, learner: Learner, drawn: Drawn) -> None:
-        assert isinstance(learner, NewtonLearner | AdditiveLearner)  # noqa: S101
+        assert isinstance(learner, NewtonLearner | AdditiveLearner | MarginLearner)  # noqa: S101
         bought = learner.binned(drawn["edges"]) if isinstance(learner, AdditiveLearner) else None
         self.features_ = bought or learner.features
         self.classes_ = learner.target.array
         self.weights_ = np.asarray(drawn["weights"], dtype=np.float64)
-        self.n_iter_ = learner.newton.plan.iterations
+        if not isinstance(learner, MarginLearner):
+            self.n_iter_ = learner.newton.plan.iterations
         self._set_coefficients()
 
     def _declared_target(self, name: str, declared: Bounds | Keys) -> tuple[Target, dict[str, Any]]:
@@ -160,11 +172,18 @@ class LogisticRegression(LinearClassifier):
         The labels that y may hold.
     rows : int
         How many rows a person has at most.
+    method : "newton", "output" or "objective", optional
+        How: noisy Newton steps; noise on the minimizer of a regularized loss; or noise on the loss itself.
+        The last two are for two classes. By default "objective" for pure epsilon and two classes, where it
+        errs less, and "newton" else.
+    regularization : number, optional
+        For "output" and "objective": Lambda in sum of losses + Lambda |w|^2 / 2, where the longest row has
+        length 1. By default a rule over the number of coordinates and the budget.
 
     Notes
     -----
-    Weights are found by noisy Newton steps (proof: docs/proofs/noisy_newton.md): no step size, no number of
-    rounds and no regularization need to be chosen, and none is chosen by looking at data.
+    No step size, no number of rounds and no regularization need to be chosen, and none is chosen by looking
+    at data (proofs: docs/proofs/noisy_newton.md, output_perturbation.md and objective_perturbation.md).
     """
 
     def _loss(self, classes: int) -> ScoreLoss:
