@@ -22,8 +22,9 @@ class CompositeEstimator(PrivateEstimator):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the parts included."""
         found: dict[str, Any] = super().get_params(deep=False)
-        if deep:
-            for name, model in getattr(self, self._parts_name):
+        parts = found[self._parts_name]
+        if deep and isinstance(parts, Sequence) and all(map(_is_part, parts)):
+            for name, model in parts:
                 found[name] = model
                 found |= {f"{name}__{key}": value for key, value in model.get_params(deep=True).items()}
         return found

@@ -97,7 +97,7 @@ class ModelSelection(ClassifierMixin, CompositeEstimator):  # type: ignore[misc]
         """
         candidates = named_parts(self.candidates, "candidates")
         values = self._columns_of(X, reset=True)
-        target, labels = candidates[0][1]._stated_target(y)
+        target, labels = candidates[0][1]._read_target(y)
         held = whole(self.rows, "rows", least=1, most=2**20)
         if (groups is None) != (held == 1):
             raise ParameterError(
@@ -163,11 +163,13 @@ class ModelSelection(ClassifierMixin, CompositeEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
-        found: NDArray[Any] = self.best_estimator_.predict(self._rows_of(X))
+        rows = self._rows_of(X)
+        found: NDArray[Any] = self.best_estimator_.predict(rows)
         return found
 
     @_all_have("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, if all candidates have one."""
-        found: Floats = self.best_estimator_.predict_proba(self._rows_of(X))
+        rows = self._rows_of(X)
+        found: Floats = self.best_estimator_.predict_proba(rows)
         return found

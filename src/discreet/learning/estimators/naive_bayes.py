@@ -97,5 +97,6 @@ class GaussianNB(PrivateClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class of each row."""
-        found: NDArray[Any] = self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
+        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[best]
         return found

@@ -91,10 +91,10 @@ class Pipeline(CompositeEstimator):
         values = self._columns_of(X, reset=True)
         if isinstance(steps[-1][1], PrivateTransformer):
             return self._fitted(values)
-        return self._fitted(values, *steps[-1][1]._stated_target(y))
+        return self._fitted(values, *steps[-1][1]._read_target(y))
 
-    def _stated_target(self, y: Any) -> tuple[Target, NDArray[Any]]:
-        found: tuple[Target, NDArray[Any]] = self.steps[-1][1]._stated_target(y)
+    def _read_target(self, y: Any) -> tuple[Target, NDArray[Any]]:
+        found: tuple[Target, NDArray[Any]] = self.steps[-1][1]._read_target(y)
         return found
 
     def _learner(
@@ -173,6 +173,12 @@ class Pipeline(CompositeEstimator):
     def transform(self, X: Any) -> Floats:
         """Return what all stages make of each row."""
         found: Floats = self._last("transform", X)
+        return found
+
+    @_last_has("transform")  # type: ignore[untyped-decorator]
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit, and return what all stages make of each row."""
+        found: Floats = self.fit(X, y).transform(X)
         return found
 
     @_last_has("score")  # type: ignore[untyped-decorator]

@@ -46,9 +46,9 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         Rows of a class that is not declared are left out. Whatever a row holds, the fit does not fail, and no
         message says anything about it.
         """
-        return self._fitted(self._columns_of(X, reset=True), *self._stated_target(y))
+        return self._fitted(self._columns_of(X, reset=True), *self._read_target(y))
 
-    def _stated_target(self, y: Any) -> tuple[Target, NDArray[Any]]:
+    def _read_target(self, y: Any) -> tuple[Target, NDArray[Any]]:
         """Return the classes that are declared, and labels in one dimension."""
         labels = labels_of(y, seen=isinstance(self.classes, str))
         return Classes.of("y", self._stated_classes(labels)), labels

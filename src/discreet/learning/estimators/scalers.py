@@ -174,3 +174,8 @@ class MinMaxScaler(OneToOneFeatureMixin, PrivateTransformer):  # type: ignore[mi
     def _bounds_out(self) -> list[tuple[float, float]]:
         low, high = (float(one) for one in self.feature_range)
         return [(low, high)] * len(self.scale_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = False
+        return tags
