@@ -24,7 +24,9 @@ LITTLE = {"rho": 10**12}
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [GaussianNB(columns=(-20, 20), classes=SEEN, **LITTLE)],
-    expected_failed_checks=lambda _: {"check_fit_idempotent": "two fits of the same data differ by their noise"},
+    expected_failed_checks=lambda _: {
+        "check_fit_idempotent": "two fits of the same data differ by their noise"
+    },
 )
 def test_the_conventions_of_scikit_learn_hold(estimator, check):
     check(estimator)
@@ -74,7 +76,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "labels"), BAD, ids=["odd", "one class", "a lone one", "none", "one", "text"])
+@pytest.mark.parametrize(
+    ("rows", "labels"), BAD, ids=["odd", "one class", "a lone one", "none", "one", "text"]
+)
 def test_bad_rows_have_a_model(rows, labels):
     found = GaussianNB(epsilon=1, columns=(0, 1), classes=[0, 1, 2]).fit(rows, labels)
     assert (found.var_ > 0).all()
