@@ -18,20 +18,33 @@ if TYPE_CHECKING:
     from discreet.learning import plot
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
+    from discreet.learning.estimators.clusters import KMeans
+    from discreet.learning.estimators.components import PCA
+    from discreet.learning.estimators.model_selection import ModelSelection
+    from discreet.learning.estimators.naive_bayes import GaussianNB
+    from discreet.learning.estimators.pipeline import Pipeline
     from discreet.learning.estimators.regressors import LinearRegression, Ridge
+    from discreet.learning.estimators.scalers import MinMaxScaler, StandardScaler
 
 __all__ = [
+    "PCA",
     "AdaptiveRidge",
     "AdditiveClassifier",
     "DecisionTree",
+    "GaussianNB",
+    "KMeans",
     "LinearFit",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "MinMaxScaler",
+    "ModelSelection",
+    "Pipeline",
     "PosteriorFit",
     "PosteriorRegression",
     "Ridge",
     "Split",
+    "StandardScaler",
     "TreeFit",
     "plot",
 ]
@@ -39,10 +52,17 @@ __all__ = [
 publish(
     __name__,
     homes={
+        "PCA": "discreet.learning.estimators.components",
         "AdditiveClassifier": "discreet.learning.estimators.additive",
+        "GaussianNB": "discreet.learning.estimators.naive_bayes",
+        "KMeans": "discreet.learning.estimators.clusters",
         "LinearRegression": "discreet.learning.estimators.regressors",
         "LinearSVC": "discreet.learning.estimators.classifiers",
         "LogisticRegression": "discreet.learning.estimators.classifiers",
+        "MinMaxScaler": "discreet.learning.estimators.scalers",
+        "ModelSelection": "discreet.learning.estimators.model_selection",
+        "Pipeline": "discreet.learning.estimators.pipeline",
         "Ridge": "discreet.learning.estimators.regressors",
+        "StandardScaler": "discreet.learning.estimators.scalers",
     },
 )

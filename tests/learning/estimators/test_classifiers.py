@@ -15,7 +15,7 @@ from discreet import accounting
 from discreet.errors import ParameterError
 from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
 from discreet.learning.design.targets import Classes
-from discreet.learning.estimators.classifiers import SEEN, _labels_of
+from discreet.learning.estimators.private_classifier import SEEN, labels_of
 from discreet.privacy.guarantees import ApproximateDP
 
 KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
@@ -129,7 +129,7 @@ def test_no_row_decides_how_another_is_read(kind):
     found = model(kind, columns=columns, classes=[0, 1])
     alone = found.fit(rows, labels).features_
     target = Classes.of("y", [0, 1])
-    numbers = target.numbers(_labels_of(labels, seen=False))
+    numbers = target.numbers(labels_of(labels, seen=False))
     for odd in ([1, None, 0.5], ["x", "a", 0.5], [1, "a", "n/a"], [1j, "a", 10**400], [[], {}, -(10**400)]):
         for label in ("x", None, 0.5, [], 1j):
             held = found._columns_of([*rows, odd], reset=False)
@@ -137,7 +137,7 @@ def test_no_row_decides_how_another_is_read(kind):
                 alone.encoded([one[:100] for one in held])
                 == alone.encoded(found._columns_of(rows, reset=False))
             ).all()
-            more = _labels_of([*labels, label], seen=False)
+            more = labels_of([*labels, label], seen=False)
             assert (target.numbers(more)[:100] == numbers).all()
             assert np.isfinite(found.fit([*rows, odd], [*labels, label]).weights_).all()
     assert (numbers >= 0).all()

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.array_types import Floats
 from discreet.curator.request.learner import Drawn, Learner
-from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
+from discreet.learning.design.row_sums import row_sums
 from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.linear_methods import chosen_learner
-from discreet.learning.estimators.private_estimator import PrivateEstimator
+from discreet.learning.estimators.private_classifier import SEEN, PrivateClassifier
 from discreet.learning.perturbation.margin_learner import MarginLearner
 from discreet.learning.training.additive_learner import AdditiveLearner
 from discreet.learning.training.budgets import TrainingBudget
@@ -35,11 +33,8 @@ from discreet.privacy.rational import Number
 
 __all__ = ["SEEN", "LinearClassifier", "LinearSVC", "LogisticRegression"]
 
-SEEN = "seen"
-"""Take the classes from the labels: only where it is public which classes there are."""
 
-
-class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class LinearClassifier(PrivateClassifier):
     """What the classifiers below share: a linear score for each class, or one for two."""
 
     def __init__(
@@ -54,8 +49,7 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         method: str | None = None,
         regularization: Number | None = None,
     ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, rows=rows)
-        self.classes = classes
+        super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, classes=classes, rows=rows)
         self.method = method
         self.regularization = regularization
 
@@ -89,26 +83,10 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             self.n_iter_ = learner.newton.plan.iterations
         self._set_coefficients()
 
-    def _declared_target(self, name: str, declared: Bounds | Keys) -> tuple[Target, dict[str, Any]]:
-        if not isinstance(declared, Keys):
-            raise ParameterError("target", "is a number, not one of several classes", "a column of keys")
-        found = Classes.of(name, [key for key in declared.values if key is not None])
-        return found, {"classes": list(found.labels)}
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the weights, privately.
-
-        Rows of a class that is not declared are left out. Whatever a row holds, the fit does not fail, and no
-        message says anything about it.
-        """
-        values = self._columns_of(X, reset=True)
-        labels = _labels_of(y, seen=isinstance(self.classes, str))
-        return self._fitted(values, Classes.of("y", self._stated_classes(labels)), labels)
-
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row: one for two classes (of the second), one for each of more."""
         check_is_fitted(self)
-        scores: Floats = self.features_.encoded(self._columns_of(X, reset=False)) @ self.weights_
+        scores = row_sums(self.features_.encoded(self._columns_of(X, reset=False)), self.weights_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -117,20 +95,6 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         found: NDArray[Any] = self.classes_[best]
         return found
-
-    def _stated_classes(self, labels: NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
-        if self.classes is None:
-            raise ParameterError(
-                "classes",
-                "are not declared, and are never read from data",
-                "a list of the labels, or SEEN where it is public which there are",
-            )
-        if not isinstance(self.classes, str):
-            return self.classes
-        if self.classes != SEEN:
-            raise ParameterError("classes", "is text, not a list", f"a list of labels, or {SEEN!r}")
-        check_classification_targets(labels)
-        return labels
 
     def _set_coefficients(self) -> None:
         """State the weights in the units of the columns, where each column is a number."""
@@ -145,15 +109,6 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         inner = self.weights_[:-1]
         self.coef_ = (inner * np.array(scale)[:, None]).T
         self.intercept_ = self.weights_[-1] - np.array(shift) @ inner
-
-
-def _labels_of(y: Any, *, seen: bool) -> NDArray[Any]:
-    """Return labels in one dimension; those of a list are read one by one, unless classes are public."""
-    if isinstance(y, list | tuple) and not seen:
-        held = np.empty(len(y), dtype=object)
-        held[:] = y
-        return held
-    return np.asarray(column_or_1d(y, warn=True))
 
 
 class LogisticRegression(LinearClassifier):

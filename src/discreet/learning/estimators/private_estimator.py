@@ -71,6 +71,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _adopt(self, learner: Learner, drawn: Drawn) -> None:
         """Set the fitted attributes, from what was drawn and other public numbers."""
 
+    def _read_target(self, y: Any) -> tuple[Target, NDArray[Any]]:
+        """Return what is declared of the target, and y as one value for each row."""
+        del y
+        raise ParameterError("y", "is not what this model predicts", "no y")
+
     def _declared_target(self, name: str, declared: Bounds | Keys) -> tuple[Target, dict[str, Any]]:
         """Return what is declared of the column of a table as a target, and the parameters that say it."""
         del name, declared
@@ -132,6 +137,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=reset, skip_check_array=True)
             return [np.asarray(X[name]) for name in X.columns]
         held = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+        if hasattr(held, "__array__") and not hasattr(held, "toarray"):
+            held = np.asarray(held)
         if isinstance(held, np.ndarray) and held.dtype.kind in "OSU" and held.ndim == 2 and held.shape[1]:
             validate_data(self, held, reset=reset, skip_check_array=True)
             return list(held.T)
