@@ -26,7 +26,9 @@ KINDS = [FlatClipping(0.7), PerLayerClipping(0.7), AutomaticClipping(), Adaptive
 def test_no_example_weighs_more_than_one(clipping, norms):
     each = [torch.tensor([norm], dtype=torch.float64) for norm in norms]
     groups = len(norms) if clipping.per_layer else 1
-    parts = [norm * clipping.factors(norm, groups, clipping.bound) for norm in (each if groups > 1 else each[:1])]
+    parts = [
+        norm * clipping.factors(norm, groups, clipping.bound) for norm in (each if groups > 1 else each[:1])
+    ]
     assert float(torch.stack(parts).square().sum()) <= 1 + 1e-12
 
 

@@ -14,17 +14,28 @@ from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.privacy.events import PoissonSampled, RoundedGaussian
 
 STATED = {
-    "batch": 50, "population": 1000, "steps": 40, "epsilon": 1, "delta": 1e-5, "size": 10_000,
+    "batch": 50,
+    "population": 1000,
+    "steps": 40,
+    "epsilon": 1,
+    "delta": 1e-5,
+    "size": 10_000,
     "clipping": FlatClipping(1.0),
 }
 
 
 def test_the_event_is_the_law_that_is_drawn():
     plan = TrainingPlan(**STATED)
-    assert plan.event == PoissonSampled(
-        RoundedGaussian(squared_sensitivity=plan.squared_sensitivity, variance=plan.variance, size=10_000),
-        rate=Fraction(1, 20),
-    ) * 40
+    assert (
+        plan.event
+        == PoissonSampled(
+            RoundedGaussian(
+                squared_sensitivity=plan.squared_sensitivity, variance=plan.variance, size=10_000
+            ),
+            rate=Fraction(1, 20),
+        )
+        * 40
+    )
 
 
 def test_the_run_keeps_its_promise_and_hardly_more():
@@ -41,7 +52,9 @@ def test_the_sensitivity_has_all_rounding():
 
 
 def test_an_adaptive_bound_is_paid_for():
-    plain, adaptive = (TrainingPlan(**STATED | {"clipping": kind}) for kind in (FlatClipping(1.0), AdaptiveClipping()))
+    plain, adaptive = (
+        TrainingPlan(**STATED | {"clipping": kind}) for kind in (FlatClipping(1.0), AdaptiveClipping())
+    )
     assert adaptive.squared_sensitivity == plain.squared_sensitivity + adaptive.count_weight**2
     assert adaptive.count_weight > 0
     assert adaptive.drawn == plain.drawn + 1

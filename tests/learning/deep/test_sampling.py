@@ -1,4 +1,4 @@
-"""People take part independently, with the stated probability, and weigh 1 however many examples they have."""
+"""People take part independently, with the stated probability, and weigh 1 with all their examples."""
 
 from __future__ import annotations
 

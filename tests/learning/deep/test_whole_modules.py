@@ -72,7 +72,7 @@ def test_only_the_module_without_a_rule_is_written_out():
 def test_dropout_inside_is_refused():
     model = Attended()
     model.attention.dropout = 0.5
-    with pytest.raises(ParameterError, match="example by example.*without dropout"):
+    with pytest.raises(ParameterError, match="without dropout"):
         booked(model, torch.randn(4, 5, 6))
 
 

@@ -1,1 +1,1 @@
-"""Deep learning: private stochastic gradient descent around an optimizer of PyTorch (`discreet[learn-torch]`)."""
+"""Deep learning: private gradient descent around an optimizer of PyTorch (`discreet[learn-torch]`)."""

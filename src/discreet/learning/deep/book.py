@@ -1,8 +1,9 @@
 """The book: what every layer was given, and the gradient of what it returned, from one backward pass.
 
-Hooks watch the forward pass; the model is neither wrapped nor changed. The backward pass asks for the gradients
-of the layers' outputs alone, so that no summed gradient of a parameter is ever computed. From the pairs of input
-and output gradient come the gradients of each example (`layers`), mostly without writing them out.
+Hooks watch the forward pass; the model is neither wrapped nor changed. The backward pass asks for the
+gradients of the layers' outputs alone, so that no summed gradient of a parameter is ever computed. From the
+pairs of input and output gradient come the gradients of each example (`layers`), mostly without writing them
+out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from discreet.learning.deep.uses import Use
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
 __all__ = ["Book"]
+
+_FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
 _watched: WeakSet[nn.Module] = WeakSet()
 
@@ -168,7 +171,7 @@ class Book:
             raise ParameterError(
                 "model",
                 f"has a {watched.title} whose first axis is not that of the examples",
-                "examples along the first axis of every layer; expand positions and the like over the batch",
+                _FIRST_AXIS,
             )
         call.check_unchanged()
         if watched.rule is None:
@@ -180,14 +183,14 @@ class Book:
                 raise ParameterError(
                     "model",
                     f"has a {watched.title} whose input is not that of the examples",
-                    "examples along the first axis of every layer; expand positions and the like over the batch",
+                    _FIRST_AXIS,
                 )
-            found = watched.rule(watched.module, given, slope)  # type: ignore[arg-type]
+            found = watched.rule(watched.module, given, slope)
         for name, parameter in watched.trained.items():
             uses[self._places[id(parameter)]].append(found[name])
 
     def _probe(self, calls: list[_Call], edges: list[Any], losses: Tensor) -> None:
-        """Refuse a model where the loss of one example has a gradient at another, or that hides parameters."""
+        """Refuse a model where a loss has a gradient at another example, or that hides parameters."""
         row = len(losses) // 2
         found = iter(torch.autograd.grad(losses[row], edges, allow_unused=True, retain_graph=True))
         others = torch.arange(len(losses)) != row

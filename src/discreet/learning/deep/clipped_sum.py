@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -118,25 +117,15 @@ def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
     terms = 1
     for uses in found:
         if uses:
+            _check_sizes(uses)
             squares += squared_norms(uses)
             masses += torch.stack([use.mass() for use in uses]).sum(0).square()
             terms = max(terms, sum(use.terms for use in uses) + len(uses))
-            _check_sizes(uses)
     exact = (squares + _NORM_ROUNDING * masses).clamp(min=0).sqrt()
     return torch.maximum(exact, masses.sqrt() * (terms * _TERM_SHARE)) * _UP
 
 
 def _check_sizes(uses: list[Use]) -> None:
-    for use in _by_position(uses):
-        if use > _MOST_POSITIONS:
-            raise ParameterError(
-                "model", "has a layer of too many positions", "at most 8192 for each example"
-            )
-
-
-def _by_position(uses: list[Use]) -> Iterator[int]:
     for use in uses:
-        if isinstance(use, OuterUse):
-            yield use.left.shape[1]
-        elif isinstance(use, LookupUse):
-            yield use.index.shape[1]
+        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")

@@ -1,8 +1,8 @@
 """Clipping: how the gradient of an example is shortened so that no example weighs more than 1.
 
-Gradients leave in units of the bound: an example whose gradient has norm n takes part with a factor f(n) such
-that n f(n) <= 1, and the noisy sum is multiplied by the bound, which is public. Of several groups of parameters,
-each has its own norm and factor, and the squares of the n f(n) add up to 1 at most.
+Gradients leave in units of the bound: an example whose gradient has norm n takes part with a factor f(n)
+such that n f(n) <= 1, and the noisy sum is multiplied by the bound, which is public. Of several groups of
+parameters, each has its own norm and factor, and the squares of the n f(n) add up to 1 at most.
 """
 
 from __future__ import annotations
@@ -135,10 +135,10 @@ class AutomaticClipping:
 class AdaptiveClipping:
     """Clip at a bound that follows a quantile of the norms, which is estimated with noise at every step.
 
-    Every example adds 1 to a count if its norm is at most the bound, and takes 1 away if not. The count is one
-    more coordinate of the released vector, scaled so that its noise is about `noise` of an expected batch: it is
-    part of the sensitivity, and so paid for. Then log(bound) moves by rate times (quantile - estimate) (Andrew,
-    Thakkar, McMahan & Ramaswamy 2021).
+    Every example adds 1 to a count if its norm is at most the bound, and takes 1 away if not. The count is
+    one more coordinate of the released vector, scaled so that its noise is about `noise` of an expected
+    batch: it is part of the sensitivity, and so paid for. Then log(bound) moves by rate times (quantile -
+    estimate) (Andrew, Thakkar, McMahan & Ramaswamy 2021).
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ class Journal:
 
     Guarantee
     ---------
-    When `charge` returns, the line has been written and flushed to the disk. What follows a crash reads at least
-    as many steps as were begun: a line that was written in part counts.
+    When `charge` returns, the line has been written and flushed to the disk. What follows a crash reads at
+    least as many steps as were begun: a line that was written in part counts.
     """
 
     def __init__(self, path: str | os.PathLike[str], step: Event) -> None:

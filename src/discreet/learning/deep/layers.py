@@ -1,7 +1,7 @@
 """What each layer leaves of its parameters' gradients: from its input and the gradient of its output.
 
-A rule takes a module, its input and the gradient of its output, with examples along the first axis of both, and
-returns the uses of its parameters by name.
+A rule takes a module, its input and the gradient of its output, with examples along the first axis of both,
+and returns the uses of its parameters by name.
 """
 
 from __future__ import annotations

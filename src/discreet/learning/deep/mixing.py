@@ -38,7 +38,7 @@ def _mend(module: Any, name: str) -> tuple[str, str] | None:
         channels = module.num_features
         groups = next(count for count in (32, 16, 8, 4, 2, 1) if channels % count == 0)
         return "mixes examples", f"{place} = torch.nn.GroupNorm({groups}, {channels})"
-    if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():  # type: ignore[no-untyped-call]
+    if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():
         return "has no parameters yet", "a model that was called once"
     if isinstance(module, nn.Embedding | nn.EmbeddingBag):
         if module.max_norm is not None:

@@ -55,6 +55,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self,
         inner: torch.optim.Optimizer,
         model: nn.Module,
+        *,
         plan: TrainingPlan,
         sampler: PeopleSampler,
         rows: ExampleRows,
@@ -73,8 +74,6 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_drawing = False
         self.has_updated = False
         self.left_out: list[int] = []
-
-    # --- what an optimizer has -------------------------------------------------------------------------------
 
     @property
     def param_groups(self) -> Any:
@@ -108,8 +107,6 @@ class PrivateOptimizer(torch.optim.Optimizer):
             f"noise {plan.noise_multiplier:.4g}, rate {float(plan.rate):.4g}{note})"
         )
 
-    # --- the account -----------------------------------------------------------------------------------------
-
     @property
     def plan(self) -> TrainingPlan:
         """The public numbers of the run."""
@@ -136,7 +133,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         return self._plan.step_event * self._taken
 
     def epsilon(self, delta: Number | None = None) -> float:
-        """Return an upper bound on epsilon so far, at the plan's delta or another; infinite if not private."""
+        """Return an upper bound on epsilon so far, at the plan's delta or another; infinite for replays."""
         if not self._is_private:
             return inf
         if self._taken == 0:
@@ -147,14 +144,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
         """Return what the theorems say about all steps so far, from the loosest to the tightest."""
         return ladder(self.event, float(self._plan.delta))
 
-    # --- training --------------------------------------------------------------------------------------------
-
     def batches(self) -> Iterator[Any]:
         """Yield batches of examples until all steps are taken.
 
-        Each step draws its people anew, and may take several batches, which all have the same size: the last is
-        padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is recorded
-        before its people are drawn.
+        Each step draws its people anew, and may take several batches, which all have the same size: the last
+        is padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is
+        recorded before its people are drawn.
         """
         if self._is_drawing:
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
@@ -179,7 +174,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         finally:
             self._is_drawing, self._batch, self._sum = False, None, None
 
-    def step(self, losses: Tensor | None = None) -> None:  # type: ignore[override]
+    def step(self, losses: Tensor | None = None) -> None:
         """Take the losses of the examples of the last batch; with the last batch of a step, change the model.
 
         Parameters
@@ -250,9 +245,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._record.close()  # type: ignore[union-attr]
         self._record = None
 
-    # --- checkpoints -----------------------------------------------------------------------------------------
-
-    def state_dict(self) -> dict[str, Any]:  # type: ignore[override]
+    def state_dict(self) -> dict[str, Any]:
         """Return the state of the optimizer inside, and the account in plain numbers and text."""
         account = {
             "plan": json.dumps(self._plan.to_object(), sort_keys=True),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["private"]
 
+_MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
+
 
 def private(
     optimizer: torch.optim.Optimizer,
@@ -131,16 +133,14 @@ def private(
         size=sum(value.numel() for value in model.parameters() if value.requires_grad),
         clipping=clipping,
     )
-    expected = float(plan.batch) * held
-    size = (
-        min(512, max(32, 8 * round(expected / 32)))
-        if physical is None
-        else whole(physical, "physical", least=2)
-    )
+    usual = min(512, max(32, 8 * round(float(plan.batch) * held / 32)))
+    size = usual if physical is None else whole(physical, "physical", least=2)
+    if plan.population * held > size * _MOST_BATCHES:
+        raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
     rows = ExampleRows(data, size, collate)
     kept, taken = _opened(record, plan)
     sampler = PeopleSampler(length, people, held, plan.rate)
-    return PrivateOptimizer(optimizer, model, plan, sampler, rows, kept, taken)
+    return PrivateOptimizer(optimizer, model, plan=plan, sampler=sampler, rows=rows, record=kept, taken=taken)
 
 
 def _opened(record: Any, plan: TrainingPlan) -> tuple[StepRecord | None, int]:

@@ -30,8 +30,8 @@ class PeopleSampler:
 
     Guarantee
     ---------
-    Coins are exact and come from secure entropy. Which examples of a person take part, and with which weights,
-    depends on this person alone; the weights of a person add up to 1.
+    Coins are exact and come from secure entropy. Which examples of a person take part, and with which
+    weights, depends on this person alone; the weights of a person add up to 1.
     """
 
     def __init__(self, length: int, people: ArrayLike | None, examples: int, rate: Fraction) -> None:

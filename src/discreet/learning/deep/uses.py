@@ -1,14 +1,14 @@
 """Per-example gradients of one parameter, in the form in which a layer leaves them.
 
-A layer that is called once gives its parameter one *use*: a family of gradients G_i, one for each example i of
-the batch, that is kept without writing all of them out where that is cheaper. A parameter that is called
-several times, or tied to another layer, has several uses, and the gradient of an example is their sum; its norm
-has all inner products between them.
+A layer that is called once gives its parameter one *use*: a family of gradients G_i, one for each example i
+of the batch, that is kept without writing all of them out where that is cheaper. A parameter that is called
+several times, or tied to another layer, has several uses, and the gradient of an example is their sum; its
+norm has all inner products between them.
 
-Each use is a function of stored numbers, which are what they are: whatever the framework rounded on the way to
-them, G_i is by definition the exact real function of the stored numbers of example i. Norms are computed in
-doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded by
-it (docs/proofs/private_gradients.md, lemmas 2 and 3).
+Each use is a function of stored numbers, which are what they are: whatever the framework rounded on the way
+to them, G_i is by definition the exact real function of the stored numbers of example i. Norms are computed
+in doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded
+by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
 """
 
 from __future__ import annotations
@@ -100,9 +100,14 @@ class OuterUse(Use):
     right: Tensor
 
     @property
+    def positions(self) -> int:
+        """How many outer products add up to a gradient."""
+        return self.left.shape[1]
+
+    @property
     def terms(self) -> int:
         """One for each position of each example."""
-        return self.left.shape[0] * self.left.shape[1]
+        return len(self.left) * self.positions
 
     def mass(self) -> Tensor:
         """Return the sum over positions of the products of norms."""
@@ -114,7 +119,7 @@ class OuterUse(Use):
 
     def squares(self) -> Tensor:
         """Return squared norms by Gram matrices; of one position, the product of two norms."""
-        return self.mass().square() if self.left.shape[1] == 1 else _between_outer(self, self)
+        return self.mass().square() if self.positions == 1 else _between_outer(self, self)
 
     def each(self) -> Tensor:
         """Write the gradients out."""
@@ -150,6 +155,11 @@ class LookupUse(Use):
     index: Tensor
     slopes: Tensor
     rows: int
+
+    @property
+    def positions(self) -> int:
+        """How many rows an example reads."""
+        return self.index.shape[1]
 
     @property
     def terms(self) -> int:
