@@ -46,7 +46,7 @@ WALLS = {
     ],  # dialects corrects what Ibis's compilers, which build it, write
     "sqlite3": ["curator/ledger/"],
     "psycopg": ["curator/ledger/", "data/engines/postgres.py"],
-    "torch": [],
+    "torch": ["learning/deep/"],
     "sklearn": ["learning/estimators/"],
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py"],

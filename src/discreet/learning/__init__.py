@@ -1,7 +1,8 @@
 """Learning: models whose training is private.
 
 An estimator here is built from public facts alone, and releases a fit that may be used and shown freely.
-Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when they are first used.
+Classifiers have the face of scikit-learn (`discreet[learn]`) and load it when they are first used; so does
+`private`, which trains any model of PyTorch (`discreet[learn-torch]`).
 """
 
 from typing import TYPE_CHECKING
@@ -16,6 +17,13 @@ from discreet.learning.trees.tree_fit import Split, TreeFit
 
 if TYPE_CHECKING:
     from discreet.learning import plot
+    from discreet.learning.deep.clipping import (
+        AdaptiveClipping,
+        AutomaticClipping,
+        FlatClipping,
+        PerLayerClipping,
+    )
+    from discreet.learning.deep.private import private
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
     from discreet.learning.estimators.clusters import KMeans
@@ -28,9 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PCA",
+    "AdaptiveClipping",
     "AdaptiveRidge",
     "AdditiveClassifier",
+    "AutomaticClipping",
     "DecisionTree",
+    "FlatClipping",
     "GaussianNB",
     "KMeans",
     "LinearFit",
@@ -39,6 +50,7 @@ __all__ = [
     "LogisticRegression",
     "MinMaxScaler",
     "ModelSelection",
+    "PerLayerClipping",
     "Pipeline",
     "PosteriorFit",
     "PosteriorRegression",
@@ -47,13 +59,16 @@ __all__ = [
     "StandardScaler",
     "TreeFit",
     "plot",
+    "private",
 ]
 
 publish(
     __name__,
     homes={
-        "PCA": "discreet.learning.estimators.components",
+        "AdaptiveClipping": "discreet.learning.deep.clipping",
         "AdditiveClassifier": "discreet.learning.estimators.additive",
+        "AutomaticClipping": "discreet.learning.deep.clipping",
+        "FlatClipping": "discreet.learning.deep.clipping",
         "GaussianNB": "discreet.learning.estimators.naive_bayes",
         "KMeans": "discreet.learning.estimators.clusters",
         "LinearRegression": "discreet.learning.estimators.regressors",
@@ -61,8 +76,11 @@ publish(
         "LogisticRegression": "discreet.learning.estimators.classifiers",
         "MinMaxScaler": "discreet.learning.estimators.scalers",
         "ModelSelection": "discreet.learning.estimators.model_selection",
+        "PCA": "discreet.learning.estimators.components",
+        "PerLayerClipping": "discreet.learning.deep.clipping",
         "Pipeline": "discreet.learning.estimators.pipeline",
         "Ridge": "discreet.learning.estimators.regressors",
         "StandardScaler": "discreet.learning.estimators.scalers",
+        "private": "discreet.learning.deep.private",
     },
 )

@@ -1,0 +1,1 @@
+"""Deep learning: private gradient descent around an optimizer of PyTorch (`discreet[learn-torch]`)."""

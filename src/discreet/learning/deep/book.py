@@ -1,0 +1,244 @@
+"""The book: what every layer was given, and the gradient of what it returned, from one backward pass.
+
+Hooks watch the forward pass; the model is neither wrapped nor changed. The backward pass asks for the
+gradients of the layers' outputs alone, so that no summed gradient of a parameter is ever computed. From the
+pairs of input and output gradient come the gradients of each example (`layers`), mostly without writing them
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakSet
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import get_gradient_edge
+from torch.utils._pytree import tree_map
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.layers import Rule, rule_of
+from discreet.learning.deep.uses import Use
+from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
+
+__all__ = ["Book"]
+
+_FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
+
+_watched: WeakSet[nn.Module] = WeakSet()
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """A module whose calls are recorded, with those of its parameters that are trained."""
+
+    name: str
+    module: nn.Module
+    rule: Rule | None
+    trained: dict[str, Tensor]
+
+    @property
+    def title(self) -> str:
+        return f"{type(self.module).__name__} ({self.name or 'the model'})"
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """One call: the arguments, how often each had been written to, and where gradients of outputs arrive."""
+
+    watched: _Watched
+    given: tuple[Any, Any]
+    versions: list[int]
+    edges: list[Any]
+
+    def check_unchanged(self) -> None:
+        if self.versions != [value._version for value in tensors_of(self.given)]:
+            raise ParameterError(
+                "model",
+                f"writes over the input of its {self.watched.title} after the call",
+                "operations that are not in place: x = x + y instead of x += y",
+            )
+
+
+class Book:
+    """Records the calls of a model's layers, and turns losses into the gradients of each example.
+
+    Parameters
+    ----------
+    model : nn.Module
+    parameters : list of tensors
+        Those that are trained.
+    """
+
+    def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
+        if any(module in _watched for module in model.modules()):
+            raise ParameterError(
+                "model",
+                "is trained by another private optimizer",
+                "one optimizer; optimizer.close() ends one",
+            )
+        self._model = model
+        self._trained = {id(parameter) for parameter in parameters}
+        self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
+        self._is_open = self._is_probed = False
+        self._calls: list[_Call] = []
+        watched = list(self._watch(model, "", set()))
+        reached = {id(value) for one in watched for value in one.trained.values()}
+        if reached != self._trained:
+            raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+        self._handles = [
+            one.module.register_forward_hook(self._recorder(one), with_kwargs=True) for one in watched
+        ]
+        _watched.update(model.modules())
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._calls, self._is_open = [], [], False
+        for module in self._model.modules():
+            _watched.discard(module)
+
+    def _watch(self, module: nn.Module, name: str, seen: set[nn.Module]) -> Iterator[_Watched]:
+        """Find the modules that own parameters: those with a rule, and the outermost of all others."""
+        if module in seen:
+            return
+        seen.add(module)
+        rule = rule_of(module)
+        own = self._own(module, recurse=False)
+        if own and rule is None:
+            seen.update(module.modules())
+            yield _Watched(name, module, None, self._own(module, recurse=True))
+            return
+        if own:
+            yield _Watched(name, module, rule, own)
+        for part, child in module.named_children():
+            yield from self._watch(child, f"{name}.{part}" if name else part, seen)
+
+    def _own(self, module: nn.Module, *, recurse: bool) -> dict[str, Tensor]:
+        named = module.named_parameters(recurse=recurse)
+        return {name: value for name, value in named if id(value) in self._trained}
+
+    def _recorder(self, watched: _Watched) -> Callable[..., None]:
+        def record(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
+            outputs = [value for value in tensors_of(returned) if value.requires_grad]
+            if not self._is_open or not outputs:
+                return
+            given = tree_map(
+                lambda value: value.detach() if isinstance(value, Tensor) else value, (args, kwargs)
+            )
+            versions = [value._version for value in tensors_of(given)]
+            edges = [
+                get_gradient_edge(value) if value.requires_grad else None for value in tensors_of(returned)
+            ]
+            self._calls.append(_Call(watched, given, versions, edges))
+
+        return record
+
+    def open(self) -> None:
+        """Start to record the calls of one forward pass."""
+        self._calls, self._is_open = [], True
+
+    def read(self, losses: Tensor) -> list[list[Use]]:
+        """Return the uses of every parameter, from the losses of the examples, and close the book.
+
+        The gradient of example i is that of its loss. That no loss depends on another example is tried out in
+        the first batch, on one example.
+        """
+        calls, self._calls, self._is_open = self._calls, [], False
+        edges = [edge for call in calls for edge in call.edges if edge is not None]
+        if not edges or not losses.requires_grad:
+            raise ParameterError(
+                "losses", "do not come from the model", "the losses of this batch, from model(…)"
+            )
+        if not self._is_probed:
+            self._probe(calls, edges, losses)
+            self._is_probed = True
+        found = iter(torch.autograd.grad(losses.sum(), edges, allow_unused=True))
+        uses: list[list[Use]] = [[] for _ in self._places]
+        for call in calls:
+            slopes = [next(found) if edge is not None else None for edge in call.edges]
+            if any(slope is not None for slope in slopes):
+                self._read_call(call, slopes, len(losses), uses)
+        return uses
+
+    @torch.no_grad()
+    def _read_call(self, call: _Call, slopes: list[Tensor | None], batch: int, uses: list[list[Use]]) -> None:
+        watched = call.watched
+        if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
+            raise ParameterError(
+                "model",
+                f"has a {watched.title} whose first axis is not that of the examples",
+                _FIRST_AXIS,
+            )
+        call.check_unchanged()
+        if watched.rule is None:
+            found = uses_of_whole(watched.module, watched.trained, call.given, slopes)
+        else:
+            (slope,), (args, kwargs) = slopes, call.given
+            given = args[0] if args else next(iter(kwargs.values()))
+            if len(given) != batch:
+                raise ParameterError(
+                    "model",
+                    f"has a {watched.title} whose input is not that of the examples",
+                    _FIRST_AXIS,
+                )
+            found = watched.rule(watched.module, given, slope)
+        for name, parameter in watched.trained.items():
+            uses[self._places[id(parameter)]].append(found[name])
+
+    def _probe(self, calls: list[_Call], edges: list[Any], losses: Tensor) -> None:
+        """Refuse a model where a loss has a gradient at another example, or that hides parameters."""
+        row = len(losses) // 2
+        found = iter(torch.autograd.grad(losses[row], edges, allow_unused=True, retain_graph=True))
+        others = torch.arange(len(losses)) != row
+        for call in calls:
+            for edge in call.edges:
+                slope = next(found) if edge is not None else None
+                if slope is None or slope.dim() == 0 or len(slope) != len(losses):
+                    continue
+                if torch.nan_to_num(slope[others.to(slope.device)]).count_nonzero():
+                    raise ParameterError(
+                        "model",
+                        f"mixes examples: the loss of one depends on another at its {call.watched.title}",
+                        "losses of which each depends on its own example: no batch normalization, and "
+                        'reduction="none" instead of a mean',
+                    )
+        self._check_reached(calls, losses)
+
+    def _check_reached(self, calls: list[_Call], losses: Tensor) -> None:
+        """Refuse parameters that reach the loss past the modules that own them."""
+        recorded = [id(value) for call in calls for value in call.watched.trained.values()]
+        whole = {
+            id(value)
+            for call in calls
+            if call.watched.rule is None
+            for value in call.watched.trained.values()
+        }
+        for parameter, arrivals in _arrivals(losses).items():
+            past = parameter not in whole and arrivals > recorded.count(parameter)
+            if parameter in self._trained and past:
+                raise ParameterError(
+                    "model",
+                    "uses a parameter outside of the module that owns it",
+                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight)",
+                )
+
+
+def _arrivals(losses: Tensor) -> dict[int, int]:
+    """Count, for every parameter that the losses depend on, the operations that read it."""
+    counts: dict[int, int] = {}
+    waiting: list[Any] = [losses.grad_fn]
+    seen = set(waiting)
+    while waiting:
+        for node, _ in waiting.pop().next_functions:
+            if node is None:
+                continue
+            if hasattr(node, "variable"):
+                counts[id(node.variable)] = counts.get(id(node.variable), 0) + 1
+            elif node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return counts

@@ -1,0 +1,131 @@
+"""The sum of clipped gradients over the people of one step, and its noisy release on a grid of integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discreet.array_types import Integers
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import AdaptiveClipping
+from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
+from discreet.noise import current, is_private, sample_rounded_gaussian
+
+__all__ = ["ClippedSum"]
+
+_NORM_ROUNDING = 2.0**-24
+"""Of a squared norm that was summed in doubles, in units of its squared mass (lemma 2)."""
+_TERM_SHARE = 2.0**-20
+"""Keeps the rounding of a sum of products below 2^-32 for each example (lemma 3)."""
+_UP = 1 + 2.0**-40
+_MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are proven
+
+
+class ClippedSum:
+    """Adds up the gradients of a step, each shortened, in units of the bound.
+
+    Parameters
+    ----------
+    parameters : list of tensors
+        What is trained.
+    groups : list of lists of int
+        Which of them have one norm together.
+    plan : TrainingPlan
+    """
+
+    def __init__(self, parameters: list[Tensor], groups: list[list[int]], plan: TrainingPlan) -> None:
+        if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
+            raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
+        self._shapes = [parameter.shape for parameter in parameters]
+        self._groups, self._plan = groups, plan
+        self._totals = [
+            torch.zeros(parameter.numel(), dtype=torch.float64, device=parameter.device)
+            for parameter in parameters
+        ]
+        self._count = 0
+
+    @torch.no_grad()
+    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+        """Add the gradients of a batch, and return which examples count.
+
+        An example whose gradient has a norm that is not finite adds nothing.
+        """
+        kept = weights > 0
+        norms = [_norms([uses[place] for place in group], weights) for group in self._groups]
+        finite = torch.stack(norms).isfinite().all(0)
+        if not (finite & kept).all():  # padding may hold anything
+            uses = [[use.without(finite & kept) for use in found] for found in uses]
+        for group, norm in zip(self._groups, norms, strict=True):
+            factors = self._plan.clipping.factors(norm, len(self._groups), bound)
+            factors = torch.where(finite & kept, factors * weights, 0.0)
+            for place in group:
+                for use in uses[place]:
+                    self._totals[place] += use.weighted_sum(factors)
+        if self._plan.count_weight:
+            within = (
+                torch.where(norms[0] <= bound, 1, -1) * (weights * self._plan.count_weight).floor().long()
+            )
+            self._count += int(torch.where(finite, within, 0).sum())
+        return finite | ~kept
+
+    def steps(self) -> Integers:
+        """Return the sum in grid steps, and the count of an adaptive bound; private."""
+        found = np.concatenate([_steps(total) for total in self._totals])
+        return np.append(found, self._count) if self._plan.count_weight else found
+
+    def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
+        """Return the noisy mean gradients, the next bound, and whether the noise was private.
+
+        Rounded normal noise is added to the integers: from here on everything is public.
+        """
+        plan, steps, source = self._plan, self.steps(), current()
+        noisy = source.mark(steps + sample_rounded_gaussian(Fraction(plan.variance), len(steps), source))
+        values = np.asarray(noisy)
+        scale = bound / (GRID_STEPS * float(plan.batch))
+        means = torch.from_numpy(values[: plan.size] * scale)
+        found = [
+            part.reshape(shape).to(total.device)
+            for part, shape, total in zip(
+                means.split([total.numel() for total in self._totals]),
+                self._shapes,
+                self._totals,
+                strict=True,
+            )
+        ]
+        if isinstance(plan.clipping, AdaptiveClipping):
+            share = 0.5 + float(values[-1]) / (2 * plan.count_weight * float(plan.batch))
+            bound = plan.clipping.moved(bound, share)
+        return found, bound, is_private(noisy)
+
+
+def _steps(total: Tensor) -> Integers:
+    """Round a sum in units of the bound to grid steps; a product with a power of two is exact."""
+    return np.rint(total.cpu().numpy() * GRID_STEPS).astype(np.int64)
+
+
+def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
+    """Bound the norm of each example's gradient by all parameters of a group, from above.
+
+    It is also at least so large that the rounding of the sum over examples stays below 2^-32 for each.
+    """
+    squares = torch.zeros_like(weights)
+    masses = torch.zeros_like(weights)
+    terms = 1
+    for uses in found:
+        if uses:
+            _check_sizes(uses)
+            squares += squared_norms(uses)
+            masses += torch.stack([use.mass() for use in uses]).sum(0).square()
+            terms = max(terms, sum(use.terms for use in uses) + len(uses))
+    exact = (squares + _NORM_ROUNDING * masses).clamp(min=0).sqrt()
+    return torch.maximum(exact, masses.sqrt() * (terms * _TERM_SHARE)) * _UP
+
+
+def _check_sizes(uses: list[Use]) -> None:
+    for use in uses:
+        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")

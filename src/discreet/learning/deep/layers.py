@@ -1,0 +1,125 @@
+"""What each layer leaves of its parameters' gradients: from its input and the gradient of its output.
+
+A rule takes a module, its input and the gradient of its output, with examples along the first axis of both,
+and returns the uses of its parameters by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from discreet.learning.deep.uses import LookupUse, RowsUse, Use, outer_use
+
+__all__ = ["Rule", "rule_of"]
+
+Rule = Callable[[Any, Tensor, Tensor], dict[str, Use]]
+
+
+def rule_of(module: nn.Module) -> Rule | None:
+    """Return the rule of a layer that is known, else None.
+
+    A subclass that computes otherwise, or weights that are computed from other parameters, are not known.
+    """
+    if hasattr(module, "parametrizations"):
+        return None
+    if type(module).__name__ == "Conv1D" and hasattr(module, "nf") and module.weight.dim() == 2:
+        return _transposed_linear
+    for kind, rule in _RULES.items():
+        if isinstance(module, kind) and type(module).forward is kind.forward:
+            return rule
+    return None
+
+
+def _by_position(values: Tensor) -> Tensor:
+    """Give values (examples, …, columns) one axis of positions."""
+    return values.reshape(len(values), -1, values.shape[-1])
+
+
+def _linear(module: nn.Linear, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    left, right = _by_position(slopes), _by_position(given)
+    return {"weight": outer_use(left, right), "bias": RowsUse(left.sum(1))}
+
+
+def _transposed_linear(module: nn.Module, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    """The `Conv1D` of Hugging Face: a linear layer whose matrix has inputs as rows."""
+    left, right = _by_position(given), _by_position(slopes)
+    return {"weight": outer_use(left, right), "bias": RowsUse(right.sum(1))}
+
+
+def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    """A linear layer at each position of the output, on the patch of the input that it reads."""
+    patches, flat = _patches(module, given), slopes.flatten(2)
+    bias = RowsUse(flat.sum(2))
+    if module.groups == 1:
+        return {"weight": outer_use(flat.transpose(1, 2), patches.transpose(1, 2)), "bias": bias}
+    examples, _, positions = flat.shape
+    each = torch.matmul(
+        flat.reshape(examples, module.groups, -1, positions),
+        patches.reshape(examples, module.groups, -1, positions).transpose(2, 3),
+    )
+    return {"weight": RowsUse(each.flatten(1)), "bias": bias}
+
+
+def _patches(module: Any, given: Tensor) -> Tensor:
+    """Return what each position of the output reads: (examples, channels times kernel, positions)."""
+    mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
+    padded = functional.pad(given, module._reversed_padding_repeated_twice, mode=mode).contiguous()
+    kernel, stride, dilation = module.kernel_size, module.stride, module.dilation
+    sizes, steps = padded.shape[2:], padded.stride()
+    outputs = [
+        (size - spread * (width - 1) - 1) // step + 1
+        for size, width, step, spread in zip(sizes, kernel, stride, dilation, strict=True)
+    ]
+    inside = [step * spread for step, spread in zip(steps[2:], dilation, strict=True)]
+    across = [step * jump for step, jump in zip(steps[2:], stride, strict=True)]
+    view = padded.as_strided((*padded.shape[:2], *kernel, *outputs), (steps[0], steps[1], *inside, *across))
+    return view.reshape(len(padded), padded.shape[1] * prod(kernel), prod(outputs))
+
+
+def _embedding(module: nn.Embedding, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    index, gradients = given.reshape(len(given), -1).long(), _by_position(slopes)
+    if module.padding_idx is not None:
+        gradients = gradients.masked_fill((index == module.padding_idx)[:, :, None], 0)
+    return {"weight": LookupUse(index, gradients, module.num_embeddings)}
+
+
+def _layer_norm(module: nn.LayerNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    normal = functional.layer_norm(given, module.normalized_shape, eps=module.eps)
+    return _of_normalized(module.normalized_shape, normal, slopes)
+
+
+def _rms_norm(module: nn.RMSNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    normal = functional.rms_norm(given, module.normalized_shape, eps=module.eps)
+    return _of_normalized(module.normalized_shape, normal, slopes)
+
+
+def _of_normalized(shape: tuple[int, ...], normal: Tensor, slopes: Tensor) -> dict[str, Use]:
+    """Gain and bias of a layer that scales each entry of the last axes by itself."""
+    entries = prod(shape)
+    by_gain = (slopes * normal).reshape(len(slopes), -1, entries).sum(1)
+    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(len(slopes), -1, entries).sum(1))}
+
+
+def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    normal = functional.group_norm(given, module.num_groups, eps=module.eps)
+    examples, channels = slopes.shape[:2]
+    by_gain = (slopes * normal).reshape(examples, channels, -1).sum(2)
+    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(examples, channels, -1).sum(2))}
+
+
+_RULES: dict[Any, Rule] = {
+    nn.Linear: _linear,
+    nn.Conv1d: _convolution,
+    nn.Conv2d: _convolution,
+    nn.Conv3d: _convolution,
+    nn.Embedding: _embedding,
+    nn.LayerNorm: _layer_norm,
+    nn.RMSNorm: _rms_norm,
+    nn.GroupNorm: _group_norm,
+}

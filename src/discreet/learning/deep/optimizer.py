@@ -1,0 +1,285 @@
+"""The private optimizer: it samples people, shortens their gradients, adds noise, and keeps the account."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import inf
+from typing import Any, NoReturn, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
+from discreet.accounting.ladder import Ladder, ladder
+from discreet.errors import ParameterError
+from discreet.learning.deep.book import Book
+from discreet.learning.deep.clipped_sum import ClippedSum
+from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
+from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.sampling import PeopleSampler
+from discreet.privacy.events import Event
+from discreet.privacy.rational import Number
+
+__all__ = ["PrivateOptimizer", "StepRecord"]
+
+_PLAN = "is fixed when training starts: the noise was chosen for it"
+
+
+class StepRecord(Protocol):
+    """Where steps are recorded before they are taken: a journal, or a permit of a curator."""
+
+    def charge(self, event: Event) -> None:
+        """Record what is about to run."""
+
+
+class PrivateOptimizer(torch.optim.Optimizer):
+    """Made by `private`: an optimizer whose steps are differentially private.
+
+    Use `batches` for the examples, and `step` with their losses, one loss for each example. All else is as
+    with the optimizer inside: parameter groups, schedulers, states.
+
+    Attributes
+    ----------
+    plan : TrainingPlan
+        The public numbers of the run.
+    taken : int
+        How many steps have been recorded.
+    has_updated : bool
+        Whether the last call of `step` changed the model: the last batch of a step does.
+    left_out : list of int
+        Which examples had gradients that are not finite, and counted as zero. Private: do not publish it.
+    """
+
+    def __init__(
+        self,
+        inner: torch.optim.Optimizer,
+        model: nn.Module,
+        *,
+        plan: TrainingPlan,
+        sampler: PeopleSampler,
+        rows: ExampleRows,
+        record: StepRecord | None,
+        taken: int,
+    ) -> None:
+        self._inner, self._model = inner, model
+        self._plan, self._sampler, self._rows, self._record = plan, sampler, rows, record
+        self._parameters = [value for value in model.parameters() if value.requires_grad]
+        self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
+        self._book = Book(model, self._parameters)
+        self._taken, self._bound = taken, plan.clipping.bound
+        self._is_private = True
+        self._sum: ClippedSum | None = None
+        self._batch: PhysicalBatch | None = None
+        self._is_drawing = False
+        self.has_updated = False
+        self.left_out: list[int] = []
+
+    @property
+    def param_groups(self) -> Any:
+        """Those of the optimizer inside."""
+        return self._inner.param_groups
+
+    @property
+    def state(self) -> Any:
+        """That of the optimizer inside."""
+        return self._inner.state
+
+    @property
+    def defaults(self) -> Any:
+        """Those of the optimizer inside."""
+        return self._inner.defaults
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget gradients, as usual; private ones are never kept from one step to the next."""
+        self._inner.zero_grad(set_to_none)
+
+    def add_param_group(self, param_group: Any) -> NoReturn:
+        """Refuse: the noise was chosen for the parameters that were there."""
+        raise ParameterError("param_group", "is added to a run that has started", "dp.learning.private again")
+
+    def __repr__(self) -> str:
+        plan, spent = self._plan, self._taken
+        note = "" if self._is_private else ", NOT PRIVATE: its noise was replayed"
+        return (
+            f"PrivateOptimizer({type(self._inner).__name__}, step {spent} of {plan.steps}, "
+            f"epsilon {self.epsilon():.4g} at delta {float(plan.delta):.3g}, "
+            f"noise {plan.noise_multiplier:.4g}, rate {float(plan.rate):.4g}{note})"
+        )
+
+    @property
+    def plan(self) -> TrainingPlan:
+        """The public numbers of the run."""
+        return self._plan
+
+    @property
+    def taken(self) -> int:
+        """How many steps have been recorded."""
+        return self._taken
+
+    @property
+    def rate(self) -> float:
+        """The probability of each person to take part in a step."""
+        return float(self._plan.rate)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("plan", "rate", "taken", "batch", "steps"):
+            raise ParameterError(name, _PLAN, "dp.learning.private again, for another run")
+        super().__setattr__(name, value)
+
+    @property
+    def event(self) -> Event:
+        """What has been released so far."""
+        return self._plan.step_event * self._taken
+
+    def epsilon(self, delta: Number | None = None) -> float:
+        """Return an upper bound on epsilon so far, at the plan's delta or another; infinite for replays."""
+        if not self._is_private:
+            return inf
+        if self._taken == 0:
+            return 0.0
+        return tight_epsilon(self.event, delta=self._plan.delta if delta is None else delta).upper
+
+    def ladder(self) -> Ladder:
+        """Return what the theorems say about all steps so far, from the loosest to the tightest."""
+        return ladder(self.event, float(self._plan.delta))
+
+    def batches(self) -> Iterator[Any]:
+        """Yield batches of examples until all steps are taken.
+
+        Each step draws its people anew, and may take several batches, which all have the same size: the last
+        is padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is
+        recorded before its people are drawn.
+        """
+        if self._is_drawing:
+            raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
+        self._is_drawing = True
+        try:
+            while self._taken < self._plan.steps:
+                if self._record is not None:
+                    self._record.charge(self._plan.step_event)
+                self._taken += 1
+                self._sum = ClippedSum(self._parameters, self._groups, self._plan)
+                for batch in self._rows.batches(*self._sampler.draw()):
+                    self._batch = batch
+                    self._buffers = self._versions()
+                    self._book.open()
+                    yield batch.rows
+                    if self._batch is not None:
+                        raise ParameterError(
+                            "batches",
+                            "were drawn and not used: no step was taken with the last one",
+                            "optimizer.step(losses) for every batch",
+                        )
+        finally:
+            self._is_drawing, self._batch, self._sum = False, None, None
+
+    def step(self, losses: Tensor | None = None) -> None:
+        """Take the losses of the examples of the last batch; with the last batch of a step, change the model.
+
+        Parameters
+        ----------
+        losses : tensor
+            One number for each example of the batch, padding included, each computed from its example alone:
+            ``functional.cross_entropy(model(inputs), labels, reduction="none")``.
+        """
+        batch, total = self._batch, self._sum
+        if batch is None or total is None:
+            raise ParameterError(
+                "step",
+                "is taken without a batch, or twice with one",
+                "one step for each of optimizer.batches()",
+            )
+        self._check_losses(losses, batch)
+        assert losses is not None  # noqa: S101 - checked in the line before
+        self._check_model()
+        counted = total.add(self._book.read(losses), batch.weights.to(losses.device), self._bound)[
+            : len(batch.places)
+        ].cpu()
+        self.left_out += batch.places[~counted.numpy()].tolist()
+        self._batch, self.has_updated = None, batch.is_last
+        if batch.is_last:
+            self._update(total)
+
+    def _update(self, total: ClippedSum) -> None:
+        means, self._bound, is_private = total.release(self._bound)
+        self._is_private = self._is_private and is_private
+        for parameter, mean in zip(self._parameters, means, strict=True):
+            parameter.grad = mean.to(parameter.dtype)
+        self._inner.step()
+        self._inner.zero_grad(set_to_none=True)
+        self._sum = None
+
+    def _check_losses(self, losses: object, batch: PhysicalBatch) -> None:
+        allowed = 'one loss for each example: reduction="none"'
+        if not isinstance(losses, Tensor):
+            raise ParameterError("losses", "are missing", allowed)
+        if losses.shape != batch.weights.shape:
+            problem = (
+                "are one number, such as a mean or a sum"
+                if losses.dim() == 0
+                else "are not one for each example"
+            )
+            raise ParameterError("losses", problem, allowed)
+
+    def _check_model(self) -> None:
+        now = [id(value) for value in self._model.parameters() if value.requires_grad]
+        if now != [id(value) for value in self._parameters]:
+            raise ParameterError(
+                "model", "has other trained parameters than at the start", "dp.learning.private again"
+            )
+        if self._buffers != self._versions():
+            raise ParameterError(
+                "model",
+                "changes a buffer in its forward pass, which would carry examples into checkpoints",
+                "modules without running statistics",
+            )
+
+    def _versions(self) -> list[int]:
+        return [buffer._version for buffer in self._model.buffers()]
+
+    def close(self) -> None:
+        """End the run: remove the hooks from the model, and close the journal."""
+        self._book.close()
+        if hasattr(self._record, "close") and not hasattr(self._record, "rows"):  # a permit's owner closes it
+            self._record.close()  # type: ignore[union-attr]
+        self._record = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the optimizer inside, and the account in plain numbers and text."""
+        account = {
+            "plan": json.dumps(self._plan.to_object(), sort_keys=True),
+            "taken": self._taken,
+            "bound": self._bound,
+            "is_private": self._is_private,
+        }
+        return {"optimizer": self._inner.state_dict(), "privacy": account}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a checkpoint of the same plan. Steps that were recorded since stay recorded."""
+        account = state_dict.get("privacy")
+        if not isinstance(account, dict) or account.keys() != self.state_dict()["privacy"].keys():
+            raise ParameterError(
+                "state_dict", "has no account", "what state_dict of a private optimizer returned"
+            )
+        if account["plan"] != json.dumps(self._plan.to_object(), sort_keys=True):
+            raise ParameterError(
+                "state_dict", "is of a run with another plan: other noise, rate, or promise", "the same plan"
+            )
+        if self._is_drawing:
+            raise ParameterError("state_dict", "is loaded in the middle of a step", "loaded before batches()")
+        self._inner.load_state_dict(state_dict["optimizer"])
+        self._taken = max(self._taken, int(account["taken"]))
+        self._bound = float(account["bound"])
+        self._is_private = self._is_private and bool(account["is_private"])
+
+
+def _groups(model: nn.Module, parameters: list[Tensor], *, per_layer: bool) -> list[list[int]]:
+    """Return which parameters have one norm: all of them, or those of each layer."""
+    if not per_layer:
+        return [list(range(len(parameters)))]
+    names = {id(value): name.rpartition(".")[0] for name, value in model.named_parameters()}
+    layers: dict[str, list[int]] = {}
+    for place, parameter in enumerate(parameters):
+        layers.setdefault(names[id(parameter)], []).append(place)
+    return list(layers.values())

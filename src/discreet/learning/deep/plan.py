@@ -1,0 +1,173 @@
+"""The public numbers of a training run: how it samples, how long, and with how much noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt, sqrt
+
+from discreet.accounting.calibration import calibrate
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
+from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaussian
+from discreet.privacy.rational import Number, float_below, probability, rational, whole
+from discreet.records import Record
+
+__all__ = ["GRID_STEPS", "TrainingPlan"]
+
+GRID_STEPS = 2**24
+"""How many steps of the grid a gradient of the largest length has."""
+
+_SUM_ROUNDING = 2**6
+"""For so many examples, the rounding of their sum moves it by a step at most: 2^-30 of the bound for each."""
+_MOST_EXAMPLES = 2**27  # for which it is an eighth of the sensitivity
+_MOST_COUNT = 0.5  # of the noise multiplier, for the count of an adaptive bound: a seventh more noise at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class TrainingPlan(Record):
+    """What is fixed before training starts.
+
+    Parameters
+    ----------
+    batch : number
+        How many people take part in a step, on average.
+    population : int
+        A public bound on the number of people. Each takes part in a step with probability batch / population.
+    examples : int
+        How many examples of one person a step uses at most.
+    steps : int
+        How many steps there are.
+    epsilon, delta : number
+        What all steps together promise.
+    size : int
+        How many numbers are trained.
+    clipping : Clipping
+        How gradients are shortened.
+
+    Guarantee
+    ---------
+    (epsilon, delta) for adding or removing a person with all examples. In grid steps, 2^24 for the bound of
+    clipping, a person moves the vector that a step releases by at most 2^24 + most / 64 + sqrt(size), where
+    most = population times examples; rounded normal noise of this sensitivity is added (proof:
+    docs/proofs/private_gradients.md).
+    """
+
+    batch: Fraction
+    population: int
+    examples: int
+    steps: int
+    epsilon: Fraction
+    delta: Fraction
+    size: int
+    clipping: Clipping
+    count_weight: int
+    """What an example adds to the count of an adaptive bound, in grid steps; 0 if there is none."""
+    squared_sensitivity: int
+    """In grid steps squared."""
+    variance: int
+    """Of the noise before it is rounded, in grid steps squared."""
+
+    def __init__(
+        self,
+        *,
+        batch: Number,
+        population: int,
+        steps: int,
+        epsilon: Number,
+        delta: Number,
+        size: int,
+        clipping: Clipping,
+        examples: int = 1,
+    ) -> None:
+        people = whole(population, "population", least=1)
+        each = whole(examples, "examples_per_person", least=1)
+        expected = rational(batch, "batch", positive=True)
+        if expected > people:
+            raise ParameterError("batch", "is larger than the number of people", "at most all of them")
+        if people * each > _MOST_EXAMPLES:
+            raise ParameterError(
+                "population", "has too many examples", "at most 2^27, times examples_per_person"
+            )
+        loss = rational(epsilon, "epsilon", positive=True)
+        failure = probability(delta, "delta", zero=False, one=False)
+        count = whole(steps, "steps", least=1, most=10**9)
+        width = whole(size, "size", least=1)
+        multiplier = _multiplier(expected / people, count, loss, failure)
+        length = GRID_STEPS - (-people * each // _SUM_ROUNDING) + isqrt(width) + 1
+        weight = 0
+        if isinstance(clipping, AdaptiveClipping):
+            share = min(multiplier / (2 * clipping.noise * float(expected)), _MOST_COUNT)
+            weight = int(length * share / sqrt(1 - share**2)) + 1
+        squared = length**2 + weight**2
+        self._set(
+            batch=expected,
+            population=people,
+            examples=each,
+            steps=count,
+            epsilon=loss,
+            delta=failure,
+            size=width,
+            clipping=clipping,
+            count_weight=weight,
+            squared_sensitivity=squared,
+            # a little more than z^2 times it, so that the root, rounded down, is z at least
+            variance=(Fraction(multiplier) ** 2 * squared * (1 + Fraction(1, 2**40))).__ceil__(),
+        )
+
+    @property
+    def rate(self) -> Fraction:
+        """The probability of each person to take part in a step."""
+        return self.batch / self.population
+
+    @property
+    def drawn(self) -> int:
+        """How many numbers get noise: those that are trained, and the count of an adaptive bound."""
+        return self.size + (self.count_weight > 0)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """The deviation of the noise, in units of the sensitivity, rounded down."""
+        return float_below(self._noise.noise_multiplier)
+
+    @property
+    def _noise(self) -> RoundedGaussian:
+        return RoundedGaussian(
+            squared_sensitivity=self.squared_sensitivity, variance=self.variance, grid=1, size=self.drawn
+        )
+
+    @property
+    def step_event(self) -> Event:
+        """What one step releases."""
+        return PoissonSampled(self._noise, rate=self.rate)
+
+    @property
+    def event(self) -> Event:
+        """What all steps release."""
+        return self.step_event * self.steps
+
+    def to_object(self) -> dict[str, object]:
+        """Return plain numbers and text, which tell this plan from any other."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "clipping"}
+        shown = {name: str(value) if isinstance(value, Fraction) else value for name, value in plain.items()}
+        return {**shown, "clipping": repr(self.clipping)}
+
+
+@lru_cache(maxsize=64)
+def _multiplier(rate: Fraction, steps: int, epsilon: Fraction, delta: Fraction) -> float:
+    """Return the least noise multiplier that is certified to keep the promise."""
+
+    def run(multiplier: float) -> Event:
+        return PoissonSampled(Gaussian(noise_multiplier=multiplier), rate=rate) * steps
+
+    try:
+        return calibrate(run, epsilon=epsilon, delta=delta, between=(1e-2, 1e3))
+    except ParameterError as error:
+        if error.parameter != "between":
+            raise
+        raise ParameterError(
+            "epsilon",
+            "needs noise beyond what training can bear, or hardly any",
+            "another budget, rate or number of steps",
+        ) from None

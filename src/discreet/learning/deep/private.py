@@ -1,0 +1,180 @@
+"""One line around an optimizer: private training of any model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import Clipping, stated_clipping
+from discreet.learning.deep.example_rows import ExampleRows, length_of
+from discreet.learning.deep.journal import Journal
+from discreet.learning.deep.mixing import check_modules
+from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
+from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.sampling import PeopleSampler
+from discreet.privacy.rational import Number, whole
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["private"]
+
+_MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
+
+
+def private(
+    optimizer: torch.optim.Optimizer,
+    model: nn.Module,
+    data: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    batch: Number,
+    steps: int,
+    clip: float | Clipping = 1.0,
+    people: ArrayLike | None = None,
+    examples_per_person: int = 1,
+    population: int | None = None,
+    physical: int | None = None,
+    collate: Callable[[list[Any]], Any] | None = None,
+    record: str | os.PathLike[str] | StepRecord | None = None,
+) -> PrivateOptimizer:
+    """Make an optimizer private: stochastic gradient descent with clipped gradients and exact noise.
+
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+        Any optimizer of the model's trained parameters, such as SGD or AdamW.
+    model : nn.Module
+        The model. It is neither wrapped nor changed.
+    data : Dataset or tuple of tensors
+        The examples: a data set with a length, or tensors with examples along the first axis.
+    epsilon, delta : number
+        What the whole run promises.
+    batch : number
+        How many people take part in a step, on average.
+    steps : int
+        How many steps there are.
+    clip : float or Clipping, optional
+        The longest gradient of an example; or `PerLayerClipping`, `AutomaticClipping`, `AdaptiveClipping`.
+    people : array, optional
+        Whose each example is, where people have several. By default each is someone else's.
+    examples_per_person : int, optional
+        How many examples of one person a step uses at most; their gradients are averaged.
+    population : int, optional
+        A public bound on the number of people. By default their number, which is then taken to be public.
+    physical : int, optional
+        How many examples one forward pass takes: steps of any size fit into memory.
+    collate : callable, optional
+        Makes a batch of a list of examples, as for a DataLoader.
+    record : path or Permit, optional
+        Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
+        forgotten, or a permit of a curator, whose ledger is charged.
+
+    Returns
+    -------
+    PrivateOptimizer
+        Its `batches` yields the examples, and its `step` takes their losses.
+
+    Guarantee
+    ---------
+    (epsilon, delta) for adding or removing a person with all examples, for everything that is released: the
+    weights after every step, and the states of the optimizer. It holds if (1) nothing else of the data is
+    released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
+    example, and (3) the framework computes what it computes for one example alike whatever other examples are
+    in the batch (proof: docs/proofs/private_gradients.md).
+
+    Finite precision
+    ----------------
+    Norms and sums are in doubles, with proven bounds on their rounding; sums are rounded to integers, and the
+    noise is the nearest integer to an ideal normal number, drawn exactly from the operating system's entropy.
+    All rounding is part of the sensitivity that is charged.
+
+    Error
+    -----
+    Every coordinate of a mean gradient has normal noise of deviation noise_multiplier * clip / batch.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from discreet.learning import private
+    >>> model, inputs = torch.nn.Linear(3, 1), torch.randn(1000, 3)
+    >>> optimizer = private(
+    ...     torch.optim.SGD(model.parameters(), lr=0.1), model, (inputs, inputs.sum(1)),
+    ...     epsilon=2, delta=1e-5, batch=100, steps=10,
+    ... )
+    >>> for rows, targets in optimizer.batches():
+    ...     optimizer.step((model(rows)[:, 0] - targets) ** 2)
+    >>> optimizer.taken, 1.9 < optimizer.epsilon() <= 2
+    (10, True)
+    """
+    _check_optimizer(optimizer, model)
+    check_modules(model)
+    length = length_of(data)
+    clipping = stated_clipping(clip)
+    held = whole(examples_per_person, "examples_per_person", least=1)
+    if people is None and held > 1:
+        raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
+    count = PeopleSampler(length, people, held, 1).people  # type: ignore[arg-type]
+    if population is not None and count > whole(population, "population", least=1):
+        raise ParameterError("population", "is less than the number of people", "a bound on it")
+    plan = TrainingPlan(
+        batch=batch,
+        population=count if population is None else population,
+        examples=held,
+        steps=steps,
+        epsilon=epsilon,
+        delta=delta,
+        size=sum(value.numel() for value in model.parameters() if value.requires_grad),
+        clipping=clipping,
+    )
+    usual = min(512, max(32, 8 * round(float(plan.batch) * held / 32)))
+    size = usual if physical is None else whole(physical, "physical", least=2)
+    if plan.population * held > size * _MOST_BATCHES:
+        raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
+    rows = ExampleRows(data, size, collate)
+    kept, taken = _opened(record, plan)
+    sampler = PeopleSampler(length, people, held, plan.rate)
+    return PrivateOptimizer(optimizer, model, plan=plan, sampler=sampler, rows=rows, record=kept, taken=taken)
+
+
+def _opened(record: Any, plan: TrainingPlan) -> tuple[StepRecord | None, int]:
+    """Return where steps are recorded, and how many are there already."""
+    if isinstance(record, str | os.PathLike):
+        journal = Journal(record, plan.step_event)
+        return journal, journal.taken
+    if record is not None and not callable(getattr(record, "charge", None)):
+        raise ParameterError("record", "cannot be charged", "a path, or a permit of a curator")
+    return record, 0
+
+
+def _check_optimizer(optimizer: object, model: object) -> None:
+    if not isinstance(model, nn.Module):
+        raise ParameterError("model", "is not a module", "a torch.nn.Module")
+    if isinstance(optimizer, PrivateOptimizer):
+        raise ParameterError("optimizer", "is private already", "the optimizer that it was made from")
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise ParameterError(
+            "optimizer", "is not an optimizer", "such as torch.optim.AdamW(model.parameters())"
+        )
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise ParameterError("optimizer", "looks at the data several times a step", "such as SGD or AdamW")
+    given = {
+        id(value) for group in optimizer.param_groups for value in group["params"] if value.requires_grad
+    }
+    trained = {id(value) for value in model.parameters() if value.requires_grad}
+    if given - trained:
+        raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+    if trained - given:
+        raise ParameterError(
+            "optimizer",
+            "lacks parameters of the model",
+            "all of them, or freeze the rest with requires_grad_(False)",
+        )
+    if not trained:
+        raise ParameterError("model", "has no parameters to train", "one that has")

@@ -1,0 +1,76 @@
+"""Poisson samples of people: at every step each takes part with the same probability, independently."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.array_types import Floats, Integers
+from discreet.errors import ParameterError
+from discreet.noise import bernoulli, current, uniform_below
+
+__all__ = ["PeopleSampler"]
+
+
+class PeopleSampler:
+    """Draws the examples of one step, with their weights.
+
+    Parameters
+    ----------
+    length : int
+        How many examples there are.
+    people : array or None
+        Whose each example is; None where each is someone else's.
+    examples : int
+        How many examples of one person a step uses at most.
+    rate : Fraction
+        The probability of each person.
+
+    Guarantee
+    ---------
+    Coins are exact and come from secure entropy. Which examples of a person take part, and with which
+    weights, depends on this person alone; the weights of a person add up to 1.
+    """
+
+    def __init__(self, length: int, people: ArrayLike | None, examples: int, rate: Fraction) -> None:
+        self._rate, self._examples = rate, examples
+        self._order: Integers | None = None
+        self.people = length
+        if people is not None:
+            owners = np.asarray(people)
+            if owners.shape != (length,):
+                raise ParameterError("people", "are not one for each example", "an array as long as the data")
+            _, codes = np.unique(owners, return_inverse=True)
+            self._order = np.argsort(codes, kind="stable")
+            self._ends = np.cumsum(np.bincount(codes)) if length else np.zeros(0, np.int64)
+            self.people = len(self._ends)
+
+    def draw(self) -> tuple[Integers, Floats]:
+        """Return the places of the examples of one step, in order, and their weights."""
+        source = current()
+        chosen = np.flatnonzero(bernoulli(self._rate, self.people, source))
+        if self._order is None:
+            return chosen, np.ones(len(chosen))
+        places, weights = [], []
+        for person in chosen:
+            own = self._order[self._ends[person - 1] if person else 0 : self._ends[person]]
+            if len(own) > self._examples:
+                own = own[_some(len(own), self._examples)]
+            places.append(own)
+            weights.append(np.full(len(own), 1 / len(own)))
+        if not places:
+            return np.zeros(0, np.int64), np.zeros(0)
+        found, weight = np.concatenate(places), np.concatenate(weights)
+        order = np.argsort(found, kind="stable")
+        return found[order], weight[order]
+
+
+def _some(many: int, few: int) -> Integers:
+    """Draw a uniform subset, by the first places of a shuffled deck."""
+    deck = np.arange(many)
+    for place in range(few):
+        other = place + int(uniform_below(many - place, 1, current())[0])
+        deck[place], deck[other] = deck[other], deck[place]
+    return deck[:few]

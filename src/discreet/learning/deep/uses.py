@@ -1,0 +1,245 @@
+"""Per-example gradients of one parameter, in the form in which a layer leaves them.
+
+A layer that is called once gives its parameter one *use*: a family of gradients G_i, one for each example i
+of the batch, that is kept without writing all of them out where that is cheaper. A parameter that is called
+several times, or tied to another layer, has several uses, and the gradient of an example is their sum; its
+norm has all inner products between them.
+
+Each use is a function of stored numbers, which are what they are: whatever the framework rounded on the way
+to them, G_i is by definition the exact real function of the stored numbers of example i. Norms are computed
+in doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded
+by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "outer_use", "squared_norms"]
+
+_COLUMNS = 1 << 14  # of a block that is summed in doubles: 256 rows of it stay in the cache
+
+
+class Use(ABC):
+    """Gradients of one parameter by one call of a layer."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> int:
+        """How many products a coordinate of the sum over the batch has at most."""
+
+    @abstractmethod
+    def mass(self) -> Tensor:
+        """For each example, a sum of norms of terms that add up to its gradient: at least its norm."""
+
+    @abstractmethod
+    def squares(self) -> Tensor:
+        """The squared norm of each gradient."""
+
+    @abstractmethod
+    def each(self) -> Tensor:
+        """The gradients written out, as rows of doubles."""
+
+    @abstractmethod
+    def weighted_sum(self, factors: Tensor) -> Tensor:
+        """Return the sum of factor times gradient, in doubles, flat."""
+
+    @abstractmethod
+    def without(self, kept: Tensor) -> Use:
+        """Return the same with zeros for examples that are not kept: 0 times infinity is not 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsUse(Use):
+    """Gradients written out: one row of numbers for each example."""
+
+    rows: Tensor
+
+    @property
+    def terms(self) -> int:
+        """One for each example."""
+        return len(self.rows)
+
+    def mass(self) -> Tensor:
+        """The norms themselves: nothing was added up."""
+        return torch.linalg.vector_norm(self.rows, dim=1, dtype=torch.float64)
+
+    def squares(self) -> Tensor:
+        """Return the squared norms of the rows."""
+        return self.mass().square()
+
+    def each(self) -> Tensor:
+        """Return the rows."""
+        return self.rows.double()
+
+    def weighted_sum(self, factors: Tensor) -> Tensor:
+        """Sum block by block, so that the doubles never leave the cache."""
+        parts = [factors @ block.double() for block in self.rows.split(_COLUMNS, dim=1)]
+        return torch.cat(parts) if len(parts) > 1 else parts[0]
+
+    def without(self, kept: Tensor) -> RowsUse:
+        """Return zeros in rows that are not kept."""
+        return RowsUse(self.rows.masked_fill(~kept[:, None], 0))
+
+
+@dataclass(frozen=True, eq=False)
+class OuterUse(Use):
+    """Gradients of a matrix: sums over positions t of left_t right_t^T, never written out.
+
+    Parameters
+    ----------
+    left, right : tensors (examples, positions, rows or columns of the matrix)
+    """
+
+    left: Tensor
+    right: Tensor
+
+    @property
+    def positions(self) -> int:
+        """How many outer products add up to a gradient."""
+        return self.left.shape[1]
+
+    @property
+    def terms(self) -> int:
+        """One for each position of each example."""
+        return len(self.left) * self.positions
+
+    def mass(self) -> Tensor:
+        """Return the sum over positions of the products of norms."""
+        lengths = (
+            torch.linalg.vector_norm(side, dim=2, dtype=torch.float64) for side in (self.left, self.right)
+        )
+        left, right = lengths
+        return (left * right).sum(1)
+
+    def squares(self) -> Tensor:
+        """Return squared norms by Gram matrices; of one position, the product of two norms."""
+        return self.mass().square() if self.positions == 1 else _between_outer(self, self)
+
+    def each(self) -> Tensor:
+        """Write the gradients out."""
+        return torch.bmm(self.left.double().transpose(1, 2), self.right.double()).flatten(1)
+
+    def weighted_sum(self, factors: Tensor) -> Tensor:
+        """Scale the smaller side, and multiply two matrices."""
+        left, right = self.left.double(), self.right.double()
+        scale = factors[:, None, None]
+        left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
+        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+
+    def without(self, kept: Tensor) -> OuterUse:
+        """Return zeros on both sides of examples that are not kept."""
+        gone = ~kept[:, None, None]
+        return OuterUse(self.left.masked_fill(gone, 0), self.right.masked_fill(gone, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class LookupUse(Use):
+    """Gradients of a table of which each position of an example reads a row.
+
+    Parameters
+    ----------
+    index : tensor (examples, positions)
+        Which row is read.
+    slopes : tensor (examples, positions, columns)
+        The gradient of what was read.
+    rows : int
+        How many rows the table has.
+    """
+
+    index: Tensor
+    slopes: Tensor
+    rows: int
+
+    @property
+    def positions(self) -> int:
+        """How many rows an example reads."""
+        return self.index.shape[1]
+
+    @property
+    def terms(self) -> int:
+        """One for each position of each example."""
+        return self.index.numel()
+
+    def mass(self) -> Tensor:
+        """Return the sum of norms over positions."""
+        return torch.linalg.vector_norm(self.slopes, dim=2, dtype=torch.float64).sum(1)
+
+    def squares(self) -> Tensor:
+        """Return the sum over pairs of positions that read the same row."""
+        return _between_lookups(self, self)
+
+    def each(self) -> Tensor:
+        """Write the gradients out."""
+        examples, _, columns = self.slopes.shape
+        out = torch.zeros(examples, self.rows, columns, dtype=torch.float64, device=self.slopes.device)
+        place = self.index[:, :, None].expand(-1, -1, columns)
+        return out.scatter_add_(1, place, self.slopes.double()).flatten(1)
+
+    def weighted_sum(self, factors: Tensor) -> Tensor:
+        """Add each position to its row."""
+        columns = self.slopes.shape[2]
+        out = torch.zeros(self.rows, columns, dtype=torch.float64, device=self.slopes.device)
+        scaled = self.slopes.double() * factors[:, None, None]
+        return out.index_add_(0, self.index.flatten(), scaled.flatten(0, 1)).flatten()
+
+    def without(self, kept: Tensor) -> LookupUse:
+        """Return zeros for examples that are not kept."""
+        return LookupUse(self.index, self.slopes.masked_fill(~kept[:, None, None], 0), self.rows)
+
+
+def outer_use(left: Tensor, right: Tensor) -> Use:
+    """Return sums of outer products in the cheaper form: written out if that takes no more room.
+
+    Of one position, a norm costs two norms. Of many, Gram matrices take positions^2 (rows + columns)
+    operations, and writing out takes positions rows columns.
+    """
+    positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
+    if positions > 1 and rows * columns <= 2 * positions * (rows + columns):
+        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
+    return OuterUse(left, right)
+
+
+def squared_norms(uses: list[Use]) -> Tensor:
+    """Return the squared norm of the sum of all uses of one parameter, for each example."""
+    total = sum(use.squares() for use in uses)
+    for one, other in combinations(uses, 2):
+        total = total + 2 * _between(one, other)
+    return total
+
+
+def _between(one: Use, other: Use) -> Tensor:
+    """Return the inner products of two uses of the same parameter."""
+    if isinstance(one, OuterUse) and isinstance(other, OuterUse):
+        return _between_outer(one, other)
+    if isinstance(one, LookupUse) and isinstance(other, LookupUse):
+        return _between_lookups(one, other)
+    if isinstance(one, LookupUse) and isinstance(other, OuterUse):
+        return _between_lookup_and_outer(one, other)
+    if isinstance(one, OuterUse) and isinstance(other, LookupUse):
+        return _between_lookup_and_outer(other, one)
+    return (one.each() * other.each()).sum(1)
+
+
+def _between_outer(one: OuterUse, other: OuterUse) -> Tensor:
+    left = torch.bmm(one.left.double(), other.left.double().transpose(1, 2))
+    right = torch.bmm(one.right.double(), other.right.double().transpose(1, 2))
+    return (left * right).sum((1, 2))
+
+
+def _between_lookups(one: LookupUse, other: LookupUse) -> Tensor:
+    same = one.index[:, :, None] == other.index[:, None, :]
+    products = torch.bmm(one.slopes.double(), other.slopes.double().transpose(1, 2))
+    return (products * same).sum((1, 2))
+
+
+def _between_lookup_and_outer(lookup: LookupUse, outer: OuterUse) -> Tensor:
+    """Where a position of the lookup read row v, the outer product of each position has left[v] right."""
+    place = lookup.index[:, None, :].expand(-1, outer.left.shape[1], -1)
+    read = outer.left.double().gather(2, place)
+    return (read * torch.bmm(outer.right.double(), lookup.slopes.double().transpose(1, 2))).sum((1, 2))

@@ -1,0 +1,209 @@
+"""The sum that gets noise: no person moves it further than is charged, and the noise is what is charged."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipped_sum import ClippedSum, _norms
+from discreet.learning.deep.clipping import (
+    AdaptiveClipping,
+    AutomaticClipping,
+    FlatClipping,
+    PerLayerClipping,
+)
+from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
+from discreet.noise import current, replay, sample_rounded_gaussian
+from effort import examples
+from learning.deep.gradient_oracle import booked, oracle
+from significance import FALSE_ALARM
+
+KINDS = [FlatClipping(0.7), PerLayerClipping(0.7), AutomaticClipping(), AdaptiveClipping(0.7)]
+
+
+def plan_for(size, clipping=KINDS[0], people=100):
+    return TrainingPlan(
+        batch=20, population=people, steps=5, epsilon=2, delta=1e-5, size=size, clipping=clipping
+    )
+
+
+def summed(parameters, uses, weights, clipping, groups=None):
+    """A sum of clipped gradients with one batch in it."""
+    size = sum(parameter.numel() for parameter in parameters)
+    total = ClippedSum(parameters, groups or [list(range(len(parameters)))], plan_for(size, clipping))
+    total.add(uses, torch.tensor(weights, dtype=torch.float64), clipping.bound)
+    return total
+
+
+@given(
+    clipping=st.sampled_from(KINDS),
+    scale=st.floats(-40, 40),
+    seed=st.integers(0, 2**31),
+    left_out=st.integers(0, 7),
+)
+@settings(max_examples=examples(160))
+def test_no_person_moves_a_sum_further_than_is_charged(clipping, scale, seed, left_out):
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+    inputs = torch.randn(8, 3, 4) * (2.0**scale) ** torch.rand(8, 1, 1)
+    uses, parameters = booked(model, inputs), list(model.parameters())
+    groups = [[0, 1], [2, 3]] if clipping.per_layer else None
+    with_all = summed(parameters, uses, [1.0] * 8, clipping, groups).steps()
+    weights = [float(place != left_out) for place in range(8)]
+    without = summed(parameters, uses, weights, clipping, groups).steps()
+    plan = plan_for(sum(value.numel() for value in parameters), clipping)
+    moved = int(((with_all - without).astype(object) ** 2).sum())
+    assert moved <= plan.squared_sensitivity
+    if scale > 8 and not isinstance(clipping, PerLayerClipping | AutomaticClipping):
+        assert moved > 0
+
+
+def test_without_clipping_a_person_would_move_it_further():
+    class Unclipped(FlatClipping):
+        def factors(self, norms, groups, bound):
+            return torch.ones_like(norms)
+
+    uses = [[RowsUse(torch.full((3, 5), 10.0))]]
+    parameters = [torch.zeros(5)]
+    steps = [summed(parameters, uses, weights, Unclipped(0.7)).steps() for weights in ([1, 1, 1], [1, 0, 1])]
+    assert int(((steps[0] - steps[1]) ** 2).sum()) > plan_for(5).squared_sensitivity
+
+
+def test_the_sum_is_that_of_clipped_gradients_written_out():
+    torch.manual_seed(5)
+    model, inputs = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.randn(6, 4)
+    parameters, weights = list(model.parameters()), [1.0, 0.5, 0.0, 1.0, 1.0, 1.0]
+    found = summed(parameters, booked(model, inputs), weights, FlatClipping(0.7)).steps() / GRID_STEPS
+    each = torch.cat(oracle(model, inputs), 1)
+    lengths = each.norm(dim=1, keepdim=True)
+    clipped = each * (0.7 / lengths).clamp(max=1) * torch.tensor(weights)[:, None]
+    expected = clipped.sum(0) / 0.7
+    assert np.abs(found - expected.numpy()).max() < 1e-5
+    assert (lengths > 0.7).any()
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_an_example_that_is_not_finite_counts_as_zero_and_is_named(bad):
+    rows = torch.ones(4, 6)
+    rows[2, 1] = bad
+    left, right = torch.ones(4, 2, 3), torch.ones(4, 2, 2)
+    left[2, 0, 0] = bad
+    slopes = torch.ones(4, 2, 3)
+    slopes[2] = bad
+    index = torch.zeros(4, 2, dtype=torch.long)
+    parameters = [torch.zeros(6), torch.zeros(3, 2), torch.zeros(4, 3)]
+    uses = [[RowsUse(rows)], [OuterUse(left, right)], [LookupUse(index, slopes, 4)]]
+    total = ClippedSum(parameters, [[0, 1, 2]], plan_for(24))
+    counted = total.add(uses, torch.ones(4, dtype=torch.float64), 0.7)
+    assert counted.tolist() == [True, True, False, True]
+    good = [[RowsUse(torch.ones(4, 6))], [OuterUse(torch.ones(4, 2, 3), right)]]
+    good.append([LookupUse(index, torch.ones(4, 2, 3), 4)])
+    assert (total.steps() == summed(parameters, good, [1, 1, 0, 1], FlatClipping(0.7)).steps()).all()
+
+
+def test_padding_counts_for_nothing_whatever_it_holds():
+    rows = torch.ones(4, 3)
+    rows[3] = float("nan")
+    total = summed([torch.zeros(3)], [[RowsUse(rows)]], [1, 1, 1, 0], FlatClipping(0.7))
+    only = summed([torch.zeros(3)], [[RowsUse(rows[:3])]], [1, 1, 1], FlatClipping(0.7))
+    assert (total.steps() == only.steps()).all()
+
+
+def test_zero_gradients_and_no_examples_give_noise_alone():
+    total = summed([torch.zeros(3)], [[RowsUse(torch.zeros(4, 3))]], [1, 1, 1, 1], FlatClipping(0.7))
+    assert (total.steps() == 0).all()
+    assert (summed([torch.zeros(3)], [[]], [0, 0], FlatClipping(0.7)).steps() == 0).all()
+
+
+@given(st.integers(0, 2**31), st.booleans())
+@settings(max_examples=examples(80))
+def test_norms_are_never_below_the_exact_ones(seed, cancels):
+    """Against fractions: Gram matrices may lose all digits where terms cancel."""
+    generator = torch.Generator().manual_seed(seed)
+    left, right = torch.randn(1, 4, 3, generator=generator), torch.randn(1, 4, 2, generator=generator)
+    if cancels:
+        left[0, 2:], right[0, 2:] = -left[0, :2], right[0, :2] * (1 + 2.0**-20)
+    entries = [
+        sum(Fraction(float(left[0, t, r])) * Fraction(float(right[0, t, c])) for t in range(4))
+        for r in range(3)
+        for c in range(2)
+    ]
+    exact = sum(entry**2 for entry in entries)
+    bound = float(_norms([[OuterUse(left, right)]], torch.ones(1, dtype=torch.float64)))
+    assert Fraction(bound) ** 2 >= exact
+    if not cancels:
+        assert bound <= sqrt(exact) * (1 + 1e-5)
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=examples(80))
+def test_sums_are_within_their_rounding_of_exact_ones(seed):
+    """Against fractions: 2^-31 of the bound for each example, whatever the gradients' sizes."""
+    generator = torch.Generator().manual_seed(seed)
+    sizes = 2.0 ** torch.randint(-60, 60, (5, 1, 1), generator=generator)
+    left, right = torch.randn(5, 3, 2, generator=generator) * sizes, torch.randn(5, 3, 2, generator=generator)
+    use = OuterUse(left, right)
+    factors = 1 / _norms([[use]], torch.ones(5, dtype=torch.float64))
+    found = use.weighted_sum(factors)
+    for place in range(4):
+        row, column = divmod(place, 2)
+        exact = sum(
+            Fraction(float(factors[i]))
+            * Fraction(float(left[i, t, row]))
+            * Fraction(float(right[i, t, column]))
+            for i in range(5)
+            for t in range(3)
+        )
+        assert abs(Fraction(float(found[place])) - exact) <= 5 * Fraction(1, 2**31)
+
+
+def test_the_noise_is_the_law_that_is_charged():
+    """Replayed, the same words give the same integers as the sampler of the charged law."""
+    plan = plan_for(6)
+    with replay(7):
+        (found,), bound, is_private = ClippedSum([torch.zeros(2, 3)], [[0]], plan).release(0.7)
+    with replay(7):
+        noise = sample_rounded_gaussian(Fraction(plan.variance), 6, current())
+    assert not is_private
+    assert bound == 0.7
+    assert (found.flatten().numpy() == noise * (0.7 / (GRID_STEPS * 20))).all()
+
+
+@pytest.mark.statistical
+def test_noise_has_the_stated_deviation():
+    plan = plan_for(20_000)
+    (found,), _, is_private = ClippedSum([torch.zeros(20_000)], [[0]], plan).release(0.7)
+    stated = plan.noise_multiplier * 0.7 / 20
+    statistic = float((found / stated).square().sum())
+    assert is_private
+    assert FALSE_ALARM / 2 < stats.chi2(20_000).cdf(statistic) < 1 - FALSE_ALARM / 2
+    assert stats.chi2(20_000).cdf(statistic / 1.1**2) < FALSE_ALARM  # ten percent more would be noticed
+
+
+def test_an_adaptive_bound_moves_toward_its_quantile():
+    clipping = AdaptiveClipping(1.0, quantile=0.5, noise=0.01)
+    for length, rises in ((1e-3, False), (1e3, True)):
+        plan = TrainingPlan(
+            batch=5000, population=5000, steps=1, epsilon=8, delta=1e-5, size=2, clipping=clipping
+        )
+        total = ClippedSum([torch.zeros(2)], [[0]], plan)
+        total.add([[RowsUse(torch.full((5000, 2), length))]], torch.ones(5000, dtype=torch.float64), 1.0)
+        _, bound, _ = total.release(1.0)
+        assert (bound > 1.0) is rises
+
+
+def test_sizes_beyond_the_proof_are_refused():
+    with pytest.raises(ParameterError, match="positions"):
+        _norms([[OuterUse(torch.zeros(1, 8193, 1), torch.zeros(1, 8193, 1))]], torch.ones(1).double())
+    with pytest.raises(ParameterError, match="2\\^28"):
+        ClippedSum([torch.zeros(1).expand(2**28 + 1)], [[0]], plan_for(3))

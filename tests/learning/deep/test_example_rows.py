@@ -1,0 +1,74 @@
+"""Physical batches have one size, and padding holds nothing of anybody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.example_rows import ExampleRows, length_of
+
+
+class Named(Dataset):
+    """Examples with names."""
+
+    def __len__(self):
+        return 7
+
+    def __getitem__(self, place):
+        return {"pixels": torch.full((2,), place + 1.0), "label": place + 1, "extra": np.ones(3, np.int64)}
+
+
+class Stream(IterableDataset):
+    """Examples in a row, without a length."""
+
+    def __iter__(self):
+        yield torch.zeros(1)
+
+
+def test_batches_have_one_size_and_the_last_is_padded():
+    rows = ExampleRows((torch.arange(10) + 1, torch.ones(10, 2)), 4)
+    batches = list(rows.batches(np.array([0, 3, 4, 8, 9]), np.full(5, 0.5)))
+    assert [batch.rows[0].tolist() for batch in batches] == [[1, 4, 5, 9], [10, 0, 0, 0]]
+    assert [batch.weights.tolist() for batch in batches] == [[0.5] * 4, [0.5, 0, 0, 0]]
+    assert [batch.is_last for batch in batches] == [False, True]
+    assert batches[1].places.tolist() == [9]
+
+
+def test_an_empty_step_has_one_batch_of_padding():
+    (batch,) = ExampleRows((torch.ones(10, 2),), 4).batches(np.zeros(0, np.int64), np.zeros(0))
+    assert batch.is_last
+    assert (batch.weights == 0).all()
+    assert (batch.rows[0] == 0).all()
+
+
+def test_examples_of_any_shape_are_read():
+    (batch,) = ExampleRows(Named(), 4).batches(np.array([2, 6]), np.ones(2))
+    assert batch.rows["label"].tolist() == [3, 7, 0, 0]
+    assert batch.rows["pixels"][:, 0].tolist() == [3, 7, 0, 0]
+    assert batch.rows["extra"].sum() == 6
+
+
+def test_batches_are_made_as_the_caller_says():
+    rows = ExampleRows(Named(), 3, collate=lambda examples: [example["label"] for example in examples])
+    (batch,) = rows.batches(np.array([1]), np.ones(1))
+    assert batch.rows == [2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (DataLoader(TensorDataset(torch.ones(4)), batch_size=2, shuffle=True), "loader.dataset"),
+        (RandomSampler(range(3)), "loader"),
+        (Stream(), "cannot be sampled"),
+        (7, "cannot be sampled"),
+        (TensorDataset(torch.ones(0)), "no examples"),
+        ((torch.ones(3), torch.ones(4)), "different lengths"),
+    ],
+    ids=["loader", "sampler", "stream", "number", "empty", "lengths"],
+)
+def test_what_cannot_be_sampled_is_refused(data, message):
+    with pytest.raises(ParameterError, match=message):
+        length_of(data)

@@ -1,0 +1,79 @@
+"""Gradients of every layer with a rule are those of examples that are run alone."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from discreet.learning.deep.layers import rule_of
+from learning.deep.gradient_oracle import compare
+
+
+class Conv1D(nn.Module):
+    """The layer of Hugging Face's GPT-2, with its name: a linear layer with a transposed matrix."""
+
+    def __init__(self, nf, nx):
+        super().__init__()
+        self.nf = nf
+        self.weight = nn.Parameter(torch.randn(nx, nf) * 0.3)
+        self.bias = nn.Parameter(torch.randn(nf))
+
+    def forward(self, x):
+        return torch.addmm(self.bias, x.view(-1, x.size(-1)), self.weight).view(*x.shape[:-1], self.nf)
+
+
+LAYERS = {
+    "linear": (nn.Linear(5, 3), (5,)),
+    "linear without a bias": (nn.Linear(5, 3, bias=False), (5,)),
+    "linear on a sequence": (nn.Linear(5, 3), (7, 5)),
+    "linear on few positions": (nn.Linear(20, 30), (2, 20)),
+    "linear on a grid": (nn.Linear(4, 3), (2, 3, 4)),
+    "convolution of sequences": (nn.Conv1d(3, 4, 3, stride=2, padding=1), (3, 11)),
+    "convolution of images": (nn.Conv2d(2, 5, (3, 2), stride=(2, 1), padding=(1, 0)), (2, 7, 6)),
+    "convolution with many channels": (nn.Conv2d(12, 16, 2), (12, 3, 3)),
+    "convolution in groups": (nn.Conv2d(4, 6, 3, groups=2, bias=False), (4, 6, 5)),
+    "dilated convolution": (nn.Conv2d(2, 3, 2, dilation=2, padding="same"), (2, 6, 6)),
+    "convolution around a circle": (nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"), (2, 6)),
+    "convolution of volumes": (nn.Conv3d(2, 3, 2, stride=2), (2, 4, 5, 4)),
+    "layer norm": (nn.LayerNorm(6), (4, 6)),
+    "layer norm of a vector": (nn.LayerNorm(6), (6,)),
+    "layer norm of two axes": (nn.LayerNorm((3, 4)), (2, 3, 4)),
+    "layer norm without a bias": (nn.LayerNorm(6, bias=False), (4, 6)),
+    "group norm": (nn.GroupNorm(2, 6), (6, 3, 4)),
+    "group norm of a vector": (nn.GroupNorm(2, 6), (6,)),
+    "root mean square norm": (nn.RMSNorm(6), (4, 6)),
+    "transposed linear": (Conv1D(3, 5), (4, 5)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_are_those_of_examples_alone(name):
+    torch.manual_seed(1)
+    layer, shape = LAYERS[name]
+    assert rule_of(layer) is not None
+    compare(nn.Sequential(layer), torch.randn(6, *shape))
+
+
+@pytest.mark.parametrize("padding", [None, 2])
+def test_embeddings_are_those_of_examples_alone(padding):
+    torch.manual_seed(2)
+    model = nn.Sequential(nn.Embedding(5, 4, padding_idx=padding), nn.Tanh(), nn.Linear(4, 2))
+    compare(model, torch.randint(0, 5, (6, 8)))
+
+
+def test_frozen_parameters_have_no_gradients():
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+    model[0].weight.requires_grad_(False)
+    model[2].bias.requires_grad_(False)
+    compare(model, torch.randn(5, 4))
+
+
+def test_a_layer_that_computes_otherwise_has_no_rule():
+    class Doubled(nn.Linear):
+        def forward(self, x):
+            return 2 * super().forward(x)
+
+    assert rule_of(Doubled(2, 2)) is None
+    assert rule_of(nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))) is None
+    assert rule_of(nn.Tanh()) is None

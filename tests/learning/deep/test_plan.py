@@ -1,0 +1,91 @@
+"""The public numbers of a run: what is charged is what is drawn, and it keeps the promise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import pytest
+
+from discreet.accounting.epsilon_and_delta import epsilon
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
+from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.privacy.events import PoissonSampled, RoundedGaussian
+
+STATED = {
+    "batch": 50,
+    "population": 1000,
+    "steps": 40,
+    "epsilon": 1,
+    "delta": 1e-5,
+    "size": 10_000,
+    "clipping": FlatClipping(1.0),
+}
+
+
+def test_the_event_is_the_law_that_is_drawn():
+    plan = TrainingPlan(**STATED)
+    assert (
+        plan.event
+        == PoissonSampled(
+            RoundedGaussian(
+                squared_sensitivity=plan.squared_sensitivity, variance=plan.variance, size=10_000
+            ),
+            rate=Fraction(1, 20),
+        )
+        * 40
+    )
+
+
+def test_the_run_keeps_its_promise_and_hardly_more():
+    found = epsilon(TrainingPlan(**STATED).event, delta=1e-5)
+    assert 0.999 < found.upper <= 1
+
+
+def test_the_sensitivity_has_all_rounding():
+    plan = TrainingPlan(**STATED | {"examples": 3})
+    length = sqrt(plan.squared_sensitivity)
+    assert length >= GRID_STEPS + 3 * 1000 * 2.0**-30 * GRID_STEPS + sqrt(10_000)
+    assert length <= GRID_STEPS * (1 + 1e-4)
+    assert plan.variance >= Fraction(plan.noise_multiplier) ** 2 * plan.squared_sensitivity
+
+
+def test_an_adaptive_bound_is_paid_for():
+    plain, adaptive = (
+        TrainingPlan(**STATED | {"clipping": kind}) for kind in (FlatClipping(1.0), AdaptiveClipping())
+    )
+    assert adaptive.squared_sensitivity == plain.squared_sensitivity + adaptive.count_weight**2
+    assert adaptive.count_weight > 0
+    assert adaptive.drawn == plain.drawn + 1
+    assert epsilon(adaptive.event, delta=1e-5).upper <= 1
+    deviation = sqrt(adaptive.variance) / (2 * adaptive.count_weight * 50)
+    assert deviation == pytest.approx(0.05, rel=0.01)
+
+
+def test_a_plan_is_told_from_others():
+    plans = [TrainingPlan(**STATED | changed) for changed in ({}, {"steps": 41}, {"epsilon": 2}, {"size": 9})]
+    assert len({str(plan.to_object()) for plan in plans}) == 4
+    assert TrainingPlan(**STATED).to_object() == plans[0].to_object()
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ({"batch": 0}, "batch"),
+        ({"batch": 1001}, "batch"),
+        ({"steps": 0}, "steps"),
+        ({"steps": 1.5}, "steps"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": float("nan")}, "epsilon"),
+        ({"delta": 0}, "delta"),
+        ({"delta": 1}, "delta"),
+        ({"population": 2**28}, "population"),
+        ({"examples": 0}, "examples_per_person"),
+        ({"epsilon": 1e9}, "epsilon"),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(changed, name):
+    with pytest.raises(ParameterError) as refused:
+        TrainingPlan(**STATED | changed)
+    assert refused.value.parameter == name

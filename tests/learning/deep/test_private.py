@@ -1,0 +1,95 @@
+"""What `private` accepts, and what it refuses before anything is read."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+import discreet as dp
+from discreet.errors import ParameterError
+from discreet.learning import AutomaticClipping, private
+from learning.deep.training_runs import linear_data, small_run, train
+
+STATED = {"epsilon": 2, "delta": 1e-5, "batch": 20, "steps": 3}
+
+
+def refused(message, optimizer=None, model=None, data=None, **options):
+    model = model or nn.Linear(3, 1)
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(ParameterError, match=message):
+        private(optimizer, model, linear_data() if data is None else data, **STATED | options)
+
+
+def test_models_and_optimizers_that_do_not_fit_are_refused():
+    model, other = nn.Linear(3, 1), nn.Linear(3, 1)
+    refused("not a module", torch.optim.SGD(model.parameters(), lr=0.1), model="model")
+    refused("not an optimizer", optimizer="SGD")
+    refused("several times a step", torch.optim.LBFGS(model.parameters()), model)
+    refused("not the model's", torch.optim.SGD(other.parameters(), lr=0.1), model)
+    refused("lacks parameters", torch.optim.SGD([model.weight], lr=0.1), model)
+    frozen = nn.Linear(3, 1).requires_grad_(False)
+    refused("no parameters to train", torch.optim.SGD(frozen.parameters(), lr=0.1), frozen)
+    refused("GroupNorm", model=nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)))
+
+
+def test_a_loader_that_does_not_sample_is_refused():
+    refused("loader.dataset", data=DataLoader(TensorDataset(*linear_data()), batch_size=20, shuffle=True))
+
+
+def test_two_private_optimizers_on_one_model_are_refused():
+    optimizer, model = small_run()
+    refused("private already", optimizer, model)
+    refused("another private optimizer", torch.optim.SGD(model.parameters(), lr=0.1), model)
+    optimizer.close()
+    small_run(model)
+
+
+def test_numbers_that_do_not_fit_are_refused():
+    refused("people are missing", examples_per_person=2)
+    refused("population", population=100)
+    refused("batch", batch=201)
+    refused("physical", physical=1)
+    refused("physical is so small", physical=2, population=2**22, batch=1000)
+    refused("record", record=7)
+    refused("clip", clip=0)
+
+
+def test_a_public_bound_on_the_people_sets_the_rate():
+    optimizer, _ = small_run(population=400)
+    assert optimizer.rate == 20 / 400
+
+
+def test_frozen_parameters_get_no_noise():
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+    model[0].requires_grad_(False)
+    before = model[0].weight.clone()
+    optimizer = private(
+        torch.optim.SGD(model[1].parameters(), lr=0.1),
+        model,
+        linear_data(),
+        **STATED,
+        clip=AutomaticClipping(),
+    )
+    train(optimizer, model)
+    assert optimizer.plan.size == 5
+    assert torch.equal(before, model[0].weight)
+
+
+def test_a_permit_of_a_curator_is_charged(tmp_path):
+    rows, targets = linear_data(30)
+    table = dp.Table(
+        {"id": list(range(30)), "x": rows[:, 0].tolist()}, person="id", limits=dp.Limits(rows=1), columns={}
+    )
+    clinic = dp.Curator(
+        {"people": table}, budget=dp.Budget(epsilon=3, delta=1e-5), ledger=tmp_path / "ledger"
+    )
+    model = nn.Linear(3, 1)
+    inner = torch.optim.SGD(model.parameters(), lr=0.1)
+    with clinic.permit("training", epsilon=2, delta="1e-6") as permit:
+        stated = STATED | {"delta": "1e-7", "epsilon": 1, "record": permit}
+        optimizer = private(inner, model, (rows, targets), **stated)
+        train(optimizer, model)
+    assert optimizer.taken == 3
+    assert clinic.spent.epsilon > 0

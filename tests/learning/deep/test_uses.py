@@ -1,0 +1,58 @@
+"""Uses agree with gradients written out, and their norms and masses bound what is rounded."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, outer_use, squared_norms
+
+
+def some_uses():
+    """Three kinds of gradients of one table of 6 rows and 4 columns, for 5 examples."""
+    torch.manual_seed(4)
+    return {
+        "rows": RowsUse(torch.randn(5, 24)),
+        "outer": OuterUse(torch.randn(5, 3, 6), torch.randn(5, 3, 4)),
+        "one position": OuterUse(torch.randn(5, 1, 6), torch.randn(5, 1, 4)),
+        "lookup": LookupUse(torch.randint(0, 6, (5, 7)), torch.randn(5, 7, 4), 6),
+    }
+
+
+USES = some_uses()
+
+
+@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("other", USES)
+def test_norms_of_sums_have_all_inner_products(name, other):
+    pair = [USES[name], USES[other]]
+    written = pair[0].each() + pair[1].each()
+    torch.testing.assert_close(squared_norms(pair), written.square().sum(1))
+
+
+@pytest.mark.parametrize("name", USES)
+def test_sums_and_masses(name):
+    use = USES[name]
+    factors = torch.rand(5, dtype=torch.float64)
+    torch.testing.assert_close(use.weighted_sum(factors), factors @ use.each())
+    assert (use.mass() >= use.each().norm(dim=1) * (1 - 1e-12)).all()
+    assert use.terms >= 5
+
+
+@pytest.mark.parametrize("name", USES)
+def test_examples_that_are_not_kept_count_for_nothing(name):
+    kept = torch.tensor([True, False, True, True, False])
+    found = USES[name].without(kept).each()
+    assert (found[~kept] == 0).all()
+    assert torch.equal(found[kept], USES[name].each()[kept])
+
+
+def test_a_wide_row_is_summed_in_blocks():
+    rows, factors = torch.randn(3, 40_000), torch.rand(3, dtype=torch.float64)
+    torch.testing.assert_close(RowsUse(rows).weighted_sum(factors), factors @ rows.double())
+
+
+def test_small_matrices_are_written_out_and_large_ones_are_not():
+    assert isinstance(outer_use(torch.zeros(2, 9, 3), torch.zeros(2, 9, 4)), RowsUse)
+    assert isinstance(outer_use(torch.zeros(2, 3, 90), torch.zeros(2, 3, 90)), OuterUse)
+    assert isinstance(outer_use(torch.zeros(2, 1, 3), torch.zeros(2, 1, 3)), OuterUse)

@@ -1,0 +1,91 @@
+"""Modules without a rule: run again for each example, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.book import Book
+from discreet.learning.deep.uses import RowsUse
+from discreet.learning.deep.whole_modules import tensors_of
+from learning.deep.gradient_oracle import booked, compare
+
+
+class Attended(nn.Module):
+    """Multi-head attention of a sequence to itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(6, 6)
+        self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
+
+    def forward(self, x):
+        x = self.first(x)
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
+class Token(nn.Module):
+    """A parameter of its own, around layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.token = nn.Parameter(torch.randn(1, 3))
+        self.inside = nn.Linear(3, 2)
+
+    def forward(self, x, *, scale):
+        return self.inside(x + self.token) * scale
+
+
+class Named(nn.Module):
+    """Calls a module with arguments by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.token, self.last = Token(), nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.last(self.token(x, scale=2.0))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (Attended(), (4, 5, 6)),
+        (Named(), (4, 3)),
+        (nn.PReLU(3), (4, 3)),
+        (nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), (4, 3)),
+        (nn.Sequential(nn.ConvTranspose1d(2, 3, 3), nn.InstanceNorm1d(3, affine=True)), (4, 2, 5)),
+    ],
+    ids=["attention", "token", "slope", "weight norm", "transposed convolution"],
+)
+def test_gradients_are_those_of_examples_alone(model, shape):
+    compare(model, torch.randn(*shape))
+
+
+def test_only_the_module_without_a_rule_is_written_out():
+    found = booked(nn.Sequential(nn.Linear(3, 4), nn.PReLU(4), nn.Linear(4, 2)), torch.randn(5, 3))
+    assert [isinstance(use, RowsUse) for (use,) in found] == [False, True, True, False, True]
+
+
+def test_dropout_inside_is_refused():
+    model = Attended()
+    model.attention.dropout = 0.5
+    with pytest.raises(ParameterError, match="without dropout"):
+        booked(model, torch.randn(4, 5, 6))
+
+
+def test_a_module_around_all_is_run_whole():
+    model = Named().token
+    model.forward = model.forward
+    book = Book(model, list(model.parameters()))
+    book.open()
+    uses = book.read(model(torch.randn(4, 3), scale=3.0).sum(1))
+    book.close()
+    assert [len(found) for found in uses] == [1, 1, 1]
+
+
+def test_tensors_are_found_in_any_nest():
+    one, two = torch.zeros(1), torch.ones(2)
+    assert [len(found) for found in tensors_of(({"a": one}, [two, None, torch.tensor([1])]))] == [1, 2]
