@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_ROW
-from discreet.stability.profile import Profile, check_step
+from discreet.stability.profile import Profile, check_step, farthest
 from effort import examples
 
 
@@ -127,3 +128,35 @@ def test_one_step_touches_one_value_but_for_a_person():
         check_step(ADD_REMOVE_PERSON, 0)
     with pytest.raises(ParameterError, match="group"):
         check_step(REPLACE_ROW.group(2), 1)
+
+
+def test_smooth_is_exact_where_the_largest_term_is():
+    """A bound beyond the exact distances matters only if it makes the largest term."""
+    for decay, truth in (("0.5", True), ("0.1", False)):
+        local = [1.0, 1.5, 1.5, 4.0]  # e^-0.5 * 1.5 < 1, e^-1.5 * 4 < 1; e^-0.3 * 4 is the largest at 0.1
+        cut = replace(profile_of(local), exact_to=2)
+        assert cut.smooth_is_exact(decay) is truth
+        assert truth is (plain(local[:3], Fraction(decay)) == plain(local, Fraction(decay)))
+    assert profile_of(local).smooth_is_exact(0)
+    assert replace(profile_of(local), exact_to=3).smooth_is_exact(0)
+    assert not replace(profile_of(local), exact_to=-1).smooth_is_exact(9)
+
+
+@given(
+    st.lists(st.floats(0, 1e9), min_size=2, max_size=30).map(sorted),
+    st.fractions(0, 3, max_denominator=100),
+    st.integers(0, 28),
+)
+def test_smooth_is_called_exact_only_where_bounds_beyond_change_nothing(local, decay, cut):
+    """Whatever the true sensitivities beyond are, which are at least the last exact one."""
+    cut = min(cut, len(local) - 2)
+    bounded = replace(profile_of(local), exact_to=cut)
+    if bounded.smooth_is_exact(decay):
+        least = local[: cut + 1] + [local[cut]] * (len(local) - cut - 1)
+        assert profile_of(least).smooth(decay) == bounded.smooth(decay)
+
+
+def test_the_farthest_distance_of_a_rule():
+    for reach in range(6):
+        for last in range(-1, 8):
+            assert farthest(lambda distance, last=last: distance <= last, reach) == min(last, reach)

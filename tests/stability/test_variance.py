@@ -39,7 +39,7 @@ def test_the_variance_equals_the_oracle_where_a_value_is_replaced(top, size):
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize(("top", "size", "most"), [(1, 10, 3), (2, 7, 2), (5, 4, 1)])
 def test_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, size, most, monkeypatch):
-    monkeypatch.setattr(module, "MOST_DISTANCE", -1)
+    monkeypatch.setattr(module, "within_choices", lambda rows, distance: False)
     oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON, rows=rows))
     for data in multisets(range(top + 1), range(size)):
         profile = variance(list(data), lower=0, upper=top, rows=rows)
@@ -48,33 +48,30 @@ def test_the_variance_bounds_the_oracle_where_persons_come_and_go(rows, top, siz
         assert bounds == sorted(bounds)
 
 
-@pytest.mark.parametrize(("top", "size"), [(1, 7), (2, 6), (3, 4), (7, 3)])
-def test_the_variance_equals_the_oracle_where_a_value_comes_or_goes(top, size):
-    oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON))
+@pytest.mark.parametrize(("top", "size", "rows"), [(2, 5, 1), (7, 3, 1), (1, 5, 2), (2, 4, 2), (1, 4, 3)])
+def test_the_variance_equals_the_oracle_where_persons_come_and_go(top, size, rows):
+    oracle = Enumeration(plain, neighbors_of(range(top + 1), relation=ADD_REMOVE_PERSON, rows=rows))
     for data in multisets(range(top + 1), range(size)):
-        profile = variance(list(data), lower=0, upper=top)
-        assert [profile.local_at(k) for k in range(4)] == oracle.profile(data, 3)
+        profile = variance(list(data), lower=0, upper=top, rows=rows)
+        assert [profile.local_at(k) for k in range(3)] == oracle.profile(data, 2)
+        assert profile.smooth_is_exact("0.1")
 
 
 values = st.lists(st.integers(-4, 9), max_size=14)
 
 
-@given(data=values, person=st.lists(st.integers(-4, 9), min_size=1, max_size=3))
-def test_the_bound_is_smooth(data, person):
-    """The bound at distance k of one table is at most that at k + 1 of its neighbor."""
+@given(
+    data=values,
+    person=st.lists(st.integers(-4, 9), min_size=1, max_size=3),
+    exact=st.sampled_from([-1, 0, 2]),
+)
+def test_smooth_across_the_distance_up_to_which_all_is_exact(data, person, exact):
+    """What holds at distance k of one table is at most that at k + 1 of its neighbor."""
     one = variance(data, lower=-4, upper=9, rows=3)
     other = variance(data + person, lower=-4, upper=9, rows=3)
-    for distance in range(8):
-        assert one.local_at(distance) <= other.local_at(distance + 1)
-        assert other.local_at(distance) <= one.local_at(distance + 1)
-
-
-@given(data=values, new=st.integers(-4, 9))
-def test_smooth_across_the_distance_up_to_which_all_is_exact(data, new):
-    one, other = variance(data, lower=-4, upper=9), variance([*data, new], lower=-4, upper=9)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "MOST_DISTANCE", 2)
-        for distance in range(8):
+        patched.setattr(module, "within_choices", lambda rows, distance: distance <= exact)
+        for distance in range(6):
             assert one.local_at(distance) <= other.local_at(distance + 1)
             assert other.local_at(distance) <= one.local_at(distance + 1)
 
@@ -96,6 +93,8 @@ def test_on_many_values_the_bound_is_near_the_truth():
     assert truth <= float(profile.local_at(0)) * (1 + 1e-3)
     assert float(profile.local_at(0)) <= 1.1 * truth
     assert profile.smooth("0.1") < profile.local_at(profile.reach) / 100
+    assert profile.exact_to == 160
+    assert profile.smooth_is_exact("0.1")
 
 
 def test_values_are_clipped_and_small_tables_have_an_answer():

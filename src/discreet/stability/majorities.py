@@ -64,4 +64,5 @@ def majorities(
         sensitivity=lambda distance: Fraction(int(np.searchsorted(margins, distance, side="right"))),
         relation=relation,
         rows=1,
+        exact_to=-1 if relation.change is Change.REPLACE else None,
     )

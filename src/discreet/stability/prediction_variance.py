@@ -141,4 +141,5 @@ def prediction_variance(
         sensitivity=sensitivity,
         relation=relation,
         rows=each,
+        exact_to=-1,
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.figures import Axes
     from discreet.privacy.rational import Number
 
-__all__ = ["Profile", "check_step"]
+__all__ = ["Profile", "check_step", "farthest"]
 
 _PADDING = 1 + Fraction(1, 2**41)
 _BITS = 256
@@ -75,6 +75,9 @@ class Profile:
         What one step changes. Public.
     rows : int
         How many values one person has at most. Public.
+    exact_to : int or None
+        Up to which distance the local sensitivities are exact, where they are upper bounds beyond it: -1
+        where all are. None where all are exact.
 
     Finite precision
     ----------------
@@ -93,6 +96,7 @@ class Profile:
     sensitivity: Callable[[int], Fraction]
     relation: Neighbors
     rows: int
+    exact_to: int | None = None
 
     @classmethod
     def of(cls, *, value: Fraction | int, local: ArrayLike, relation: Neighbors, rows: int = 1) -> Profile:
@@ -164,6 +168,18 @@ class Profile:
                 push(middle + 1, last)
         return max(Fraction(best[1]) * Fraction(2) ** best[0] * _PADDING, self.FLOOR)
 
+    def smooth_is_exact(self, decay: Number) -> bool:
+        """Return whether `smooth` is the smooth sensitivity itself: no bound beyond `exact_to` matters.
+
+        That is so if the largest e^{-decay k} A_k is one of those that are exact (proof:
+        docs/proofs/profiles.md, lemma 9). Private: it depends on the data.
+        """
+        if self.exact_to is None or self.exact_to >= self.reach:
+            return True
+        if self.exact_to < 0:
+            return False
+        return replace(self, reach=self.exact_to).smooth(decay) == self.smooth(decay)
+
     def plot(
         self,
         decay: Number | None = None,
@@ -179,6 +195,15 @@ class Profile:
 
     def __repr__(self) -> str:
         return f"Profile(private, {self.relation})"
+
+
+def farthest(rule: Callable[[int], bool], reach: int) -> int:
+    """Return the largest distance up to `reach` for which a rule holds, and then fails for good; else -1."""
+    first, last = -1, reach
+    while first < last:
+        middle = (first + last + 1) // 2
+        first, last = (middle, last) if rule(middle) else (first, middle - 1)
+    return first
 
 
 def _mantissa(size: Fraction) -> _Size | None:

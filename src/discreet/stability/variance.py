@@ -1,4 +1,4 @@
-"""The variance of bounded values: exact sensitivities where one value changes, else a smooth bound."""
+"""The variance of bounded values: exact sensitivities up to a public distance, then a smooth bound."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from discreet.privacy.rational import Number
 from discreet.stability.entries import clamped_integers
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import ordered
-from discreet.stability.profile import Profile, check_step
-from discreet.stability.variance_steps import MOST_DISTANCE, Sorted, exact_change
+from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.sorted_sums import SortedSums
+from discreet.stability.variance_rises import most_gained
+from discreet.stability.variance_steps import exact_change, within_choices
 
 __all__ = ["variance"]
 
@@ -50,9 +52,10 @@ def variance(
     -------
     Profile
         Under replace exact; the values that are replaced are the smallest, or the largest. Under add/remove
-        of one value a person exact up to the distance 127 (`variance_steps`). Beyond, and where a person has
-        several values, a smooth upper bound: with T = (k + 1) rows values gone and T others new, the mean is
-        as far out as it can be (proof: docs/proofs/variance.md).
+        exact up to a distance that depends on `rows` alone: 160 where a person has one value, 46 for two, 10
+        for four, 1 for eight, and 0 up to 362 (`variance_steps`). Beyond, a smooth upper bound: with
+        T = (k + 1) rows values gone and T others new, the mean is as far out as it can be (proof:
+        docs/proofs/variance.md).
 
     Examples
     --------
@@ -73,23 +76,25 @@ def variance(
     def replaced(distance: int) -> Fraction:
         return max(up.replaced(distance), down.replaced(distance)) if count > 1 else Fraction(0)
 
-    one = Sorted(padded[1:-1] - low, high - low)
+    one = SortedSums(padded[1:-1] - low, high - low, each)
     other = one.mirrored()
 
     @cache
     def changed(distance: int) -> Fraction:
-        if each == 1 and distance <= MOST_DISTANCE:
-            return exact_change(one, other, distance)
+        if within_choices(each, distance):
+            return exact_change(one, other, each, distance)
         return _changed(up, down, each, distance)
 
     replace = relation.change is Change.REPLACE
+    # With no one left, one value must come before another changes the variance most.
+    reach = count if replace else -(-count // each) + 1
     return Profile(
         value=deviations / max(count, 1),
-        # With no one left, one value must come before another changes the variance most.
-        reach=count if replace else -(-count // each) + 1,
+        reach=reach,
         sensitivity=replaced if replace else changed,
         relation=relation,
         rows=each,
+        exact_to=None if replace else farthest(partial(within_choices, each), reach),
     )
 
 
@@ -181,12 +186,5 @@ def _changed(up: _Side, down: _Side, step: int, distance: int) -> Fraction:
     if left < step:
         return most
     means = (up.largest_mean(touched), up.bound - down.largest_mean(touched))
-    peak = max(_peak(left, step, mean, up.bound) for mean in means)
+    peak = max(most_gained(left, step, mean, up.bound) for mean in means)
     return min(most, peak * Fraction(step, (left + step) ** 2))
-
-
-def _peak(count: int, new: int, mean: Fraction, bound: int) -> Fraction:
-    """Return the maximum over u in [0, R] of (n + r) u (R - u) + n (m - u)^2, for r new values of mean u."""
-    slope = (count + new) * bound - 2 * count * mean
-    at = min(max(slope / (2 * new), Fraction(0)), Fraction(bound))
-    return count * mean**2 + slope * at - new * at**2

@@ -97,6 +97,7 @@ class VectorProfile:
             sensitivity=length,
             relation=parts[0].relation,
             rows=parts[0].rows,
+            exact_to=-1 if len(parts) > 1 else parts[0].exact_to,
         )
         return cls(values=tuple(part.value for part in parts), joint=joint, norm=norm)
 

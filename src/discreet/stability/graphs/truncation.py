@@ -70,4 +70,5 @@ def truncated_triangles(first: ArrayLike, second: ArrayLike, *, persons: ArrayLi
         sensitivity=sensitivity,
         relation=ADD_REMOVE_PERSON,
         rows=1,
+        exact_to=-1,
     )

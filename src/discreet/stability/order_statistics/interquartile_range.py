@@ -13,7 +13,7 @@ from discreet.stability.order_statistics.nearby import exact_sensitivity, range_
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import rank_rule
-from discreet.stability.profile import Profile, check_step
+from discreet.stability.profile import Profile, check_step, farthest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -77,11 +77,13 @@ def interquartile_range(
         ends = low.sensitivity(distance), high.sensitivity(distance)
         return max(ends) if rows == 1 else min(sum(ends, Fraction(0)), Fraction(data.spread))
 
+    # With no one left the range is 0: it takes one value more until another brings all of it.
+    reach = low.reach + (not replacing)
     return Profile(
         value=high.value - low.value,
-        # With no one left the range is 0: it takes one value more until another brings all of it.
-        reach=low.reach + (not replacing),
+        reach=reach,
         sensitivity=sensitivity,
         relation=relation,
         rows=rows,
+        exact_to=None if replacing else farthest(partial(within_steps, rows), reach),
     )

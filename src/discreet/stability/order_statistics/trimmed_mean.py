@@ -12,7 +12,7 @@ from discreet.stability.order_statistics.blocks import Blocks, blocks
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.trimmed_steps import trimmed_sensitivity, within_cells
 from discreet.stability.order_statistics.trimming import Trimming, trimming
-from discreet.stability.profile import Profile, check_step
+from discreet.stability.profile import Profile, check_step, farthest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,7 +99,14 @@ def trimmed_profile(data: OrderedValues, rule: Trimming, *, relation: Neighbors,
         )
 
     reach = -(-data.size // rows)
-    return Profile(value=value, reach=reach, sensitivity=shifted, relation=relation, rows=rows)
+    return Profile(
+        value=value,
+        reach=reach,
+        sensitivity=shifted,
+        relation=relation,
+        rows=rows,
+        exact_to=farthest(partial(within_cells, rows), reach),
+    )
 
 
 def _rise(sums: Blocks, mirrored: Blocks, rule: Trimming, rows: int, distance: int) -> Fraction:

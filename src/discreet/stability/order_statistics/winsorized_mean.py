@@ -16,7 +16,7 @@ from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import RankRule
 from discreet.stability.order_statistics.trimming import Trimming, trimming
-from discreet.stability.profile import Profile, check_step
+from discreet.stability.profile import Profile, check_step, farthest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,17 +87,21 @@ def winsorized_mean(
         (_replaced(data, cut) if replacing else _shifted(data, rule, relation, rows)),
     )
 
+    def short(distance: int) -> bool:
+        return (distance + 1) ** 3 <= MOST_CELLS if replacing else within_steps(rows, distance)
+
     @cache
     def sensitivity(distance: int) -> Fraction:
-        short = (distance + 1) ** 3 <= MOST_CELLS if replacing else within_steps(rows, distance)
-        return exact(distance) if short else bound(distance)
+        return exact(distance) if short(distance) else bound(distance)
 
+    reach = size if replacing else -(-size // rows)
     return Profile(
         value=value,
-        reach=size if replacing else -(-size // rows),
+        reach=reach,
         sensitivity=sensitivity,
         relation=relation,
         rows=rows,
+        exact_to=farthest(short, reach),
     )
 
 
