@@ -13,6 +13,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Bounds, Limits, Table
 from discreet.data.facts.persons import has_person
 from discreet.data.facts.relation_facts import is_single, limits_of
@@ -35,7 +36,8 @@ _CHOOSING = {"coalesce", "greatest", "least"}
 
 
 def counted(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest, tables: Mapping[str, Table]
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
+    tables: Mapping[str, Table],
 ) -> str:
     """Say how many rows of each person were counted, and within which bounds their values were taken.
 
@@ -60,7 +62,9 @@ def counted(
     return "; ".join(said)
 
 
-def with_stated_bounds(words: str, request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
+def with_stated_bounds(
+    words: str, request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest
+) -> str:
     """Return what `counted` says with the bounds that a question stated or implied.
 
     They may reveal its literals, so that they are for print before the one who asked, not for the label.
@@ -76,7 +80,9 @@ def with_stated_bounds(words: str, request: Request | CompoundRequest | KeyReque
     return words
 
 
-def _outputs(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> dict[Measure, str]:
+def _outputs(
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
+) -> dict[Measure, str]:
     """Return the output that reads each measure first."""
     if not isinstance(request, Request | CompoundRequest):
         return {}
@@ -84,14 +90,14 @@ def _outputs(request: Request | CompoundRequest | KeyRequest | StatisticRequest)
     return {measure: one.name for one in reversed(columns) for measure in one.measures}
 
 
-def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
+def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest) -> str:
     """Say how many groups are measured, empty ones too; nothing where keys are still to be chosen.
 
     Examples
     --------
     ``18 groups are answered, of 6 keys of year and 3 of city``.
     """
-    if isinstance(request, KeyRequest | StatisticRequest):
+    if isinstance(request, KeyRequest | StatisticRequest | TabulatedRequest):
         return ""
     if isinstance(request, CompoundRequest) and len(request.requests) > 1:
         sizes = " and ".join(f"{_groups(one):,}" for one in request.requests)

@@ -20,6 +20,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.data.tables.related_table import RelatedTable
@@ -56,7 +57,7 @@ _RELATED_ASSUMPTIONS = (
 
 
 def label_of(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,

@@ -16,6 +16,7 @@ from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Table
 from discreet.privacy.decimals import percent_above, percent_below, show_above, show_below
 from discreet.privacy.events import Event, compose
@@ -168,7 +169,7 @@ class Preview:
 
 
 def preview(
-    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest,
+    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | TabulatedRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -252,7 +253,11 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
     return amounts(current, *parts), fewest, cap
 
 
-def _remark(request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest) -> str:
+def _remark(
+    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | TabulatedRequest,
+) -> str:
+    if isinstance(request, TabulatedRequest):
+        return request.remark
     if isinstance(request, CountedKeysRequest | StatisticRequest):
         return ""
     groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)
