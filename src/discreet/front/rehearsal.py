@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.curator.request.compound_request import CompoundRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
+    from discreet.curator.request.tabulated_request import TabulatedRequest
     from discreet.front.declaration import Declaration
 
 __all__ = ["Rehearsal", "rehearse"]
@@ -29,7 +30,12 @@ __all__ = ["Rehearsal", "rehearse"]
 class Rehearsal(Curator):
     """A curator that spends nothing: it previews and explains only."""
 
-    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> NoReturn:
+    def answer(
+        self,
+        request: Request | CompoundRequest | StatisticRequest | TabulatedRequest,
+        *,
+        analyst: str = "",
+    ) -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
 

@@ -103,7 +103,7 @@ def preview_synthesis(
     analyst: str = "",
     **unknown: NoReturn,
 ) -> Preview:
-    """Return what a synthetic table would cost, what would be measured and how wrong it would be, for nothing.
+    """Return what a synthetic table would cost, what would be measured, and how wrong. Spends nothing.
 
     Takes what `synthesize` takes; `rows` is a hypothetical number of rows of the private table.
     """
@@ -113,7 +113,7 @@ def preview_synthesis(
     return curator.preview_request(request, analyst=analyst, rows=rows)
 
 
-def _request(
+def _request(  # noqa: PLR0917
     curator: Curator,
     table: str | TableRequest,
     columns: Sequence[str],

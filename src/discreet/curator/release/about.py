@@ -90,7 +90,9 @@ def _outputs(
     return {measure: one.name for one in reversed(columns) for measure in one.measures}
 
 
-def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest) -> str:
+def counted_groups(
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
+) -> str:
     """Say how many groups are measured, empty ones too; nothing where keys are still to be chosen.
 
     Examples

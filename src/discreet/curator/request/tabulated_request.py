@@ -1,7 +1,7 @@
 """A request whose mechanism reads several exact tables of counts at once, and draws for itself.
 
-Which table it measures may depend on what it drew before: adaptivity lives within the request, and its event is
-that of all steps. It is frozen before anything is charged, and goes through the door as any other.
+Which table it measures may depend on what it drew before: adaptivity lives within the request, and its event
+is that of all steps. It is frozen before anything is charged, and goes through the door as any other.
 """
 
 from __future__ import annotations

@@ -94,7 +94,13 @@ _KINDS: dict[str, type] = {
     "whole_axis": measures.WholeAxis,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_HIDDEN = {"sum": {"center"}, "factor": {"center"}, "moment": {"shift"}, "axis": {"width"}, "whole_axis": {"width"}}
+_HIDDEN = {
+    "sum": {"center"},
+    "factor": {"center"},
+    "moment": {"shift"},
+    "axis": {"width"},
+    "whole_axis": {"width"},
+}
 """What is chosen by looking at bounds."""
 _ALLOWED = "what to_json writes"
 

@@ -78,12 +78,13 @@ class SynthesisQuestion(LinearQuestion):
         rows = self._rows(tables, public.source, domain)
         made = self._synthesizer(domain, offer, rows)
         measures = tuple(
-            ContingencyTable(axes=tuple(held[column].axis for column in chosen)) for chosen in made.counted_sets
+            ContingencyTable(axes=tuple(held[column].axis for column in chosen))
+            for chosen in made.counted_sets
         )
         cells = sum(prod(domain.shape[column] for column in chosen) for chosen in made.counted_sets)
         if cells > _MOST_CELLS:
             raise UnsupportedQuery(
-                f"{len(measures):,} tables of {cells:,} cells would be counted, and at most {_MOST_CELLS:,} are; "
+                f"{len(measures):,} tables of {cells:,} cells are too many to count, more than {_MOST_CELLS:,}; "
                 "ask for fewer columns or wider cells, for method='independent', or for a workload"
             )
         return TabulatedRequest(
@@ -100,12 +101,13 @@ class SynthesisQuestion(LinearQuestion):
         return int(found.sensitivity.l1)
 
     def _synthesizer(self, domain: Domain, offer: Offer, rows: int) -> Synthesizer:
-        given = {"epsilon": offer.epsilon, "delta": offer.delta, "rho": offer.rho}
+        epsilon, delta, rho = offer.epsilon, offer.delta, offer.rho
         if self.method == "adaptive":
-            return Adaptive(columns=domain, rows=rows, workload=self.workload, **given)
-        if self.method == "independent":
-            return Independent(columns=domain, rows=rows, **given)
-        return SpanningTree(columns=domain, rows=rows, **given)
+            return Adaptive(
+                columns=domain, rows=rows, workload=self.workload, epsilon=epsilon, delta=delta, rho=rho
+            )
+        plain = Independent if self.method == "independent" else SpanningTree
+        return plain(columns=domain, rows=rows, epsilon=epsilon, delta=delta, rho=rho)
 
     def __repr__(self) -> str:
         return f"SynthesisQuestion(source {self.table}; {', '.join(self.columns)}; {self.method})"

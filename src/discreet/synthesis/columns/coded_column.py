@@ -22,7 +22,7 @@ __all__ = ["MOST_CELLS", "CodedColumn", "coded"]
 MOST_CELLS = 64
 """How many cells a column of numbers or days has at most, unless their width is given."""
 _EPOCH = datetime.date(1970, 1, 1)
-_SAY = 'such as {"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"]), "day": dp.Dates("2026-01-01", "2026-12-31")}'
+_SAY = 'such as {"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,8 @@ class CodedColumn:
 
     @property
     def labels(self) -> list[object]:
-        """What each code is called: a key, the lowest number or day of its cell, or None for what has none."""
-        found: list[object] = list(labels(self.axis))[: self._listed]
+        """What each code is called: a key, the lowest number or day of its cell, or None for no cell."""
+        found: list[object] = [*labels(self.axis)][: self._listed]
         if self.dates:
             found = [_EPOCH + datetime.timedelta(days=int(one)) for one in found]  # type: ignore[call-overload]
         return found + [None] * (self.cells - self._listed)
@@ -88,7 +88,9 @@ class CodedColumn:
         room = np.minimum(first + self.axis.width, listed.upper_steps + 1) - first
         points = first + (random.random(len(codes)) * room).astype(np.int64)
         missing = (codes >= self._listed).tolist()
-        return [None if gone else self._value(one) for one, gone in zip(points.tolist(), missing, strict=True)]
+        return [
+            None if gone else self._value(one) for one, gone in zip(points.tolist(), missing, strict=True)
+        ]
 
     def _value(self, point: int) -> object:
         if self.dates:
@@ -193,4 +195,3 @@ def _place(places: dict[Any, int], value: object) -> int:
         return places.get(value, -1)
     except TypeError:  # not hashable, so not a key
         return -1
-

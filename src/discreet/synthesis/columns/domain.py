@@ -68,7 +68,9 @@ class Domain:
         values = [self._values(rows, place) for place in range(len(self.columns))]
         if len({len(one) for one in values}) != 1 or any(one.ndim != 1 for one in values):
             raise ParameterError("rows", "are not columns of the same length", "a frame with all columns")
-        found = np.stack([column.codes(one) for column, one in zip(self.columns, values, strict=True)], axis=1)
+        found = np.stack(
+            [column.codes(one) for column, one in zip(self.columns, values, strict=True)], axis=1
+        )
         return found[(found >= 0).all(axis=1)]
 
     def _values(self, rows: Any, place: int) -> NDArray[Any]:

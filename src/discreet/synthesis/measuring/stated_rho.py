@@ -1,4 +1,4 @@
-"""What a synthesizer may spend, in rho: what epsilon and delta buy is found by the accountant's conversion."""
+"""What a synthesizer may spend, in rho: what epsilon and delta buy, by the accountant's conversion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class StatedRho:
             promise = ZeroConcentratedDP(rho=offer.rho, neighbors=ADD_REMOVE_PERSON)
             return cls(rho=offer.rho, guarantee=promise)
         if offer.epsilon is None or offer.delta is None:
-            raise ParameterError("delta", "does not go with what is offered: marginals get normal noise", _SAY)
+            raise ParameterError(
+                "delta", "does not go with what is offered: marginals get normal noise", _SAY
+            )
         return cls(
             rho=largest_rho(offer.epsilon, offer.delta),
             guarantee=ApproximateDP(epsilon=offer.epsilon, delta=offer.delta, neighbors=ADD_REMOVE_PERSON),

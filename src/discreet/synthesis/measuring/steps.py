@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -14,12 +15,13 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.synthesis.models.measured import Measured
 
-__all__ = ["SCORE_STEPS", "TableChoice", "TableNoise", "distance"]
+__all__ = ["SCORE_STEPS", "TableChoice", "TableNoise", "distance", "whole_scores"]
 
 SCORE_STEPS = 64
 """Scores are whole multiples of 1/64 of a row."""
 _LARGEST_COUNT = 1 << 34
 """Counts beyond it are clamped in scores, so that sums over 2^20 cells hold in 64 bits."""
+_LARGEST_SCORE = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class TableNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableChoice:
-    """The exponential mechanism on scores that one person moves by at most `rows` times the largest weight."""
+    """The exponential mechanism on scores: one person moves them by `rows` times the largest weight."""
 
     mechanism: Exponential
 
@@ -71,11 +73,16 @@ class TableChoice:
         return int(self.mechanism.release(scores))
 
 
+def whole_scores(scores: Sequence[int]) -> Integers:
+    """Return scores within 64 bits: those beyond 2^60 are clamped, which moves none of them farther."""
+    return np.array([max(-_LARGEST_SCORE, min(one, _LARGEST_SCORE)) for one in scores], np.int64)
+
+
 def distance(table: Integers, estimate: Floats) -> int:
     """Return the L1 distance of a table from a public estimate, in whole steps.
 
-    Both are brought within 0 to 2^34, and the estimate is rounded to steps, before they meet: a row that comes
-    or goes moves the distance by at most `SCORE_STEPS`, exactly.
+    Both are brought within 0 to 2^34, and the estimate is rounded to steps, before they meet: a row that
+    comes or goes moves the distance by at most `SCORE_STEPS`, exactly.
     """
     near = np.nan_to_num(estimate, nan=0.0, posinf=0.0, neginf=0.0)
     steps = np.rint(np.clip(near, 0, _LARGEST_COUNT) * SCORE_STEPS).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Adaptive selection: round by round, the table that the model so far gets most wrong is chosen and measured."""
+"""Adaptive selection: round by round, the table that the model gets most wrong is chosen and measured."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import pi, prod, sqrt
+from typing import TypeVar
 
-import numpy as np
-
-from discreet.array_types import Floats, Integers
+from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
@@ -17,11 +16,10 @@ from discreet.privacy.rational import Number, whole
 from discreet.synthesis.columns.domain import Domain
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
-from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance
+from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
 from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, stated
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.growing_model import GrowingModel
-from discreet.synthesis.models.junction_tree import tree_cells
 from discreet.synthesis.models.measured import Measured
 from discreet.synthesis.models.simplex import total_of
 
@@ -30,6 +28,7 @@ __all__ = ["Adaptive", "Workload"]
 Workload = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
 """Sets of columns; or their weights, whole numbers."""
 
+_Set = TypeVar("_Set")
 _COLUMNS, _CHOICES = Fraction(1, 4), Fraction(1, 10)
 """The share of rho for the columns; of each round, for its choice."""
 _MOST_SETS = 5_000
@@ -76,8 +75,9 @@ class Adaptive(Synthesizer):
     --------
     >>> import discreet as dp
     >>> from discreet.synthesis import Adaptive
-    >>> columns = {"age": dp.Bounds(0, 99), "sex": dp.Keys(["f", "m"]), "city": dp.Keys(["Taipei", "Hamilton"])}
-    >>> mechanism = Adaptive(columns=columns, rho=1, workload={("age", "sex"): 2, ("sex", "city"): 1}, rounds=4)
+    >>> columns = {"age": dp.Bounds(0, 99), "sex": dp.Keys(["f", "m"]), "city": dp.Keys(["Taipei", "Lagos"])}
+    >>> weights = {("age", "sex"): 2, ("sex", "city"): 1}
+    >>> mechanism = Adaptive(columns=columns, rho=1, workload=weights, rounds=4)
     >>> float(mechanism.event.concentrated_rho) <= 1
     True
     """
@@ -154,9 +154,9 @@ class Adaptive(Synthesizer):
             return (first,)
         return (
             first,
-            f"in {self.rounds} rounds one of {len(self.workload):,} tables is chosen, by how wrong the model is",
-            f"it is measured, noise of deviation {self.table_noise.variance**0.5:.4g}; the model holds at most "
-            f"{self.tree_cells:,} numbers",
+            f"in {self.rounds} rounds one of {len(self.workload):,} tables is chosen, by the model's error",
+            f"it is measured, noise of deviation {self.table_noise.variance**0.5:.4g}; the model holds at "
+            f"most {self.tree_cells:,} numbers",
         )
 
     @property
@@ -185,18 +185,21 @@ class Adaptive(Synthesizer):
         return tuple(found)
 
     def scores(
-        self, exact: Mapping[tuple[int, ...], Integers], model: GrowingModel, weights: Mapping[tuple[int, ...], int]
+        self,
+        exact: Mapping[tuple[int, ...], Integers],
+        model: GrowingModel,
+        weights: Mapping[tuple[int, ...], int],
     ) -> Integers:
-        """Return for every table how far it is from the model's, beyond the noise of measuring it. Private."""
+        """Return how far each table is from the model's, beyond the noise of measuring it. Private."""
         assert self.table_noise is not None  # noqa: S101
         noise = sqrt(self.table_noise.variance * 2 / pi)
         estimates = model.tables(exact)
-        return np.array(
+        return whole_scores(
             [
-                weights[chosen] * (distance(table, estimates[chosen]) - round(SCORE_STEPS * noise * table.size))
+                weights[chosen]
+                * (distance(table, estimates[chosen]) - round(SCORE_STEPS * noise * table.size))
                 for chosen, table in exact.items()
-            ],
-            np.int64,
+            ]
         )
 
     def _fitting(self, model: GrowingModel, number: int) -> list[tuple[tuple[int, ...], int]]:
@@ -241,10 +244,11 @@ def _weighted(
                 f"has a table of {cells:,} cells",
                 f"tables of at most {min(MOST_TABLE_CELLS, most):,}; take fewer columns, or wider cells",
             )
-    return tuple(_few(found.items()))
+    return _few(found.items())
 
 
-def _few(sets):  # type: ignore[no-untyped-def]
+def _few(sets: Iterable[_Set]) -> tuple[_Set, ...]:
+    """Return sets of columns, or refuse them if they are too many."""
     listed = tuple(sets)
     if len(listed) > _MOST_SETS:
         raise ParameterError(

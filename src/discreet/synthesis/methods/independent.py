@@ -91,7 +91,9 @@ class Independent(Synthesizer):
     def steps(self) -> tuple[str, ...]:
         """What is measured."""
         many = len(self.domain.columns)
-        return (f"the counts of {many} columns are measured, noise of deviation {self.variances[0] ** 0.5:.4g}",)
+        return (
+            f"the counts of {many} columns are measured, noise of deviation {self.variances[0] ** 0.5:.4g}",
+        )
 
     @property
     def variances(self) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import Domain
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
-from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance
+from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
 from discreet.synthesis.methods.base import Synthesizer, all_pairs, stated
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.measured import Measured
@@ -147,12 +147,11 @@ class SpanningTree(Synthesizer):
         """Return for every pair how far its table is from that of independent columns. Private."""
         joined = [folded_measured(one, tables.folds) for one in columns]
         estimates, total = column_tables([fold.cells for fold in tables.folds], joined)
-        return np.array(
+        return whole_scores(
             [
                 distance(tables.table((one, other)), np.outer(estimates[one], estimates[other]) / total)
                 for one, other in self.pairs
-            ],
-            np.int64,
+            ]
         )
 
     def _chosen(self, scores: Integers, choice: TableChoice) -> list[tuple[int, int]]:

@@ -23,7 +23,9 @@ class GrowingModel:
     potentials: Potentials
 
     @classmethod
-    def begun(cls, shape: Sequence[int], columns: Sequence[Measured], total: float, steps: int) -> GrowingModel:
+    def begun(
+        cls, shape: Sequence[int], columns: Sequence[Measured], total: float, steps: int
+    ) -> GrowingModel:
         """Return the model of measured columns: they are independent."""
         tree = JunctionTree.spanning(shape, ())
         model, potentials = fitted(tree, columns, total, started(tree, None, ()), steps)
@@ -56,4 +58,4 @@ class GrowingModel:
     def tables(self, sets: Iterable[Columns]) -> dict[Columns, Floats]:
         """Return the expected counts of sets of columns."""
         pairs = self.model.pairs()
-        return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}  # type: ignore[index]
+        return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}

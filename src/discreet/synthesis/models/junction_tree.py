@@ -61,9 +61,7 @@ class JunctionTree:
             child = max(left, key=lambda clique: (best[clique][1], [-column for column in clique]))
             left.remove(child)
             parent = best[child][0]
-            branches.append(
-                Branch(parent=parent, child=len(order), separator=_shared(order[parent], child))
-            )
+            branches.append(Branch(parent=parent, child=len(order), separator=_shared(order[parent], child)))
             order.append(child)
             for clique in left:
                 common = len(_shared(child, clique))

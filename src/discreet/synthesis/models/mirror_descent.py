@@ -39,7 +39,7 @@ def fitted(
     potentials: Potentials,
     steps: int,
 ) -> tuple[TreeModel, Potentials]:
-    """Return the model of the tree that is closest to what was measured, after some steps, and its potentials.
+    """Return the model of the tree that is closest to what was measured, and its potentials.
 
     The sum over measurements of abs(counts - table)^2 / (2 variance) is convex in the tables. A step moves
     the potentials against its derivative by the tables (Beck & Teboulle 2003; McKenna, Sheldon & Miklau

@@ -17,7 +17,7 @@ def nearest_counts(noisy: Floats, total: float) -> Floats:
     ordered = np.sort(noisy.reshape(-1))[::-1]
     lowered = (np.cumsum(ordered) - total) / np.arange(1, ordered.size + 1)
     last = np.flatnonzero(ordered > lowered)
-    return np.maximum(noisy - lowered[last[-1] if len(last) else 0], 0.0)
+    return np.asarray(np.maximum(noisy - lowered[last[-1] if len(last) else 0], 0.0))
 
 
 def total_of(measured: Sequence[Measured]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import JunctionTree
+from discreet.synthesis.models.junction_tree import Columns, JunctionTree
 from discreet.synthesis.models.measured import Measured
 from discreet.synthesis.models.simplex import nearest_counts, total_of
 from discreet.synthesis.models.tree_model import TreeModel
@@ -49,7 +49,7 @@ def fitted_tree(shape: Sequence[int], measured: Sequence[Measured]) -> TreeModel
     which agree on the columns are those of one distribution.
     """
     columns, total = column_tables(shape, measured)
-    pairs = {one.columns: one for one in measured if len(one.columns) == 2}
+    pairs: dict[Columns, Measured] = {one.columns: one for one in measured if len(one.columns) == 2}
     tree = JunctionTree.spanning(shape, pairs)
     tables = []
     for clique in tree.cliques:

@@ -67,14 +67,11 @@ class TreeModel:
         """Return the tables of a column with all later ones that share no clique with it."""
         start = self.tree.clique_of([column])
         assert start is not None  # noqa: S101
-        wanted = {
-            other for other in range(column + 1, len(self.tree.shape)) if (column, other) not in found
-        }
+        wanted = {other for other in range(column + 1, len(self.tree.shape)) if (column, other) not in found}
         answers: dict[int, Floats] = {}
         if not wanted:
             return answers
-        begun = self.tables[start], self.tree.cliques[start]
-        waiting = [(start, -1, begun)]
+        waiting = [(start, -1, (self.tables[start], self.tree.cliques[start]))]
         beside = self._neighbors()
         while waiting and wanted:
             place, before, (table, held) = waiting.pop()
@@ -86,13 +83,12 @@ class TreeModel:
                     continue
                 clique = self.tree.cliques[after]
                 ahead = {one for _, further in beside[after] for one in further} | wanted
-                needed = tuple(one for one in clique if one in separator or one in ahead or one == column)
-                kept = tuple(one for one in separator if one != column)
-                passed = summed(table, held, _sorted({column, *kept}))
-                passed_columns = _sorted({column, *kept})
+                needed = tuple(one for one in clique if one in separator or one in ahead)
+                begun_with = _sorted({column, *separator})
+                passed = summed(table, held, begun_with)
                 conditional = self._conditional(after, needed, separator)
-                union = _sorted({*passed_columns, *needed})
-                joined = expanded(passed, passed_columns, union) * expanded(conditional, needed, union)
+                union = _sorted({column, *needed})
+                joined = expanded(passed, begun_with, union) * expanded(conditional, needed, union)
                 waiting.append((after, place, (joined, union)))
         return answers
 
@@ -111,26 +107,26 @@ class TreeModel:
         return beside
 
     def _eliminated(self, columns: Columns) -> Floats:
-        """Return the table of columns of several cliques: leaves of the tree are summed out, one by one."""
-        factors = [(table / self.total, clique) for table, clique in zip(self.tables, self.tree.cliques, strict=True)]
+        """Return the table of columns of several cliques: leaves of the tree are summed out, one by one.
+
+        What a clique C passes to its parent is the sum of P(C | S) times what it was passed, over all but the
+        separator S and the wanted columns.
+        """
         wanted = set(columns)
+        held = [(table, clique) for table, clique in zip(self.tables, self.tree.cliques, strict=True)]
         for branch in reversed(self.tree.branches):
-            table, held = factors[branch.child]
-            below = expanded(summed(table, held, branch.separator), branch.separator, held)
-            # What children passed up is in `table` too: divide by the clique's own separator table.
-            own = self.tables[branch.child] / self.total
             clique = self.tree.cliques[branch.child]
-            base = summed(own, clique, branch.separator)
-            del below
-            spread = expanded(base, branch.separator, held)
-            ratio = np.divide(table, spread, out=np.zeros_like(table), where=spread > _TINY)
-            kept = _sorted({one for one in held if one in wanted or one in branch.separator})
-            passed = summed(ratio, held, kept)
-            upper, upper_held = factors[branch.parent]
-            union = _sorted({*kept, *upper_held})
-            factors[branch.parent] = expanded(upper, upper_held, union) * expanded(passed, kept, union), union
-        table, held = factors[0]
-        return _ordered(summed(table, held, columns), columns) * self.total
+            table, present = held[branch.child]
+            below = summed(self.tables[branch.child], clique, branch.separator)
+            spread = np.broadcast_to(expanded(below, branch.separator, present), table.shape)
+            passed = np.divide(table, spread, out=np.zeros_like(table), where=spread > _TINY)
+            kept = _sorted(one for one in present if one in wanted or one in branch.separator)
+            upper, above = held[branch.parent]
+            union = _sorted({*kept, *above})
+            joined = expanded(upper, above, union) * expanded(summed(passed, present, kept), kept, union)
+            held[branch.parent] = joined, union
+        table, present = held[0]
+        return _ordered(summed(table, present, columns), columns)
 
     def sample(self, rows: int, random: np.random.Generator) -> Integers:
         """Return rows of codes, drawn clique by clique; each is a row of the model on its own.
@@ -146,9 +142,8 @@ class TreeModel:
             if not new:
                 continue
             sizes = [self.tree.shape[column] for column in new]
-            table = _ordered(summed(self.tables[place], clique, clique), clique)
             order = [clique.index(column) for column in (*given, *new)]
-            flat = table.transpose(order).reshape(-1, int(np.prod(sizes)))
+            flat = self.tables[place].transpose(order).reshape(-1, int(np.prod(sizes)))
             codes = _codes(found, given, self.tree.shape)
             values = drawn_given(flat, codes, random)
             for column, value in zip(new, np.unravel_index(values, sizes), strict=True):

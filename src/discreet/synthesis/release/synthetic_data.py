@@ -12,8 +12,8 @@ import numpy as np
 from discreet.array_types import Floats, Integers
 from discreet.privacy.rational import Number, confidence_level, whole
 from discreet.synthesis.columns.domain import Domain
-from discreet.synthesis.models.measured import Measured
 from discreet.synthesis.models.folding import FoldedModel
+from discreet.synthesis.models.measured import Measured
 
 if TYPE_CHECKING:
     import pandas
