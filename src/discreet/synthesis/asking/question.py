@@ -84,7 +84,7 @@ class SynthesisQuestion(LinearQuestion):
         cells = sum(prod(domain.shape[column] for column in chosen) for chosen in made.counted_sets)
         if cells > _MOST_CELLS:
             raise UnsupportedQuery(
-                f"{len(measures):,} tables of {cells:,} cells are too many to count, more than {_MOST_CELLS:,}; "
+                f"{len(measures):,} tables of {cells:,} cells are more than {_MOST_CELLS:,}; "
                 "ask for fewer columns or wider cells, for method='independent', or for a workload"
             )
         return TabulatedRequest(

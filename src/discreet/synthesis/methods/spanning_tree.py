@@ -47,8 +47,8 @@ class SpanningTree(Synthesizer):
 
     Finite precision
     ----------------
-    As for `Independent`. Scores are whole multiples of 1/64 of a row: the public estimate is rounded before it
-    meets the exact table.
+    As for `Independent`. Scores are whole multiples of 1/64 of a row: the public estimate is rounded before
+    it meets the exact table.
 
     Error
     -----
@@ -59,7 +59,7 @@ class SpanningTree(Synthesizer):
     --------
     >>> import discreet as dp
     >>> from discreet.synthesis import SpanningTree
-    >>> columns = {"age": dp.Bounds(0, 99), "sex": dp.Keys(["f", "m"]), "city": dp.Keys(["Taipei", "Hamilton"])}
+    >>> columns = {"age": dp.Bounds(0, 99), "sex": dp.Keys(["f", "m"]), "city": dp.Keys(["Taipei", "Lagos"])}
     >>> SpanningTree(columns=columns, epsilon=1, delta=1e-9).guarantee
     ApproximateDP(epsilon=1, delta=1e-9)
     """

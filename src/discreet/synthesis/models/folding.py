@@ -56,8 +56,8 @@ def folded_column(counts: Floats, deviation: float, total: float, *, ordered: bo
     total : float
         The number of rows.
     ordered : bool
-        Whether neighboring cells are alike. Then about sqrt(total / deviation) joined cells are left, of about
-        equal counts: finer ones drown in noise, coarser ones lose what the column says.
+        Whether neighboring cells are alike. Then about sqrt(total / deviation) joined cells are left, of
+        about equal counts: finer ones drown in noise, coarser ones lose what the column says.
     last : bool
         Whether the last cell, of missing values, stays apart from those next to it.
     """

@@ -1,4 +1,4 @@
-"""A model that grows: a measured table joins its columns, and the model is fitted to all measurements again."""
+"""A model that grows: a measured table joins its columns, and the model is fitted again."""
 
 from __future__ import annotations
 

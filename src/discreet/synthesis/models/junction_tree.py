@@ -1,4 +1,4 @@
-"""Junction trees: sets of columns, joined so that every joint table of the model is a product of small ones."""
+"""Junction trees: sets of columns, joined so that a model of all of them is a product of small tables."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class JunctionTree:
         """Return the smallest clique that holds some columns, or None."""
         wanted = set(columns)
         holding = [place for place, clique in enumerate(self.cliques) if wanted <= set(clique)]
-        return min(holding, key=lambda place: self._size(place), default=None)
+        return min(holding, key=self._size, default=None)
 
     def _size(self, place: int) -> int:
         return prod(self.shape[column] for column in self.cliques[place])
@@ -92,11 +92,11 @@ def tree_cells(shape: Sequence[int], sets: Iterable[Iterable[int]]) -> int:
 
 
 def _eliminated(sizes: tuple[int, ...], sets: Iterable[Iterable[int]]) -> list[frozenset[int]]:
-    """Return the cliques of a triangulation: columns are taken away one after the other, the cheapest first.
+    """Return the cliques of a triangulation: columns are taken away one by one, the cheapest first.
 
     What a column is joined with when it goes becomes a clique. The cheapest is one whose neighbors are joined
-    already, so that nothing is added; else that whose clique is smallest. Sets that need no more joins, as the
-    pairs of a tree, are their own cliques.
+    already, so that nothing is added; else that whose clique is smallest. Sets that need no more joins, as
+    the pairs of a tree, are their own cliques.
     """
     joined: dict[int, set[int]] = {column: set() for column in range(len(sizes))}
     for chosen in sets:
