@@ -37,6 +37,7 @@ from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.curator.table_records import (
     DeclaredRecord,
     amendment,
@@ -57,7 +58,8 @@ from discreet.privacy.rational import whole
 
 __all__ = ["Door"]
 
-AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
+_Drawn: TypeAlias = StatisticRequest | TabulatedRequest
+AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | _Drawn | FitRequest
 
 _ROWS = 1000
 _MOST_ROWS = 10**18
@@ -142,7 +144,7 @@ class Door:
 
     def preview_request(
         self,
-        request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
+        request: Request | CountedKeysRequest | CompoundRequest | _Drawn | FitRequest,
         *,
         analyst: str = "",
         rows: int = _ROWS,
@@ -184,7 +186,7 @@ class Door:
         """
         return self._answer_drawn(request, analyst)
 
-    def _answer_drawn(self, request: KeyRequest | StatisticRequest, analyst: str) -> Release:
+    def _answer_drawn(self, request: KeyRequest | _Drawn, analyst: str) -> Release:
         """Answer a request that draws for itself."""
         paid = self._charge_and_fetch(request, analyst, request.draw)
         keys, outputs, private = request.opened(paid.content)
@@ -201,7 +203,7 @@ class Door:
         label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=private)
         return FitRelease(request=request, drawn=drawn, label=label, stored=paid.stored)
 
-    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> Release:
+    def answer(self, request: Request | CompoundRequest | _Drawn, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, store the answer and return it.
 
         The same request on the same version of the data returns the stored answer, at no cost.
@@ -215,7 +217,7 @@ class Door:
         EngineFailed
             If the engine did not finish. The charge stays; asking again computes without a second one.
         """
-        if isinstance(request, StatisticRequest):
+        if isinstance(request, _Drawn):
             return self._answer_drawn(request, analyst)
         if not isinstance(request, Request | CompoundRequest):
             raise ParameterError("request", "is not a request for values", "a Request")

@@ -33,6 +33,7 @@ from discreet.data.language.measures import (
     Moment,
     Sum,
     SumDistinct,
+    WholeAxis,
     adds_up,
 )
 from discreet.data.language.plan import Plan
@@ -139,7 +140,13 @@ def _has_cell(column: Column, values: Keys | Bounds) -> BooleanValue:
 
 
 def _cell(column: Column, axis: Axis) -> Value:
-    """Return the number of the cell of an axis; NULL if there is none.
+    """Return the number of the cell of an axis; NULL if there is none."""
+    cell = _listed_cell(column, axis)
+    return ibis.coalesce(cell, _integer(axis.listed)) if isinstance(axis, WholeAxis) else cell
+
+
+def _listed_cell(column: Column, axis: Axis) -> Value:
+    """Return the number of the cell of a key or of a range of numbers; NULL if there is none.
 
     Engines divide in doubles, which is exact here: for integers 0 <= a <= 2^53 and 0 < b <= 2^53 the double
     nearest to a / b is below every integer that a / b is below.
@@ -148,7 +155,7 @@ def _cell(column: Column, axis: Axis) -> Value:
     if isinstance(values, Keys):
         return place(column, values)
     above = steps(column, values) - _integer(values.lower_steps)
-    if axis.cells == 1:
+    if axis.listed == 1:
         return ibis.ifelse(above.notnull(), _integer(0), ibis.null("int64"))
     return above if axis.width == 1 else above // _integer(axis.width)
 

@@ -18,7 +18,7 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import fits, limit_cuts, losses, other_relations, suggestions
+from discreet.front import fits, limit_cuts, losses, other_relations, suggestions, syntheses
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -294,8 +294,7 @@ class Curator(Door):
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.
 
-        The rows are drawn from what is public alone; no private value is read, and nothing is spent here.
-        The labels of its answers say that they are not private.
+        The rows are drawn from what is public alone, and nothing is spent. Labels of its answers say so.
 
         Parameters
         ----------
@@ -377,6 +376,7 @@ class Curator(Door):
     fit, preview_fit, cut_by_limits = fits.fit, fits.preview_fit, limit_cuts.cut_by_limits
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
+    synthesize, preview_synthesis = syntheses.synthesize, syntheses.preview_synthesis
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

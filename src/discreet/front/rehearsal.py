@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.curator.request.fit_request import FitRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
+    from discreet.curator.request.tabulated_request import TabulatedRequest
     from discreet.front.declaration import Declaration
 
 __all__ = ["Rehearsal", "rehearse"]
@@ -30,7 +31,12 @@ __all__ = ["Rehearsal", "rehearse"]
 class Rehearsal(Curator):
     """A curator that spends nothing: it previews and explains only."""
 
-    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> NoReturn:
+    def answer(
+        self,
+        request: Request | CompoundRequest | StatisticRequest | TabulatedRequest,
+        *,
+        analyst: str = "",
+    ) -> NoReturn:
         """Refuse: an answer needs the ledger that was declared."""
         raise RequestRefused("a rehearsal previews and explains; answers are paid for in the ledger")
 

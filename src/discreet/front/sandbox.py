@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.curator.request.fit_request import FitRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
+    from discreet.curator.request.tabulated_request import TabulatedRequest
 
 __all__ = ["Sandbox", "sandbox"]
 
@@ -40,7 +41,12 @@ _MOST_ROWS = 10**8
 class Sandbox(Curator):
     """A curator over made-up rows. It has all methods of a curator, and its answers cost nothing."""
 
-    def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> Release:
+    def answer(
+        self,
+        request: Request | CompoundRequest | StatisticRequest | TabulatedRequest,
+        *,
+        analyst: str = "",
+    ) -> Release:
         """Answer a request about made-up rows; the label says that the answer is not private."""
         return _marked(super().answer(request, analyst=analyst))
 

@@ -15,6 +15,7 @@ from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Bounds, Limits, Table
 from discreet.data.facts.persons import has_person
 from discreet.data.facts.relation_facts import is_single, limits_of
@@ -30,7 +31,9 @@ from discreet.privacy.events import Event
 
 __all__ = ["counted", "counted_groups", "price", "with_stated_bounds"]
 
-AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
+AnyRequest: TypeAlias = (
+    Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest | FitRequest
+)
 AnyPlan: TypeAlias = Plan | KeyPlan | KeyCountPlan | RowPlan
 
 _MOST_COLUMNS = 4
@@ -94,7 +97,7 @@ def counted_groups(request: AnyRequest) -> str:
     --------
     ``18 groups are answered, of 6 keys of year and 3 of city``.
     """
-    if isinstance(request, KeyRequest | StatisticRequest | FitRequest):
+    if isinstance(request, KeyRequest | StatisticRequest | TabulatedRequest | FitRequest):
         return ""
     if isinstance(request, CompoundRequest) and len(request.requests) > 1:
         sizes = " and ".join(f"{_groups(one):,}" for one in request.requests)

@@ -17,6 +17,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Statistic
 from discreet.data.language.measures import CountPersons, largest_term
 from discreet.data.language.relations import leftmost, sources_of
@@ -33,7 +34,7 @@ _MOST_TIMES = 1000
 
 def drowned(
     outputs: Sequence[AnswerColumn],
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
     event: Event,
     label: Mapping[str, object],
 ) -> str:
@@ -130,7 +131,7 @@ def _either(words: Sequence[str]) -> str:
 
 
 def _limit(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest,
     label: Mapping[str, object],
     names: Collection[str],
 ) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Table, describe
 from discreet.data.language.relations import sources_of
 from discreet.data.tables.related_table import RelatedTable
@@ -57,7 +58,7 @@ _RELATED_ASSUMPTIONS = (
 
 
 def label_of(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest | FitRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,

@@ -17,6 +17,7 @@ from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Table
 from discreet.privacy.decimals import percent_above, percent_below, show_above, show_below
 from discreet.privacy.events import Event, compose
@@ -169,7 +170,12 @@ class Preview:
 
 
 def preview(
-    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
+    request: Request
+    | CountedKeysRequest
+    | CompoundRequest
+    | StatisticRequest
+    | TabulatedRequest
+    | FitRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -254,8 +260,15 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
 
 
 def _remark(
-    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
+    request: Request
+    | CountedKeysRequest
+    | CompoundRequest
+    | StatisticRequest
+    | TabulatedRequest
+    | FitRequest,
 ) -> str:
+    if isinstance(request, TabulatedRequest):
+        return request.remark
     if isinstance(request, CountedKeysRequest | StatisticRequest):
         return ""
     groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)

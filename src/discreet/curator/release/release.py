@@ -19,6 +19,7 @@ from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, AnswerValues, Draw, Output, Request, column_names
 from discreet.curator.request.statistic_request import StatisticRequest
+from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.errors import LedgerTampered, MissingExtra
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
@@ -79,7 +80,7 @@ class Release:
         of SELECT, and keys that are needed to tell the rows apart.
     """
 
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | TabulatedRequest
     keys: Mapping[str, Sequence[object]]
     outputs: tuple[AnswerColumn, ...]
     label: Mapping[str, object]

@@ -198,7 +198,7 @@ def _factor(factor: Factor, *, bounds: bool) -> str:
 
 def _axis(axis: Axis, *, bounds: bool) -> str:
     if isinstance(axis.values, Keys):
-        return f"{axis.column} ({axis.cells} keys)"
+        return f"{axis.column} ({axis.listed} keys{' and others' * (axis.cells > axis.listed)})"
     return f"{axis.column} ({f'{axis.cells} cells' if bounds else 'cells of its bounds'})"
 
 

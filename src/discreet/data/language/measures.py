@@ -27,6 +27,7 @@ __all__ = [
     "Moment",
     "Sum",
     "SumDistinct",
+    "WholeAxis",
     "adds_up",
     "columns_read",
     "largest_term",
@@ -223,9 +224,27 @@ class Axis:
             raise UnsupportedQuery("a cell of an axis holds several keys; list fewer keys, or give bounds")
 
     @property
+    def listed(self) -> int:
+        """The number of cells that keys or ranges of numbers have."""
+        return -(-_points(self.values) // self.width)
+
+    @property
     def cells(self) -> int:
         """The number of cells."""
-        return -(-_points(self.values) // self.width)
+        return self.listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeAxis(Axis):
+    """An axis on which every row has a cell: the last one holds the rows that have none on an `Axis`.
+
+    These are rows whose value is absent, and those with a key that was not declared.
+    """
+
+    @property
+    def cells(self) -> int:
+        """The number of cells, with the last."""
+        return self.listed + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

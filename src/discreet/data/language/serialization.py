@@ -93,9 +93,16 @@ _KINDS: dict[str, type] = {
     "histogram": measures.Histogram,
     "contingency_table": measures.ContingencyTable,
     "axis": measures.Axis,
+    "whole_axis": measures.WholeAxis,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_HIDDEN = {"sum": {"center"}, "factor": {"center"}, "moment": {"shift"}, "axis": {"width"}}
+_HIDDEN = {
+    "sum": {"center"},
+    "factor": {"center"},
+    "moment": {"shift"},
+    "axis": {"width"},
+    "whole_axis": {"width"},
+}
 """What is chosen by looking at bounds."""
 _ALLOWED = "what to_json writes"
 

@@ -1,0 +1,1 @@
+"""Synthetic tables asked of a curator."""

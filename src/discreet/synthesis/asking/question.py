@@ -1,0 +1,113 @@
+"""Questions for a synthetic table: columns of a private table, and a method. Building one reads no data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+from discreet.curator.request.tabulated_request import TabulatedRequest
+from discreet.data import ContingencyTable, Group, Relation, Table, sensitivity
+from discreet.errors import ParameterError, UnsupportedQuery
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import Number
+from discreet.queries.counts.question import LinearQuestion
+from discreet.synthesis.asking.table_synthesis import TableSynthesis
+from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
+from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.methods.adaptive import Adaptive, Workload
+from discreet.synthesis.methods.base import Synthesizer
+from discreet.synthesis.methods.independent import Independent
+from discreet.synthesis.methods.spanning_tree import SpanningTree
+
+__all__ = ["METHODS", "SynthesisQuestion"]
+
+METHODS: dict[str, type[Synthesizer]] = {
+    "adaptive": Adaptive,
+    "independent": Independent,
+    "spanning tree": SpanningTree,
+}
+"""The methods by name."""
+_MOST_CELLS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SynthesisQuestion(LinearQuestion):
+    """A synthetic table of some columns.
+
+    Attributes
+    ----------
+    relation : Relation
+        The rows.
+    columns : tuple of str
+        Columns with declared keys, or with bounds.
+    method : str
+        One of `METHODS`.
+    widths : mapping of columns to numbers
+        How wide a cell of a column of numbers is, if given.
+    missing : bool
+        Whether what is missing or not declared is a value of its own; else such rows are left out.
+    workload : sets of columns, optional
+        For the adaptive method.
+    """
+
+    relation: Relation
+    columns: tuple[str, ...]
+    method: str
+    widths: Mapping[str, Number]
+    missing: bool = True
+    workload: Workload | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError("method", "is not known", f"one of {sorted(METHODS)}")
+        if self.workload is not None and self.method != "adaptive":
+            raise ParameterError("workload", "is given for a method that chooses itself", "method='adaptive'")
+        if not set(self.widths) <= set(self.columns):
+            raise ParameterError("width", "is given for another column", f"one of {list(self.columns)}")
+
+    def request(  # type: ignore[override]
+        self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
+    ) -> TabulatedRequest:
+        """Return the request that an offer buys; everything that can be refused is refused here."""
+        public = self.domain(tables)
+        axes = [public.table_axis(name, self.widths.get(name), None, MOST_CELLS) for name in self.columns]
+        held = tuple(CodedColumn(axis=whole_axis(axis) if self.missing else axis) for axis in axes)
+        domain = Domain(columns=held)
+        rows = self._rows(tables, public.source, domain)
+        made = self._synthesizer(domain, offer, rows)
+        measures = tuple(
+            ContingencyTable(axes=tuple(held[column].axis for column in chosen))
+            for chosen in made.counted_sets
+        )
+        cells = sum(prod(domain.shape[column] for column in chosen) for chosen in made.counted_sets)
+        if cells > _MOST_CELLS:
+            raise UnsupportedQuery(
+                f"{len(measures):,} tables of {cells:,} cells are more than {_MOST_CELLS:,}; "
+                "ask for fewer columns or wider cells, for method='independent', or for a workload"
+            )
+        return TabulatedRequest(
+            plan=Group(source=public.source, present=() if self.missing else tuple(axes), measures=measures),
+            versions=public.versions,
+            mechanism=TableSynthesis(synthesizer=made),
+            confidence=confidence,
+        )
+
+    def _rows(self, tables: Mapping[str, Table], source: Relation, domain: Domain) -> int:
+        """Return how many rows of a person count."""
+        table = ContingencyTable(axes=(domain.columns[0].axis,))
+        (found,) = sensitivity(Group(source=source, measures=(table,)), tables).statistics
+        return int(found.sensitivity.l1)
+
+    def _synthesizer(self, domain: Domain, offer: Offer, rows: int) -> Synthesizer:
+        epsilon, delta, rho = offer.epsilon, offer.delta, offer.rho
+        if self.method == "adaptive":
+            return Adaptive(
+                columns=domain, rows=rows, workload=self.workload, epsilon=epsilon, delta=delta, rho=rho
+            )
+        plain = Independent if self.method == "independent" else SpanningTree
+        return plain(columns=domain, rows=rows, epsilon=epsilon, delta=delta, rho=rho)
+
+    def __repr__(self) -> str:
+        return f"SynthesisQuestion(source {self.table}; {', '.join(self.columns)}; {self.method})"

@@ -1,0 +1,144 @@
+"""A synthesizer behind the door: it reads the tables that an engine counted, and what it draws is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import pi, prod, sqrt
+
+import numpy as np
+
+from discreet.array_types import Integers
+from discreet.curator.ledger import JsonValue
+from discreet.curator.request.request import AnswerColumn, Expectation
+from discreet.curator.request.statistics.base import AnswerKeys
+from discreet.curator.request.tabulated_request import TableMechanism
+from discreet.privacy.events import Event
+from discreet.privacy.sensitivity import Sensitivity
+from discreet.synthesis.measuring.exact_tables import CountedTables
+from discreet.synthesis.methods.base import Synthesizer
+from discreet.synthesis.models.folding import Fold
+from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.release.synthetic_data import margin_of
+
+__all__ = ["TableSynthesis"]
+
+_JOINED = "(several)"
+"""What a joined cell of keys is called in the list of measured tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSynthesis(TableMechanism):
+    """A synthesizer and the tables that it reads, in the order of the plan."""
+
+    synthesizer: Synthesizer
+
+    @property
+    def event(self) -> Event:
+        """That of the synthesizer."""
+        return self.synthesizer.event
+
+    @property
+    def parameters(self) -> dict[str, JsonValue]:
+        """The method, and what it was given besides columns and budget."""
+        return {"method": type(self.synthesizer).__name__, **self.synthesizer.options}
+
+    @property
+    def remark(self) -> str:
+        """What is measured and chosen."""
+        return "; ".join(self.synthesizer.steps)
+
+    def covers(self, bound: Sensitivity) -> bool:
+        """Return whether one person moves a table by no more rows than the synthesizer was made for."""
+        most = self.synthesizer.rows
+        return bound.l1 <= most and bound.squared_l2 <= most**2
+
+    def draw(self, tables: Sequence[Integers]) -> JsonValue:
+        """Choose and measure."""
+        shape = self.synthesizer.domain.shape
+        counted = CountedTables(
+            tables={
+                chosen: table.reshape([shape[column] for column in chosen])
+                for chosen, table in zip(self.synthesizer.counted_sets, tables, strict=True)
+            }
+        )
+        return [
+            {"columns": list(one.columns), "counts": np.asarray(one.counts).reshape(-1).tolist()}
+            for one in self.synthesizer.draw(counted)
+        ]
+
+    def measured(self, drawn: object) -> tuple[Measured, ...]:
+        """Return what was drawn, or raise a `ValueError` if it cannot have been."""
+        made = self.synthesizer
+        if not isinstance(drawn, list) or len(drawn) != len(made.variances):
+            raise ValueError
+        many = len(made.domain.shape)
+        found: list[Measured] = []
+        folds: tuple[Fold, ...] = ()
+        for place, (one, variance) in enumerate(zip(drawn, made.variances, strict=True)):
+            columns, counts = tuple(one["columns"]), np.array(one["counts"], np.int64)
+            if place == many:
+                folds = made.folds(found)
+            if columns not in made.sets or (place < many and columns != (place,)):
+                raise ValueError
+            shape = [folds[column].cells if folds else made.domain.shape[column] for column in columns]
+            if counts.shape != (prod(shape),):
+                raise ValueError
+            found.append(Measured(columns=columns, counts=counts.reshape(shape), variance=variance))
+        return tuple(found)
+
+    def finish(self, drawn: object, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
+        """Return every measured count with its interval, table after table."""
+        measured = self.measured(drawn)
+        columns = self.synthesizer.domain.columns
+        many = len(columns)
+        folds = self.synthesizer.folds(measured[:many])
+        keys: dict[str, list[object]] = {"table": [], **{column.name: [] for column in columns}}
+        values, margins = [], []
+        for place, one in enumerate(measured):
+            names = ", ".join(columns[column].name for column in one.columns)
+            labels = {
+                column: _labels(columns[column].labels, folds[column] if place >= many else None)
+                for column in one.columns
+            }
+            for combination in product(*(labels[column] for column in one.columns)):
+                keys["table"].append(names)
+                given = dict(zip(one.columns, combination, strict=True))
+                for number, column in enumerate(columns):
+                    keys[column.name].append(given.get(number))
+            values.append(one.counts.reshape(-1))
+            margins.append(np.full(one.counts.size, margin_of(one, confidence)))
+        counts, widths = np.concatenate(values), np.concatenate(margins)
+        return keys, AnswerColumn(name="n", values=counts, lower=counts - widths, upper=counts + widths)
+
+    def expectations(self, confidence: Fraction, rows: int) -> tuple[Expectation, ...]:
+        """Return the margin of a count of a column, and of a chosen table."""
+        made = self.synthesizer
+        many = len(made.domain.shape)
+        kinds = [("columns", made.variances[0], sum(made.domain.shape) / many)]
+        if len(made.variances) > many:
+            joined = min(sqrt(max(rows, 1) / sqrt(made.variances[0])), max(made.domain.shape))
+            kinds.append(("chosen tables", made.variances[-1], max(joined, 1.0) ** 2))
+        return tuple(
+            Expectation(
+                name=name,
+                margin=float(margin_of(variance, confidence)),
+                standard_deviation=sqrt(variance),
+                assumes=f"{rows:,} rows",
+                means=f"of each noisy count; total variation of about "
+                f"{min(sqrt(variance * 2 / pi) * cells / (2 * rows), 1.0):.2g} from noise alone",
+            )
+            for name, variance, cells in kinds
+        )
+
+
+def _labels(labels: Sequence[object], fold: Fold | None) -> list[object]:
+    """Return what cells are called; a joined one by its first number, or as several keys."""
+    if fold is None or fold.cells == len(labels):
+        return list(labels)
+    inside: list[list[object]] = [[] for _ in range(fold.cells)]
+    for label, place in zip(labels, fold.places.tolist(), strict=True):
+        inside[place].append(label)
+    return [held[0] if len(held) == 1 or not isinstance(held[0], str) else _JOINED for held in inside]

@@ -1,0 +1,1 @@
+"""One synthesizer per file."""

@@ -1,0 +1,259 @@
+"""Adaptive selection: round by round, the table that the model gets most wrong is chosen and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import pi, prod, sqrt
+from typing import TypeVar
+
+from discreet.array_types import Integers
+from discreet.curator.ledger import JsonValue
+from discreet.errors import ParameterError
+from discreet.privacy.events import Event, compose
+from discreet.privacy.rational import Number, whole
+from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
+from discreet.synthesis.measuring.stated_rho import StatedRho
+from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
+from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, stated
+from discreet.synthesis.models.folding import FoldedModel, folded_measured
+from discreet.synthesis.models.growing_model import GrowingModel
+from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.simplex import total_of
+
+__all__ = ["Adaptive", "Workload"]
+
+Workload = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
+"""Sets of columns; or their weights, whole numbers."""
+
+_Set = TypeVar("_Set")
+_COLUMNS, _CHOICES = Fraction(1, 4), Fraction(1, 10)
+"""The share of rho for the columns; of each round, for its choice."""
+_MOST_SETS = 5_000
+_MOST_WEIGHT = 1_000
+_TREE_CELLS = 1 << 15
+_STEPS, _LAST_STEPS = 40, 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class Adaptive(Synthesizer):
+    """Make synthetic rows from tables of columns that are chosen one after the other.
+
+    Every column is measured. Then, in each round, one table of the workload is chosen: likely one from which
+    the model of all measurements so far is far, in rows, beyond what noise would add. It is measured, and the
+    model is fitted again (in the manner of AIM: McKenna, Mullins, Sheldon & Miklau 2022, with rounds that are
+    fixed in advance).
+
+    Parameters
+    ----------
+    columns, epsilon, delta, rho, rows
+        As for `Independent`.
+    workload : iterable of sets of columns, or mapping of sets to whole numbers, optional
+        The tables that should be right, perhaps with weights from 1 to 1,000; by default all pairs.
+    rounds : int, optional
+        How many tables are measured; by default twice as many as there are columns.
+    tree_cells : int
+        How many numbers the model may hold: a set that would need a larger junction tree is not chosen.
+
+    Guarantee
+    ---------
+    rho-zCDP under add/remove of a person, and hence the stated (epsilon, delta): each choice is one of the
+    exponential mechanism on whole scores, each measurement has discrete Gaussian noise, and which tables
+    they are about depends on earlier answers only (proof: docs/proofs/synthesis.md).
+
+    Finite precision
+    ----------------
+    As for `SpanningTree`. Weights are whole numbers, and multiply the sensitivity of scores by the largest.
+
+    Error
+    -----
+    Each noisy count has the error of `column_noise` or `table_noise`.
+
+    Examples
+    --------
+    >>> import discreet as dp
+    >>> from discreet.synthesis import Adaptive
+    >>> columns = {"age": dp.Bounds(0, 99), "sex": dp.Keys(["f", "m"]), "city": dp.Keys(["Taipei", "Lagos"])}
+    >>> weights = {("age", "sex"): 2, ("sex", "city"): 1}
+    >>> mechanism = Adaptive(columns=columns, rho=1, workload=weights, rounds=4)
+    >>> float(mechanism.event.concentrated_rho) <= 1
+    True
+    """
+
+    domain: Domain
+    rows: int
+    stated: StatedRho
+    workload: tuple[tuple[tuple[int, ...], int], ...]
+    """The sets of columns that may be chosen, and their weights."""
+    rounds: int
+    tree_cells: int
+    column_noise: TableNoise
+    choice: TableChoice | None
+    table_noise: TableNoise | None
+
+    def __init__(
+        self,
+        *,
+        columns: object,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        rows: int = 1,
+        workload: Workload | None = None,
+        rounds: int | None = None,
+        tree_cells: int = _TREE_CELLS,
+    ) -> None:
+        domain, spent, held = stated(columns, epsilon, delta, rho, rows)
+        most = whole(tree_cells, "tree_cells", least=2, most=1 << 26)
+        weighted = _weighted(domain, workload, most)
+        times = 2 * len(domain.shape) if rounds is None else whole(rounds, "rounds", least=1, most=1000)
+        times = times if weighted else 0
+        first = spent.rho * _COLUMNS if times else spent.rho
+        each = (spent.rho - first) / max(times, 1)
+        largest = max((weight for _, weight in weighted), default=1)
+        self._set(
+            domain=domain,
+            rows=held,
+            stated=spent,
+            workload=weighted,
+            rounds=times,
+            tree_cells=most,
+            column_noise=TableNoise.costing(first / len(domain.shape), held),
+            choice=TableChoice.costing(each * _CHOICES, held, largest) if times else None,
+            table_noise=TableNoise.costing(each * (1 - _CHOICES), held) if times else None,
+        )
+
+    @property
+    def event(self) -> Event:
+        """All columns, and all rounds."""
+        columns = self.column_noise.event * len(self.domain.shape)
+        if self.choice is None or self.table_noise is None:
+            return columns
+        return compose([columns, self.choice.event * self.rounds, self.table_noise.event * self.rounds])
+
+    @property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """Each column, and the workload."""
+        single = tuple((column,) for column in range(len(self.domain.shape)))
+        return (*single, *(chosen for chosen, _ in self.workload if len(chosen) > 1))
+
+    @property
+    def options(self) -> dict[str, JsonValue]:
+        """The workload with its weights, rounds, and the size of the model."""
+        listed: list[JsonValue] = [[list(chosen), weight] for chosen, weight in self.workload]
+        return {"workload": listed, "rounds": self.rounds, "tree_cells": self.tree_cells}
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What is measured and chosen."""
+        many, deviation = len(self.domain.shape), self.column_noise.variance**0.5
+        first = f"the counts of {many} columns are measured, noise of deviation {deviation:.4g}"
+        if self.table_noise is None:
+            return (first,)
+        return (
+            first,
+            f"in {self.rounds} rounds one of {len(self.workload):,} tables is chosen, by the model's error",
+            f"it is measured, noise of deviation {self.table_noise.variance**0.5:.4g}; the model holds at "
+            f"most {self.tree_cells:,} numbers",
+        )
+
+    @property
+    def variances(self) -> tuple[float, ...]:
+        """Of the columns, and of the chosen tables."""
+        later = () if self.table_noise is None else (self.table_noise.variance,) * self.rounds
+        return (self.column_noise.variance,) * len(self.domain.shape) + later
+
+    def draw(self, tables: ExactTables) -> tuple[Measured, ...]:
+        """Measure the columns; then choose and measure a table in each round."""
+        every = [(column,) for column in range(len(self.domain.shape))]
+        found = [self.column_noise.measured(one, tables.table(one)) for one in every]
+        if self.choice is None or self.table_noise is None:
+            return tuple(found)
+        folds = self.folds(found)
+        folded = FoldedTables(tables=tables, folds=folds)
+        exact = {chosen: folded.table(chosen) for chosen, _ in self.workload}
+        model = self._begun(found, _STEPS)
+        for number in range(self.rounds):
+            fits = self._fitting(model, number)
+            scores = self.scores({chosen: exact[chosen] for chosen, _ in fits}, model, dict(fits))
+            chosen, _ = fits[self.choice.chosen(scores)]
+            measured = self.table_noise.measured(chosen, exact[chosen])
+            found.append(measured)
+            model = model.with_measured(measured, _STEPS)
+        return tuple(found)
+
+    def scores(
+        self,
+        exact: Mapping[tuple[int, ...], Integers],
+        model: GrowingModel,
+        weights: Mapping[tuple[int, ...], int],
+    ) -> Integers:
+        """Return how far each table is from the model's, beyond the noise of measuring it. Private."""
+        assert self.table_noise is not None  # noqa: S101
+        noise = sqrt(self.table_noise.variance * 2 / pi)
+        estimates = model.tables(exact)
+        return whole_scores(
+            [
+                weights[chosen]
+                * (distance(table, estimates[chosen]) - round(SCORE_STEPS * noise * table.size))
+                for chosen, table in exact.items()
+            ]
+        )
+
+    def _fitting(self, model: GrowingModel, number: int) -> list[tuple[tuple[int, ...], int]]:
+        """Return what may be chosen in a round: what the model has room for, more of it in later rounds."""
+        room = self.tree_cells * (number + 1) // self.rounds
+        fits = [one for one in self.workload if model.holds(one[0]) or model.cells_with(one[0]) <= room]
+        if fits:
+            return fits
+        least = min(self.workload, key=lambda one: model.cells_with(one[0]))
+        return [least]
+
+    def _begun(self, columns: Sequence[Measured], steps: int) -> GrowingModel:
+        folds = self.folds(columns)
+        joined = [folded_measured(one, folds) for one in columns]
+        shape = tuple(fold.cells for fold in folds)
+        return GrowingModel.begun(shape, joined, total_of(columns), steps)
+
+    def model(self, measured: Sequence[Measured]) -> FoldedModel:
+        """Return the model that is closest to all measurements."""
+        many = len(self.domain.shape)
+        begun = self._begun(measured[:many], _STEPS)
+        last = begun.with_all(measured[many:], _LAST_STEPS)
+        return FoldedModel(model=last.model, folds=self.folds(measured[:many]))
+
+
+def _weighted(
+    domain: Domain, workload: Workload | None, most: int
+) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """Return sets of columns and their weights; refuse what no model of the size could hold."""
+    if workload is None:
+        return tuple((pair, 1) for pair in _few(all_pairs(domain.shape)))
+    if not isinstance(workload, Mapping):
+        workload = dict.fromkeys((tuple([one] if isinstance(one, str) else one) for one in workload), 1)
+    found: dict[tuple[int, ...], int] = {}
+    for names, weight in workload.items():
+        chosen = domain.places(names)
+        found[chosen] = whole(weight, "workload", least=1, most=_MOST_WEIGHT)
+        cells = prod(domain.shape[column] for column in chosen)
+        if cells > min(MOST_TABLE_CELLS, most):
+            raise ParameterError(
+                "workload",
+                f"has a table of {cells:,} cells",
+                f"tables of at most {min(MOST_TABLE_CELLS, most):,}; take fewer columns, or wider cells",
+            )
+    return _few(found.items())
+
+
+def _few(sets: Iterable[_Set]) -> tuple[_Set, ...]:
+    """Return sets of columns, or refuse them if they are too many."""
+    listed = tuple(sets)
+    if len(listed) > _MOST_SETS:
+        raise ParameterError(
+            "workload",
+            f"has {len(listed):,} tables, each of which is compared with the model in every round",
+            f"at most {_MOST_SETS:,}; name the pairs that matter, or take SpanningTree",
+        )
+    return listed

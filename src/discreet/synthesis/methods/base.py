@@ -1,0 +1,139 @@
+"""What all synthesizers have in common: public facts in, noisy marginals out, and a model made of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import combinations
+from math import prod
+
+from discreet.curator.ledger import JsonValue
+from discreet.noise import current, is_private
+from discreet.privacy.events import Event
+from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
+from discreet.privacy.offer import Offer
+from discreet.privacy.rational import Number, whole
+from discreet.records import Record
+from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
+from discreet.synthesis.measuring.stated_rho import StatedRho
+from discreet.synthesis.models.folding import Fold, FoldedModel, folded_column
+from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.tree_fit import column_tables
+from discreet.synthesis.release.synthetic_data import SyntheticData
+
+__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "stated"]
+
+MOST_TABLE_CELLS = 1 << 20
+"""The largest table that is measured."""
+
+
+class Synthesizer(Record, ABC):
+    """A mechanism from rows to a synthetic table.
+
+    Subclasses are frozen dataclasses. `draw` is the only function that reads the data; all that follows is
+    computed from what it returns.
+    """
+
+    __slots__ = ()
+
+    domain: Domain
+    rows: int
+    stated: StatedRho
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """The laws of everything that is drawn."""
+
+    @property
+    @abstractmethod
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of every table that `draw` may read."""
+
+    @property
+    def counted_sets(self) -> tuple[tuple[int, ...], ...]:
+        """Of these, the tables that must be counted: all others are sums of one of them."""
+        held = self.sets
+        joined = {column for chosen in held if len(chosen) > 1 for column in chosen}
+        return tuple(chosen for chosen in held if len(chosen) > 1 or chosen[0] not in joined)
+
+    @property
+    def options(self) -> dict[str, JsonValue]:
+        """What it was given besides columns and budget, as plain values."""
+        return {}
+
+    @abstractmethod
+    def draw(self, tables: ExactTables) -> tuple[Measured, ...]:
+        """Choose and measure. What it returns is public."""
+
+    @abstractmethod
+    def model(self, measured: Sequence[Measured]) -> FoldedModel:
+        """Return the model of what was measured: public arithmetic."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[str, ...]:
+        """What is measured and chosen, in words, with its noise: public."""
+
+    @property
+    @abstractmethod
+    def variances(self) -> tuple[float, ...]:
+        """The variance of each measurement, in order; the first are the columns'."""
+
+    @property
+    def guarantee(self) -> ApproximateDP | ZeroConcentratedDP:
+        """What is promised, as it was stated."""
+        return self.stated.guarantee
+
+    def release(self, rows: object) -> SyntheticData:
+        """Return a synthetic table for rows: a frame, a mapping of columns, or a two-dimensional array."""
+        counted = CountedRows(shape=self.domain.shape, codes=self.domain.codes(rows))
+        measured = self.draw(counted)
+        return self.finished(measured, private=is_private(current().mark(0)))
+
+    def finished(self, measured: Sequence[Measured], *, private: bool) -> SyntheticData:
+        """Return the synthetic table of what was measured."""
+        return SyntheticData(
+            domain=self.domain,
+            measured=tuple(measured),
+            model=self.model(measured),
+            method=type(self).__name__,
+            private=private,
+        )
+
+    def folds(self, columns: Sequence[Measured]) -> tuple[Fold, ...]:
+        """Return how the cells of each column are joined for tables of several, from its released counts."""
+        estimates, total = column_tables(self.domain.shape, columns)
+        return tuple(
+            folded_column(
+                estimate,
+                self.variances[0] ** 0.5,
+                total,
+                ordered=column.is_ordered,
+                last=column.has_missing,
+            )
+            for column, estimate in zip(self.domain.columns, estimates, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        columns, cells = len(self.domain.columns), sum(self.domain.shape)
+        return f"{type(self).__name__}({columns} columns of {cells:,} cells, {self.guarantee!r})"
+
+
+def stated(
+    columns: object, epsilon: Number | None, delta: Number | None, rho: Number | None, rows: int
+) -> tuple[Domain, StatedRho, int]:
+    """Return what every synthesizer is given, checked."""
+    domain = Domain.declared(columns)  # type: ignore[arg-type]
+    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    return domain, StatedRho.of(offer), whole(rows, "rows", least=1, most=1 << 20)
+
+
+def all_pairs(shape: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of columns whose tables are small enough to be measured."""
+    return tuple(
+        pair
+        for pair in combinations(range(len(shape)), 2)
+        if prod(shape[column] for column in pair) <= MOST_TABLE_CELLS
+    )

@@ -1,0 +1,1 @@
+"""Models of noisy tables, and rows drawn from them: everything here is public."""

@@ -1,0 +1,154 @@
+"""Folding: cells of a column with few rows are joined before tables of several columns are measured.
+
+A table over several columns spreads its noise over all cells. Where a column's own noisy counts, which were
+released before, say that cells hold next to nothing, they are measured together, and what falls in them is
+divided again as the column's own counts say. Columns of numbers are folded into neighboring cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from discreet.array_types import Floats, Integers
+from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.tree_model import TreeModel, drawn_given
+
+__all__ = ["Fold", "FoldedModel", "folded_column", "folded_counts", "folded_measured", "unfolded_column"]
+
+_DEVIATIONS = 3.0
+"""A cell with fewer rows than so many deviations of the noise is joined with others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fold:
+    """How the cells of a column are joined.
+
+    Attributes
+    ----------
+    places : array of integers
+        For each cell, in which joined cell it is.
+    shares : array of floats
+        For each cell, its share of the joined cell; they add up to 1 for each.
+    """
+
+    places: Integers
+    shares: Floats
+
+    @property
+    def cells(self) -> int:
+        """How many joined cells there are; as many as cells only if each is by itself, in order."""
+        return int(self.places.max()) + 1
+
+
+def folded_column(counts: Floats, deviation: float, total: float, *, ordered: bool, last: bool) -> Fold:
+    """Return how cells are joined, from a column's released counts.
+
+    Parameters
+    ----------
+    counts : array of floats
+        The column's counts, none of them negative.
+    deviation : float
+        Of the noise that they had.
+    total : float
+        The number of rows.
+    ordered : bool
+        Whether neighboring cells are alike. Then about sqrt(total / deviation) joined cells are left, of
+        about equal counts: finer ones drown in noise, coarser ones lose what the column says.
+    last : bool
+        Whether the last cell, of missing values, stays apart from those next to it.
+    """
+    few = _DEVIATIONS * deviation
+    places = np.zeros(len(counts), np.int64)
+    if ordered:
+        enough = max(few, sqrt(max(total, 1.0) * deviation))
+        many = len(counts) - last
+        places[:many] = _neighbors_joined(counts[:many], enough)
+        if last:
+            places[many:] = (places[many - 1] + 1) if many else 0
+    else:
+        rare = counts < few
+        if rare.sum() <= 1:
+            return unfolded_column(len(counts))
+        places = np.where(rare, 0, np.cumsum(~rare))
+    weights = np.maximum(counts, 0.0)
+    sums = np.bincount(places, weights)[places]
+    alike = 1.0 / np.bincount(places)[places]
+    shares = np.divide(weights, sums, out=alike, where=sums > 0)
+    return Fold(places=places, shares=shares)
+
+
+def unfolded_column(cells: int) -> Fold:
+    """Return the fold that joins nothing."""
+    return Fold(places=np.arange(cells), shares=np.ones(cells))
+
+
+def folded_counts(table: Integers, columns: Sequence[int], folds: Sequence[Fold]) -> Integers:
+    """Return a table with joined cells: what was in them is added up."""
+    for axis, column in enumerate(columns):
+        fold = folds[column]
+        if fold.cells < table.shape[axis]:
+            joined = np.zeros((*table.shape[:axis], fold.cells, *table.shape[axis + 1 :]), np.int64)
+            np.add.at(np.moveaxis(joined, axis, 0), fold.places, np.moveaxis(table, axis, 0))
+            table = joined
+    return table
+
+
+def folded_measured(one: Measured, folds: Sequence[Fold]) -> Measured:
+    """Return the measurement of a column in joined cells; variances add up."""
+    (column,) = one.columns
+    many = np.bincount(folds[column].places).astype(np.float64)
+    counts = folded_counts(one.counts, one.columns, folds)
+    return Measured(columns=one.columns, counts=counts, variance=one.variance * many)
+
+
+def _neighbors_joined(counts: Floats, enough: float) -> Integers:
+    """Join neighbors from the left until they hold enough; a cell that does by itself stays alone."""
+    places = np.zeros(len(counts), np.int64)
+    place, held, begun = -1, 0.0, False
+    for cell, count in enumerate(counts.tolist()):
+        if not begun or held >= enough or (count >= enough and held > 0):
+            place, held, begun = place + 1, 0.0, True
+        places[cell] = place
+        held += count
+    return places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoldedModel:
+    """A model of joined cells as one of all cells: within a joined cell, by the columns' own counts."""
+
+    model: TreeModel
+    folds: tuple[Fold, ...]
+
+    @property
+    def total(self) -> float:
+        """The number of rows."""
+        return self.model.total
+
+    def table(self, columns: Sequence[int]) -> Floats:
+        """Return the expected counts of some columns, in their order."""
+        return self.unfolded(self.model.table(columns), columns)
+
+    def unfolded(self, table: Floats, columns: Sequence[int]) -> Floats:
+        """Return a table of joined cells as one of all cells."""
+        for axis, column in enumerate(columns):
+            fold = self.folds[column]
+            shape = [1] * len(columns)
+            shape[axis] = len(fold.places)
+            table = np.take(table, fold.places, axis=axis) * fold.shares.reshape(shape)
+        return table
+
+    def sample(self, rows: int, random: np.random.Generator) -> Integers:
+        """Return rows of codes."""
+        found = self.model.sample(rows, random)
+        for column, fold in enumerate(self.folds):
+            if fold.cells == len(fold.places):  # nothing is joined, and cells are in their order
+                continue
+            line = np.zeros((fold.cells, len(fold.places)))
+            line[fold.places, np.arange(len(fold.places))] = fold.shares
+            found[:, column] = drawn_given(line, found[:, column], random)
+        return found

@@ -1,0 +1,61 @@
+"""A model that grows: a measured table joins its columns, and the model is fitted again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from discreet.array_types import Floats
+from discreet.synthesis.models.junction_tree import Columns, JunctionTree, tree_cells
+from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.mirror_descent import Potentials, fitted, started
+from discreet.synthesis.models.tree_model import TreeModel
+
+__all__ = ["GrowingModel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GrowingModel:
+    """A fitted model and the measurements that it was fitted to."""
+
+    measured: tuple[Measured, ...]
+    model: TreeModel
+    potentials: Potentials
+
+    @classmethod
+    def begun(
+        cls, shape: Sequence[int], columns: Sequence[Measured], total: float, steps: int
+    ) -> GrowingModel:
+        """Return the model of measured columns: they are independent."""
+        tree = JunctionTree.spanning(shape, ())
+        model, potentials = fitted(tree, columns, total, started(tree, None, ()), steps)
+        return cls(measured=tuple(columns), model=model, potentials=potentials)
+
+    def with_measured(self, one: Measured, steps: int) -> GrowingModel:
+        """Return the model of one more table."""
+        return self.with_all([one], steps)
+
+    def with_all(self, several: Sequence[Measured], steps: int) -> GrowingModel:
+        """Return the model of several more tables, fitted at once."""
+        every = (*self.measured, *several)
+        before = self.model.tree
+        tree = before
+        if not all(self.holds(one.columns) for one in several):
+            tree = JunctionTree.spanning(before.shape, [one.columns for one in every])
+        begun = self.potentials if tree is before else started(tree, before, self.potentials)
+        model, potentials = fitted(tree, every, self.model.total, begun, steps)
+        return replace(self, measured=every, model=model, potentials=potentials)
+
+    def holds(self, columns: Columns) -> bool:
+        """Return whether some columns are in one clique already."""
+        return self.model.tree.clique_of(columns) is not None
+
+    def cells_with(self, columns: Columns) -> int:
+        """Return how many numbers a model would hold that some columns are joined in, too."""
+        joined = [one.columns for one in self.measured if len(one.columns) > 1]
+        return tree_cells(self.model.tree.shape, [*joined, columns])
+
+    def tables(self, sets: Iterable[Columns]) -> dict[Columns, Floats]:
+        """Return the expected counts of sets of columns."""
+        pairs = self.model.pairs()
+        return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}

@@ -1,0 +1,45 @@
+"""Message passing: from one function for each clique of a junction tree to the tables of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.array_types import Floats
+from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+from discreet.synthesis.models.tree_model import TreeModel, expanded
+
+__all__ = ["model_of"]
+
+_TINY = 1e-300
+
+
+def model_of(tree: JunctionTree, potentials: Sequence[Floats], total: float) -> TreeModel:
+    """Return the model with P(x) in proportion to exp(the sum over cliques C of potential_C(x_C)).
+
+    Messages go from the leaves to the root and back, each a sum over what a clique does not share (Lauritzen
+    & Spiegelhalter 1988). Afterwards every clique holds the logarithm of its own table.
+    """
+    held = [np.array(one, np.float64) for one in potentials]
+    sent: list[Floats] = []
+    for branch in reversed(tree.branches):
+        message = _log_sum(held[branch.child], tree.cliques[branch.child], branch.separator)
+        parent = tree.cliques[branch.parent]
+        held[branch.parent] += expanded(message, branch.separator, parent)
+        sent.append(message)
+    held[0] -= _log_sum(held[0], tree.cliques[0], ())
+    for branch, message in zip(tree.branches, reversed(sent), strict=True):
+        back = _log_sum(held[branch.parent], tree.cliques[branch.parent], branch.separator) - message
+        held[branch.child] += expanded(back, branch.separator, tree.cliques[branch.child])
+    return TreeModel(tree=tree, total=total, tables=tuple(np.exp(one) * total for one in held))
+
+
+def _log_sum(table: Floats, held: Columns, kept: Columns) -> Floats:
+    """Return the logarithm of the sum of exponentials over all columns that are not kept."""
+    axes = tuple(axis for axis, column in enumerate(held) if column not in kept)
+    if not axes:
+        return table
+    largest = table.max(axis=axes, keepdims=True)
+    sums = np.exp(table - largest).sum(axis=axes)
+    return np.asarray(np.log(np.maximum(sums, _TINY)) + largest.reshape(sums.shape))

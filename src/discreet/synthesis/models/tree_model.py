@@ -1,0 +1,205 @@
+"""A distribution over rows that factors over a junction tree: its tables, exactly, and rows drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from discreet.array_types import Floats, Integers
+from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+
+__all__ = ["TreeModel", "drawn_given", "expanded", "summed"]
+
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TreeModel:
+    """Tables of the cliques of a junction tree that agree on what they share.
+
+    Attributes
+    ----------
+    tree : JunctionTree
+        The cliques.
+    total : float
+        What every table adds up to: a number of rows.
+    tables : tuple of arrays
+        For each clique the expected number of rows of each combination of its columns.
+
+    Notes
+    -----
+    The model is P(x) = prod over cliques of P(x_C) / prod over branches of P(x_S): of all distributions with
+    these tables that of the largest entropy.
+    """
+
+    tree: JunctionTree
+    total: float
+    tables: tuple[Floats, ...]
+
+    def table(self, columns: Sequence[int]) -> Floats:
+        """Return the expected counts of some columns, in their order."""
+        place = self.tree.clique_of(columns)
+        if place is None:
+            return self._eliminated(tuple(columns))
+        clique = self.tree.cliques[place]
+        return _ordered(summed(self.tables[place], clique, columns), columns)
+
+    def pairs(self) -> dict[Columns, Floats]:
+        """Return the expected counts of all pairs of columns.
+
+        For a column a, the tables P(a, S) of the separators S are passed from clique to clique: P(a, S') is
+        the sum of P(a, S) P(C') / P(S) over all else in C'. P(a, b) for b in C' is one more such sum.
+        """
+        found: dict[Columns, Floats] = {}
+        for place, clique in enumerate(self.tree.cliques):
+            for pair in combinations(clique, 2):
+                if pair not in found:
+                    found[pair] = summed(self.tables[place], clique, pair)
+        for column in range(len(self.tree.shape)):
+            for other, table in self._along(column, found).items():
+                found[column, other] = table
+        return found
+
+    def _along(self, column: int, found: Mapping[Columns, Floats]) -> dict[int, Floats]:
+        """Return the tables of a column with all later ones that share no clique with it."""
+        start = self.tree.clique_of([column])
+        assert start is not None  # noqa: S101
+        wanted = {other for other in range(column + 1, len(self.tree.shape)) if (column, other) not in found}
+        answers: dict[int, Floats] = {}
+        if not wanted:
+            return answers
+        waiting = [(start, -1, (self.tables[start], self.tree.cliques[start]))]
+        beside = self._neighbors()
+        while waiting and wanted:
+            place, before, (table, held) = waiting.pop()
+            for other in [one for one in wanted if one in held]:
+                answers[other] = summed(table, held, (column, other))
+                wanted.discard(other)
+            for after, separator in beside[place]:
+                if after == before or not wanted:
+                    continue
+                clique = self.tree.cliques[after]
+                ahead = {one for _, further in beside[after] for one in further} | wanted
+                needed = tuple(one for one in clique if one in separator or one in ahead)
+                begun_with = _sorted({column, *separator})
+                passed = summed(table, held, begun_with)
+                conditional = self._conditional(after, needed, separator)
+                union = _sorted({column, *needed})
+                joined = expanded(passed, begun_with, union) * expanded(conditional, needed, union)
+                waiting.append((after, place, (joined, union)))
+        return answers
+
+    def _conditional(self, place: int, needed: Columns, separator: Columns) -> Floats:
+        """Return P(needed | separator) within a clique; 0 where the separator has no rows."""
+        clique = self.tree.cliques[place]
+        table = summed(self.tables[place], clique, needed)
+        below = expanded(summed(table, needed, separator), separator, needed)
+        return np.divide(table, below, out=np.zeros_like(table), where=below > _TINY)
+
+    def _neighbors(self) -> list[list[tuple[int, Columns]]]:
+        beside: list[list[tuple[int, Columns]]] = [[] for _ in self.tree.cliques]
+        for branch in self.tree.branches:
+            beside[branch.parent].append((branch.child, branch.separator))
+            beside[branch.child].append((branch.parent, branch.separator))
+        return beside
+
+    def _eliminated(self, columns: Columns) -> Floats:
+        """Return the table of columns of several cliques: leaves of the tree are summed out, one by one.
+
+        What a clique C passes to its parent is the sum of P(C | S) times what it was passed, over all but the
+        separator S and the wanted columns.
+        """
+        wanted = set(columns)
+        held = [(table, clique) for table, clique in zip(self.tables, self.tree.cliques, strict=True)]
+        for branch in reversed(self.tree.branches):
+            clique = self.tree.cliques[branch.child]
+            table, present = held[branch.child]
+            below = summed(self.tables[branch.child], clique, branch.separator)
+            spread = np.broadcast_to(expanded(below, branch.separator, present), table.shape)
+            passed = np.divide(table, spread, out=np.zeros_like(table), where=spread > _TINY)
+            kept = _sorted(one for one in present if one in wanted or one in branch.separator)
+            upper, above = held[branch.parent]
+            union = _sorted({*kept, *above})
+            joined = expanded(upper, above, union) * expanded(summed(passed, present, kept), kept, union)
+            held[branch.parent] = joined, union
+        table, present = held[0]
+        return _ordered(summed(table, present, columns), columns)
+
+    def sample(self, rows: int, random: np.random.Generator) -> Integers:
+        """Return rows of codes, drawn clique by clique; each is a row of the model on its own.
+
+        Within rows of the same separator the conditional distribution is drawn by systematic sampling: of n
+        rows either the floor or the ceiling of n p have a value of probability p, on average n p.
+        """
+        found = np.zeros((rows, len(self.tree.shape)), np.int64)
+        drawn: set[int] = set()
+        for place, clique in enumerate(self.tree.cliques):
+            given = tuple(column for column in clique if column in drawn)
+            new = tuple(column for column in clique if column not in drawn)
+            if not new:
+                continue
+            sizes = [self.tree.shape[column] for column in new]
+            order = [clique.index(column) for column in (*given, *new)]
+            flat = self.tables[place].transpose(order).reshape(-1, int(np.prod(sizes)))
+            codes = _codes(found, given, self.tree.shape)
+            values = drawn_given(flat, codes, random)
+            for column, value in zip(new, np.unravel_index(values, sizes), strict=True):
+                found[:, column] = value
+            drawn |= set(new)
+        return random.permutation(found, axis=0)
+
+
+def summed(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
+    """Return a table with all columns that are not kept summed out; the rest stay in their order."""
+    keep = set(kept)
+    axes = tuple(axis for axis, column in enumerate(held) if column not in keep)
+    return np.asarray(table.sum(axis=axes)) if axes else table
+
+
+def expanded(table: Floats, held: Sequence[int], columns: Sequence[int]) -> Floats:
+    """Return a table as one of more columns, for broadcasting; both orders increase."""
+    present = set(held)
+    index = tuple(slice(None) if column in present else None for column in columns)
+    return table[index]
+
+
+def _ordered(table: Floats, columns: Sequence[int]) -> Floats:
+    """Return a table of increasing columns in another order of them."""
+    return table.transpose(np.argsort(np.argsort(columns)))
+
+
+def _sorted(columns: Iterable[int]) -> Columns:
+    return tuple(sorted(set(columns)))
+
+
+def _codes(rows: Integers, columns: Columns, shape: Sequence[int]) -> Integers:
+    """Return one number for the values of some columns of each row."""
+    found = np.zeros(len(rows), np.int64)
+    for column in columns:
+        found = found * shape[column] + rows[:, column]
+    return found
+
+
+def drawn_given(weights: Floats, given: Integers, random: np.random.Generator) -> Integers:
+    """Return a value for each row, by the weights of what it was given; uniform where all are 0."""
+    held = np.maximum(weights, 0.0)
+    sums = held.sum(axis=1, keepdims=True)
+    shares = np.where(sums > _TINY, held / np.maximum(sums, _TINY), 1.0 / held.shape[1])
+    ends = np.cumsum(shares, axis=1)
+    ends[:, -1] = 1.0
+    line = (ends + np.arange(len(ends))[:, None]).reshape(-1)
+    shuffled = random.permutation(len(given))
+    order = shuffled[np.argsort(given[shuffled], kind="stable")]
+    ordered = given[order]
+    counts = np.bincount(ordered, minlength=len(ends))
+    first = np.cumsum(counts) - counts
+    rank = np.arange(len(given)) - first[ordered]
+    start = random.random(len(ends))
+    places = ordered + (rank + start[ordered]) / np.maximum(counts[ordered], 1)
+    values = np.searchsorted(line, places, side="right") - ordered * held.shape[1]
+    found = np.empty(len(given), np.int64)
+    found[order] = np.clip(values, 0, held.shape[1] - 1)
+    return found

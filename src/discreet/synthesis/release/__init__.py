@@ -1,0 +1,1 @@
+"""What was released, and how far it is from the truth."""
