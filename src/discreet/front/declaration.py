@@ -46,7 +46,7 @@ import datetime
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import cast
 
@@ -58,6 +58,7 @@ from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, read_toml
+from discreet.records import dataclass
 
 __all__ = ["TYPES", "Declaration", "LedgerPlace", "PublicFacts", "TableFacts", "read_declaration"]
 

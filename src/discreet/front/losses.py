@@ -8,14 +8,14 @@ with the shift that they caused, everything else in full (docs/proofs/per_instan
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.accounting import epsilon, instance_event
+from discreet import accounting  # what it holds loads when it is first used
 from discreet.curator import Release, Request
 from discreet.curator.budget.entries import CHARGE, RESERVE, SETTLE, USE
 from discreet.curator.request.compound_request import CompoundRequest
@@ -25,11 +25,12 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, probability, rational, show
-from discreet.stability.per_instance import PerInstanceReport
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.array_types import Floats
     from discreet.front.curator import Curator
+    from discreet.stability.per_instance import PerInstanceReport
 
 __all__ = ["Revealed", "RevealedCounts", "count_revealed", "revealed"]
 
@@ -69,6 +70,8 @@ class Revealed:
 
     def report(self) -> PerInstanceReport:
         """Return the losses without names, to be drawn as a histogram."""
+        from discreet.stability.per_instance import PerInstanceReport
+
         return PerInstanceReport(losses=np.array([*self.losses.values()], dtype=float), delta=self.delta)
 
     def __str__(self) -> str:
@@ -127,7 +130,7 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
     failure = probability(delta, "delta", one=False)
     _check_names(curator)
     people, rest, whole = _events(curator, releases)
-    loss = lru_cache(maxsize=None)(lambda event: epsilon(event, delta=failure).upper)
+    loss = lru_cache(maxsize=None)(lambda event: accounting.epsilon(event, delta=failure).upper)
     return Revealed(
         losses={person: loss(event + rest) for person, event in people.items()},
         others=loss(rest),
@@ -194,7 +197,7 @@ def _binned(
     curator: Curator, releases: Sequence[Release], edges: Sequence[float], delta: Fraction, *, besides: int
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     people, rest, _ = _events(curator, releases, besides=besides, coarse=True)
-    loss = lru_cache(maxsize=None)(lambda event: epsilon(event, delta=delta).upper)
+    loss = lru_cache(maxsize=None)(lambda event: accounting.epsilon(event, delta=delta).upper)
     losses: Floats = np.array([loss(event + rest) for event in people.values()], dtype=float)
     places = np.searchsorted(edges, losses, side="left")
     return np.bincount(places, minlength=len(edges) + 1).astype(np.int64)
@@ -253,7 +256,7 @@ def _event(request: Request, moved: tuple[Shift | None, ...], *, coarse: bool) -
             events.append(mechanism.event)
         else:
             steps = [_rounded_up(step) for step in shift] if coarse else list(shift)
-            events.append(instance_event(mechanism.event, steps))
+            events.append(accounting.instance_event(mechanism.event, steps))
     return compose(events)
 
 

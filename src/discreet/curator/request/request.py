@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -25,6 +25,7 @@ from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
+from discreet.records import dataclass
 
 __all__ = [
     "AnswerColumn",

@@ -11,13 +11,12 @@ import gzip
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["DELIMITERS", "Csv", "is_records"]
 

@@ -6,7 +6,7 @@ Nothing is spent and no data is seen: errors are computed from the workload and 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
