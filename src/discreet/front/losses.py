@@ -7,7 +7,7 @@ with the shift that they caused, everything else in full (docs/proofs/per_instan
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet import accounting  # what it holds loads when it is first used
 from discreet.curator import Release, Request
 from discreet.curator.budget.entries import CHARGE, RESERVE, SETTLE, USE
 from discreet.curator.request.compound_request import CompoundRequest
@@ -130,7 +129,7 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
     failure = probability(delta, "delta", one=False)
     _check_names(curator)
     people, rest, whole = _events(curator, releases)
-    loss = lru_cache(maxsize=None)(lambda event: accounting.epsilon(event, delta=failure).upper)
+    loss = _priced(failure)
     return Revealed(
         losses={person: loss(event + rest) for person, event in people.items()},
         others=loss(rest),
@@ -197,7 +196,7 @@ def _binned(
     curator: Curator, releases: Sequence[Release], edges: Sequence[float], delta: Fraction, *, besides: int
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     people, rest, _ = _events(curator, releases, besides=besides, coarse=True)
-    loss = lru_cache(maxsize=None)(lambda event: accounting.epsilon(event, delta=delta).upper)
+    loss = _priced(delta)
     losses: Floats = np.array([loss(event + rest) for event in people.values()], dtype=float)
     places = np.searchsorted(edges, losses, side="left")
     return np.bincount(places, minlength=len(edges) + 1).astype(np.int64)
@@ -237,6 +236,13 @@ def _events(
     return {person: compose(events) for person, events in people.items()}, compose(full), whole
 
 
+def _priced(delta: Fraction) -> Callable[[Event], float]:
+    """Return what an event costs; every curator has this file, and few need the accountant."""
+    from discreet.accounting import epsilon
+
+    return lru_cache(maxsize=None)(lambda event: epsilon(event, delta=delta).upper)
+
+
 def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Shift | None, ...]] | None:
     tables = curator.tables
     try:
@@ -249,6 +255,8 @@ def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Sh
 
 def _event(request: Request, moved: tuple[Shift | None, ...], *, coarse: bool) -> Event:
     """Return what a request revealed about a person who moves its measures by known shifts."""
+    from discreet.accounting import instance_event
+
     events = []
     for part, shift in zip(request.parts, moved, strict=True):
         mechanism = part.mechanism
@@ -256,7 +264,7 @@ def _event(request: Request, moved: tuple[Shift | None, ...], *, coarse: bool) -
             events.append(mechanism.event)
         else:
             steps = [_rounded_up(step) for step in shift] if coarse else list(shift)
-            events.append(accounting.instance_event(mechanism.event, steps))
+            events.append(instance_event(mechanism.event, steps))
     return compose(events)
 
 
